@@ -11,7 +11,7 @@ from cfgfix.config.dialects.signatures import Pattern
 from cfgfix.config.dialects.view import View
 from cfgfix.config.document.compose import Document, Kind, compose
 from cfgfix.config.loaders.scalars import LOADERS
-from cfgfix.config.schema.validate import MISSING, Schema
+from cfgfix.config.schema.validate import Schema
 from cfgfix.core.errors import UnreadableError
 from cfgfix.core.findings import KeyPath
 from cfgfix.core.records import dataclass, replace
@@ -140,22 +140,11 @@ def _seen(
         value = hardware.lookup(fact) if hardware is not None else None
         return None if value is None else value.value
 
-    def view_of(known: Dialect) -> View:
-        schema = target.schema
-        return View(
-            document,
-            0,
-            known,
-            loader,
-            default=schema.default if schema is not None and known.defaults == "schema" else None,
-            missing=MISSING,
-            hardware=look if hardware is not None else None,
-            meanings=target.meanings,
-        )
-
-    view = view_of(target.dialect)
+    target = replace(target, loader=loader, hardware=look if hardware is not None else None)
+    view = target.view(document, 0)
     if dialect.confidence == "low":
-        view = view_of(_with_own_keys(target.dialect, view, target.schema))
+        own = _with_own_keys(target.dialect, view, target.schema)
+        view = replace(target, dialect=own).view(document, 0)
     return OwnConfig(view, target.schema, view.dialect, says, target.meanings or key_meanings(()))
 
 

@@ -108,6 +108,21 @@ class Target:
     around: Around | None = None
     """What the text of the code around a config says of it, where a finding depends on it."""
 
+    def view(self, document: Document, index: int) -> View:
+        """Return one document of a file as the rules see it."""
+        return View(
+            document,
+            index,
+            self.dialect,
+            self.loader,
+            default=self.schema.default
+            if self.schema is not None and self.dialect.defaults == "schema"
+            else None,
+            missing=MISSING,
+            hardware=self.hardware,
+            meanings=self.meanings,
+        )
+
 
 class DocumentChecker:
     """The selected rules, ready to be applied to documents."""
@@ -180,18 +195,7 @@ class DocumentChecker:
                 findings += self._by_schema(document, index, target, room)
                 if target.usage is not None and self.code:
                     findings += self._by_code(document, index, target, target.usage, room)
-                view = View(
-                    document,
-                    index,
-                    target.dialect,
-                    target.loader,
-                    default=target.schema.default
-                    if target.schema is not None and target.dialect.defaults == "schema"
-                    else None,
-                    missing=MISSING,
-                    hardware=target.hardware,
-                    meanings=target.meanings,
-                )
+                view = target.view(document, index)
                 present = view.top.keys()
                 for rule, heads in self._applicable(target.dialect):
                     if heads is not None and heads.isdisjoint(present) and not view.has_defaults:

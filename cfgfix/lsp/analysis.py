@@ -6,7 +6,6 @@ import os
 
 from cfgfix.config.dialects.view import View
 from cfgfix.config.document.compose import Document, Kind, Node, deref
-from cfgfix.config.schema.validate import MISSING
 from cfgfix.core.edits import Edit, Fix, ProofError, Safety, splice
 from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import Finding, KeyPath
@@ -136,18 +135,7 @@ def view_of(sight: engine.Sight, index: int) -> View | None:
     root = sight.document.roots[index]
     if deref(root).kind != Kind.MAPPING:
         return None
-    target = sight.target
-    return View(
-        sight.document,
-        index,
-        target.dialect,
-        target.loader,
-        default=target.schema.default
-        if target.schema is not None and target.dialect.defaults == "schema"
-        else None,
-        missing=MISSING,
-        hardware=target.hardware,
-    )
+    return sight.target.view(sight.document, index)
 
 
 def actions(analysis: Analysis, start: int, end: int) -> list[Action]:
