@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 
 import pytest
+from scripts import load_script
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(scope="module")
 def budgets():
-    spec = importlib.util.spec_from_file_location("budgets", ROOT / "benchmarks" / "budgets.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["budgets"] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["budgets"]
+    return load_script("benchmarks/budgets.py")
 
 
 def runs(cpu, peak=30.0):

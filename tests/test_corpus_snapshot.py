@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
-from pathlib import Path
 from types import ModuleType
 
 import pytest
+from scripts import load_script
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.slow]
 
 
-def load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"tool_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
 def tool() -> ModuleType:
-    return load(Path(__file__).resolve().parent.parent / "tools" / "corpus.py")
+    return load_script("tools/corpus.py", "tool_corpus")
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +55,7 @@ def test_errors_that_were_judged_are_right_in_nineteen_of_twenty(tool):
 
 
 def test_every_training_config_is_named_right_and_nothing_else_is_claimed(shared_path):
-    benchmark = load(Path(__file__).resolve().parent.parent / "benchmarks" / "detection.py")
+    benchmark = load_script("benchmarks/detection.py", "tool_detection")
     _, errors = benchmark.confusion(shared_path)
     assert errors == []
     assert benchmark.claimed([benchmark.ROOT / "tests" / "data" / "foreign"])[1] == []

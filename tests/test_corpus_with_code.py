@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from scripts import load_script
 
 ROOT = Path(__file__).resolve().parent.parent
 CONFIG = """
@@ -70,20 +68,10 @@ training: {epochs: 2, learning_rate: 1e-4}
 """
 
 
-def load(path: Path, name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture
 def tool(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    module = load(ROOT / "tools" / "corpus_code.py", "corpus_code")
+    module = load_script("tools/corpus_code.py")
     data = tmp_path / "data"
     data.mkdir()
     for name in ("FOUND", "CASES", "KEY", "SHEET", "CHECKED"):
@@ -110,7 +98,7 @@ def code(tmp_path):
 
 
 def command(tool_name: str, *arguments: str) -> int:
-    main = load(ROOT / "tools" / "corpus.py", tool_name).main
+    main = load_script("tools/corpus.py", tool_name).main
     return int(main(arguments))
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 
 import pytest
+from scripts import load_script
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -16,12 +15,7 @@ for name in ("build", "hatchling", "packaging", "readme_renderer"):
 
 @pytest.fixture(scope="module")
 def release():
-    spec = importlib.util.spec_from_file_location("check_release", ROOT / "tools" / "check_release.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["check_release"] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["check_release"]
+    return load_script("tools/check_release.py")
 
 
 @pytest.fixture(scope="module")

@@ -266,23 +266,16 @@ def test_a_clean_check_imports_nothing_heavy(cfgfix, config, tmp_path):
     from pathlib import Path
 
     root = Path(__file__).resolve().parent.parent.parent
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(root), "CFGFIX_CACHE_DIR": str(tmp_path / "c")},
-        check=False,
-    )
     # The first run compiles the catalogue; the second is what users wait for.
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(root), "CFGFIX_CACHE_DIR": str(tmp_path / "c")},
-        check=False,
-    )
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, str(script)],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(root), "CFGFIX_CACHE_DIR": str(tmp_path / "c")},
+            check=False,
+        )
     assert done.returncode == 0, done.stdout + done.stderr
     loaded = set(done.stderr.split())
     heavy = {

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections import Counter
 
@@ -8,6 +7,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from scripts import load_script
 
 from cfgfix.hardware import _table_data, table
 from cfgfix.hardware.model import TIERS_GIB, reached
@@ -26,11 +26,8 @@ ROWS = gpu_rows()
 
 
 @pytest.fixture(scope="module")
-def tool(repo_root):
-    spec = importlib.util.spec_from_file_location("make_gpu_table", repo_root / "tools" / "make_gpu_table.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def tool():
+    return load_script("tools/make_gpu_table.py")
 
 
 def test_nothing_was_lost():
