@@ -748,7 +748,10 @@ _PASSES_ON = frozenset({"enumerate", "tqdm", "list", "reversed", "sorted", "zip"
 
 
 def goes_through_experiments(program: Program, scope: Scope, expr: Expr | None, depth: int = 4) -> bool:
-    """Tell whether a loop goes through what a config or a function of the project lists: few, and each a run of its own."""
+    """Tell whether a loop goes through runs that the project lists.
+
+    A config, or a function of the project, gives them: they are few, and each is a run of its own.
+    """
     if expr is None or depth == 0:
         return False
     if expr[0] in (ATTRIBUTE, SUBSCRIPT):
