@@ -7,13 +7,14 @@ import math
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from cfgfix.core.errors import CfgfixError
 from cfgfix.core.wording import cause_line, counted, times_as_fast
+from cfgfix.measure.operations import StepOperations, trace_operations
 from cfgfix.measure.sampling import (
     Progress,
     UserCodeError,
@@ -42,6 +43,10 @@ LEAST_ROUNDS = 6
 """Rounds that the interval of a part takes, where so many were asked for."""
 
 
+TRACED_STEPS = 5
+"""Steps under the profiler: their operations differ little, and a trace is large."""
+
+
 @dataclass(frozen=True, slots=True)
 class StepPlan:
     """What to measure and how long."""
@@ -52,6 +57,8 @@ class StepPlan:
     """Of the training loop with real batches."""
     seconds: float = 60.0
     """For each part of the measurement."""
+    trace: bool = True
+    """Run some steps under TensorFlow's profiler for the times of operations and layers."""
     compare: bool = True
     """Measure XLA and mixed precision against the step as it is."""
 
@@ -105,6 +112,9 @@ class StepProfile:
     comparisons: tuple[Comparison, ...]
     peak_bytes: Mapping[str, float]
     """Peak memory by device; `host` is the process."""
+    step_memory: tuple[Mapping[str, float], ...] = ()
+    """The same after each watched step: what the peak has risen to by then."""
+    operations: StepOperations = field(default_factory=StepOperations)
     limits: tuple[OldLimit, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     notes: tuple[str, ...] = ()
@@ -130,6 +140,8 @@ class StepProfile:
             "watched_steps": self.watched_steps,
             "comparisons": [comparison.as_dict() for comparison in self.comparisons],
             "peak_bytes": dict(self.peak_bytes),
+            "peak_bytes_by_step": [dict(entry) for entry in self.step_memory],
+            "operations": self.operations.as_dict(),
             "older_limits": [limit.as_dict() for limit in self.limits],
             "verdicts": [verdict.as_dict() for verdict in self.verdicts],
             "notes": list(self.notes),
@@ -451,7 +463,14 @@ def measure(
         subject = subject_of(make_step, source, batch)
     watched = min(plan.steps, 30)
     progress("watching the step", 0.0)
-    tracings, fetches, done = _watch(subject, dataset, watched, plan, progress)
+    memory: list[dict[str, float]] = []
+
+    def read_memory() -> None:
+        read = {name: float(tf.config.experimental.get_memory_info(name)["peak"]) for name in gpus}
+        host = _host_peak()
+        memory.append(read if host is None else {**read, "host": host})
+
+    tracings, fetches, done = _watch(subject, dataset, watched, plan, progress, read_memory)
     parts: dict[str, Interval] = {}
     compile_seconds = sum(trace.seconds for trace in tracings.traces if trace.step == 0)
     with user_code("running the step"):
@@ -482,6 +501,13 @@ def measure(
             whole = times["step"]
         peak = {name: float(tf.config.experimental.get_memory_info(name)["peak"]) for name in gpus}
     waits, steps, samples = _loop(subject, dataset, plan, progress)
+    operations = StepOperations(missing="not asked for")
+    if plan.trace:
+        progress("tracing with TensorFlow's profiler", 0.0)
+        with user_code("running the step"):
+            operations = trace_operations(_runner(subject.whole, batch), steps=TRACED_STEPS)
+        if operations.missing is not None:
+            notes.append(f"no times of operations: {operations.missing}")
     comparisons = _compare(subject, batch, plan, bool(gpus), progress) if plan.compare else ()
     host = _host_peak()
     if host is not None:
@@ -511,6 +537,8 @@ def measure(
         watched_steps=done,
         comparisons=comparisons,
         peak_bytes=peak,
+        step_memory=tuple(memory),
+        operations=operations,
         limits=old_limits(data_share=share, steps_per_second=loops.size / total),
         notes=tuple(notes),
     )
@@ -522,7 +550,12 @@ def _runner(function: Callable[[Any], Any], batch: Any) -> Callable[[], float]:
 
 
 def _watch(
-    subject: _Subject, dataset: Any, steps: int, plan: StepPlan, progress: Progress
+    subject: _Subject,
+    dataset: Any,
+    steps: int,
+    plan: StepPlan,
+    progress: Progress,
+    after: Callable[[], None] = lambda: None,
 ) -> tuple[Tracings, Fetches, int]:
     """Run the first steps with the watchers on; they also compile what the timed runs need."""
     tracings, fetches = Tracings(), Fetches()
@@ -541,6 +574,7 @@ def _watch(
             else:
                 with fetches.on():
                     subject.whole(batch)
+        after()
         progress("watching the step", done / steps)
         if time.perf_counter() - begin > plan.seconds:
             break
@@ -697,6 +731,8 @@ MANY_RETRACES = 2
 `reduce_retracing` takes the shape as unknown, are no fault."""
 
 
+QUIET_STEPS = 10
+"""Steps without a new shape, at least, from which it can be said that there are few."""
 MOST_SHAPES = 12
 """Shapes that a program can have by intent: some lengths, each with a last, smaller batch."""
 
@@ -746,6 +782,7 @@ def judge_retraces(
         # A few shapes, as batches of like length have, are traced once each and then no more.
         last = max(trace.step for trace in changing or same)
         settled = kind == "shape" and not few and len(same) <= MOST_SHAPES and last <= steps / 2
+        settled = settled and steps - last >= QUIET_STEPS
         text = (
             f"the step is traced again because of a changed {kind}"
             if kind != "unknown"

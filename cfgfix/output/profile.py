@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cfgfix.core.terminal import Paint, figure
@@ -11,6 +11,8 @@ from cfgfix.core.wording import counted, times_as_fast
 
 _STYLES = {"good": "good", "problem": "warning", "inconclusive": "info", "info": "dim"}
 _BAR = 24
+SMALL = 0.005
+"""Share of a step's operations below which a layer is not shown."""
 WORTH = 1.02
 """A gain below this is not told."""
 _PHASES = {
@@ -174,7 +176,29 @@ def _step(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
         )
         yield _row(entry["name"], text)
     for device, size in data["peak_bytes"].items():
-        yield _row(f"peak memory {device}", _bytes(size))
+        yield _row(f"peak memory {device}", _bytes(size) + _last_rise(device, data["peak_bytes_by_step"]))
+    yield from _operations(data["operations"])
+
+
+def _last_rise(device: str, steps: Sequence[Mapping[str, float]]) -> str:
+    """Return at which watched step the peak last rose notably, as text."""
+    sizes = [entry[device] for entry in steps if device in entry]
+    rises = [place for place in range(1, len(sizes)) if sizes[place] > 1.01 * sizes[place - 1]]
+    return f"; the last rise in step {rises[-1] + 1} of {len(sizes)}" if rises else ""
+
+
+def _operations(data: Mapping[str, Any]) -> Iterator[str]:
+    layers = [entry for entry in data["layers"] if entry["share"] >= SMALL]
+    if layers:
+        yield "time of the layers, per step and all threads"
+    for entry in layers:
+        both = f"forward {_ms(entry['forward'])}, backward {_ms(entry['backward'])}"
+        text = both if entry["layer"] else _ms(entry["forward"] + entry["backward"]) + ", no layer"
+        yield f"  {entry['share']:>6.1%}  {entry['name']}: {text}"
+    if data["operations"]:
+        yield "time of the operations"
+    for entry in data["operations"]:
+        yield f"  {entry['share']:>6.1%}  {entry['kind']} ({entry['name']}): {_ms(entry['seconds'])}"
 
 
 _SHARES = {
