@@ -45,6 +45,13 @@ def _objects(program: Program) -> Objects:
     return load()
 
 
+def _shown(program: Program, site: Site, name: str) -> str:
+    """Return the name of what a call calls as its file writes it."""
+    if name.startswith("keras."):
+        return as_written(program, site.scope, name)
+    return name.replace("tensorflow.", "tf.", 1)
+
+
 def refused_value(program: Program) -> Iterator[Hit]:
     """Find constants that the parameter they are given for does not take.
 
@@ -72,9 +79,7 @@ def refused_value(program: Program) -> Iterator[Hit]:
                     site.call.block,
                     entry=Calls(site),
                     values={
-                        "name": as_written(program, site.scope, name)
-                        if name.startswith("keras.")
-                        else name.replace("tensorflow.", "tf.", 1),
+                        "name": _shown(program, site, name),
                         "argument": parameter,
                         "value": text(expr, site.scope),
                         "says": says(refusal),
@@ -112,9 +117,7 @@ def contradicting_constants(program: Program) -> Iterator[Hit]:
                 site.call.block,
                 entry=Calls(site),
                 values={
-                    "name": as_written(program, site.scope, name)
-                    if name.startswith("keras.")
-                    else name.replace("tensorflow.", "tf.", 1),
+                    "name": _shown(program, site, name),
                     "says": f"{found.says}{f': {found.error}' if found.error else ''}",
                 },
                 severity=found.severity,

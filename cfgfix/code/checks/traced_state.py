@@ -28,13 +28,13 @@ def mutated(program: Program) -> Iterator[Hit]:
             if call.method not in ("append", "extend", "add") or len(call.args) != 1:
                 continue
             target = call.func[1]
-            outside = (
-                target[0] == ATTRIBUTE and target[1][0] == NAME and target[1][1] == own and own is not None
-            )
-            outside = outside or (target[0] == NAME and target[1] in scope.outer)
             if _tells_of_tracing(scope, call.block, target):
                 continue
-            if outside and not eager_guard(scope, call.block) and _is_list(program, scope, target):
+            if (
+                _is_outside(scope, target, own)
+                and not eager_guard(scope, call.block)
+                and _is_list(program, scope, target)
+            ):
                 yield Hit(
                     scope,
                     call.name_place,
@@ -48,12 +48,8 @@ def mutated(program: Program) -> Iterator[Hit]:
             target = event.targets[0]
             if _tells_of_tracing(scope, event.block, target):
                 continue
-            outside = (
-                target[0] == ATTRIBUTE and target[1][0] == NAME and target[1][1] == own and own is not None
-            )
-            outside = outside or (target[0] == NAME and target[1] in scope.outer)
             if (
-                outside
+                _is_outside(scope, target, own)
                 and event.value is not None
                 and event.value[0] == CONSTANT
                 and _is_number(program, scope, target)
@@ -66,6 +62,13 @@ def mutated(program: Program) -> Iterator[Hit]:
                     entry=reach,
                     severity=None if _read(program, target) else "info",
                 )
+
+
+def _is_outside(scope: Scope, target: Expr, own: str | None) -> bool:
+    """Tell whether a function finds what it changes around it, or in its object, which it calls `own`."""
+    if target[0] == ATTRIBUTE:
+        return own is not None and target[1][0] == NAME and target[1][1] == own
+    return target[0] == NAME and target[1] in scope.outer
 
 
 def _read(program: Program, target: Expr) -> bool:
