@@ -12,7 +12,7 @@ import datetime as dt
 import math
 from collections.abc import Callable
 
-from cfgfix.config.schema.accept import Accept, equal
+from cfgfix.config.schema.accept import DEFERRED, Accept, equal
 from cfgfix.config.schema.load import MAX_KEY, Loaded, Node
 
 TYPE_CHECKING = False
@@ -33,18 +33,6 @@ ACCEPT_DEPTH = 8
 
 _KNOWN = frozenset({str, bool, int, float, list, dict, type(None), dt.date, dt.datetime})
 """Types of values that every keyword here treats as jsonschema does."""
-
-_DEFERRED = frozenset(
-    {
-        "$dynamicRef",
-        "contains",
-        "dependentRequired",
-        "dependentSchemas",
-        "propertyNames",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-    }
-)
 
 
 class Failure:
@@ -148,7 +136,7 @@ class _Search:
         if len(place.path) < ACCEPT_DEPTH and self.accept.verdict_at(node, value) is True:
             return
         self.left -= 1
-        if self.left < 0 or isinstance(node, bool) or not _DEFERRED.isdisjoint(node):
+        if self.left < 0 or isinstance(node, bool) or not DEFERRED.isdisjoint(node):
             raise _GiveUp
         for keyword, expected in node.items():
             handler = _HANDLERS.get(keyword)
