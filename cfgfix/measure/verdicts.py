@@ -108,68 +108,67 @@ def old_limits(
 
     Shares and utilisation go from 0 to 1.
     """
-    found: list[OldLimit] = []
-    if variation is not None and math.isfinite(variation):
-        found.append(
-            OldLimit(
-                "standard deviation / mean of the batch time",
-                variation,
-                "",
-                _band(variation, (0.2, 0.5), ("good", "acceptable", "oscillating")),
-                "good below 0.2, acceptable to 0.5, oscillating above",
-                _GUIDE,
-                "one outlier in a hundred steady batches gives 1.09, and says nothing of a period",
-            )
+    # Where more is better the edges are negative, and the figure is turned round too.
+    rows = (
+        (
+            "standard deviation / mean of the batch time",
+            variation,
+            "",
+            (0.2, 0.5),
+            ("good", "acceptable", "oscillating"),
+            "good below 0.2, acceptable to 0.5, oscillating above",
+            "one outlier in a hundred steady batches gives 1.09, and says nothing of a period",
+        ),
+        (
+            "waiting for data / step time",
+            data_share,
+            "",
+            (0.3, 0.5),
+            ("good", "improvable", "bottleneck"),
+            "good below 0.3, improvable to 0.5, bottleneck above",
+            "TensorFlow's profiler calls 0.05 moderately and 0.20 highly input-bound",
+        ),
+        (
+            "time per batch",
+            batch_seconds,
+            "s",
+            (0.1, 0.2),
+            ("good", "acceptable", "slow"),
+            "good below 0.1 s, acceptable to 0.2 s, slow above, for a batch of 16",
+            "means nothing without the batch size and the step time",
+        ),
+        (
+            "steps per second",
+            steps_per_second,
+            "1/s",
+            (-10, -5),
+            ("good", "acceptable", "slow"),
+            "good above 10, acceptable from 5, slow below",
+            "means nothing without the model and the device",
+        ),
+        (
+            "GPU utilisation",
+            utilisation,
+            "",
+            (-0.7, -0.5),
+            ("good", "acceptable", "low"),
+            "good from 0.7, acceptable from 0.5, low below",
+            "NVML's figure is the share of time with any kernel at work, not how much of the chip works",
+        ),
+    )
+    return tuple(
+        OldLimit(
+            figure,
+            value,
+            unit,
+            _band(-value if edges[0] < 0 else value, edges, names),
+            limits,
+            _GUIDE,
+            caution,
         )
-    if data_share is not None and math.isfinite(data_share):
-        found.append(
-            OldLimit(
-                "waiting for data / step time",
-                data_share,
-                "",
-                _band(data_share, (0.3, 0.5), ("good", "improvable", "bottleneck")),
-                "good below 0.3, improvable to 0.5, bottleneck above",
-                _GUIDE,
-                "TensorFlow's profiler calls 0.05 moderately and 0.20 highly input-bound",
-            )
-        )
-    if batch_seconds is not None and math.isfinite(batch_seconds):
-        found.append(
-            OldLimit(
-                "time per batch",
-                batch_seconds,
-                "s",
-                _band(batch_seconds, (0.1, 0.2), ("good", "acceptable", "slow")),
-                "good below 0.1 s, acceptable to 0.2 s, slow above, for a batch of 16",
-                _GUIDE,
-                "means nothing without the batch size and the step time",
-            )
-        )
-    if steps_per_second is not None and math.isfinite(steps_per_second):
-        found.append(
-            OldLimit(
-                "steps per second",
-                steps_per_second,
-                "1/s",
-                _band(-steps_per_second, (-10, -5), ("good", "acceptable", "slow")),
-                "good above 10, acceptable from 5, slow below",
-                _GUIDE,
-                "means nothing without the model and the device",
-            )
-        )
-    if utilisation is not None and math.isfinite(utilisation):
-        found.append(
-            OldLimit(
-                "GPU utilisation",
-                utilisation,
-                "",
-                _band(-utilisation, (-0.7, -0.5), ("good", "acceptable", "low")),
-                "good from 0.7, acceptable from 0.5, low below",
-                _GUIDE,
-                "NVML's figure is the share of time with any kernel at work, not how much of the chip works",
-            )
-        )
-    return tuple(found)
+        for figure, value, unit, edges, names, limits, caution in rows
+        if value is not None and math.isfinite(value)
+    )
 
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
