@@ -107,6 +107,10 @@ class ConfigRuns:
             )
         return self._mentioned
 
+    def is_mentioned_as_name(self, name: str) -> bool:
+        """Tell whether any code mentions a name or defines something so called."""
+        return bool(self._mentions.scopes(name)) or self._mentions.defines(name)
+
     def again(self) -> list[RunResult]:
         """Return the runs made again with both ways taken at conditions.
 

@@ -9,11 +9,11 @@ from collections.abc import Sequence as Row
 
 from cfgfix.code.model.expressions import dotted
 from cfgfix.code.model.program import Module, Program, absolute
-from cfgfix.code.model.summary import CALL, COMPARE, NAME, Call, Event
+from cfgfix.code.model.summary import CALL, COMPARE, CONSTANT, NAME, Call, Event
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import read_regular
 from cfgfix.usage.commands import MAX_COMMANDS, Command, commands_in
-from cfgfix.usage.project_files import ProjectFiles
+from cfgfix.usage.project_files import DATA, ProjectFiles
 
 _FRAMEWORK = frozenset(
     {
@@ -179,7 +179,7 @@ class Entrances:
             seen.add(id(here))
             inner, outer = self._imports(here)
             framework = framework or not _FRAMEWORK.isdisjoint(outer)
-            loads = loads or not outer.isdisjoint(_PACKAGES)
+            loads = loads or not outer.isdisjoint(_PACKAGES) or _names_config(here)
             another = another or not outer.isdisjoint(_OTHER_FRAMEWORKS)
             options = options or not outer.isdisjoint(_OPTIONS) or _defines_flags(here)
             pending += inner
@@ -294,6 +294,16 @@ def imported_names(module: Module) -> Iterator[str]:
             if event.kind == "import":
                 yield from (source for _, source in event.extra)
         yield from scope.stars
+
+
+def _names_config(module: Module) -> bool:
+    """Tell whether a module gives something outside of it the path of a config: `ng.Config("run.yml")`."""
+    return any(
+        value[0] == CONSTANT and isinstance(value[1], str) and value[1].endswith(DATA)
+        for scope in module.summary.scopes
+        for call in scope.calls
+        for value in (*call.args, *(value for _, value in call.keywords))
+    )
 
 
 def _defines_flags(module: Module) -> bool:

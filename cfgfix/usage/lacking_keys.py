@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cfgfix.code.inference.interpreter.events import DEFAULT, GUARD, REQUIRED, Asked
+from cfgfix.code.inference.interpreter.objects import Mapping
 from cfgfix.core.edits import RenameKey
 from cfgfix.core.findings import format_key_path
 from cfgfix.core.records import replace
@@ -68,7 +69,10 @@ def _judge_asked(runs: ConfigRuns, result: RunResult, item: Asked, section: KeyP
     if elsewhere is not None and (required or item.how == DEFAULT):
         _tell_misplaced(runs, item, section, elsewhere, required)
         return
-    if not required or item.conditions:
+    if item.conditions:
+        return
+    if not required:
+        _tell_empty(runs, item, section)
         return
     span = here.key if section else (here.value[0], here.value[0])
     key = format_key_path((*section, item.name))
@@ -83,6 +87,29 @@ def _judge_asked(runs: ConfigRuns, result: RunResult, item: Asked, section: KeyP
                 "error": item.error,
                 "place": runs.place(item.spot),
                 "entry": runs.relative(result.entrance.module.path),
+            },
+            spot=item.spot,
+            label=f"reads `{item.name}`",
+        )
+    )
+
+
+def _tell_empty(runs: ConfigRuns, item: Asked, section: KeyPath) -> None:
+    """Tell of a key for which the container gives an empty one of itself, which goes on as a value."""
+    made = item.default
+    if not isinstance(made, Mapping) or made.key is None or made.entries or not made.key.escapes:
+        return
+    here = runs.entries[section]
+    runs.add(
+        Verdict(
+            "empty-key",
+            (*section, item.name),
+            runs.line_span(here.key if section else (here.value[0], here.value[0])),
+            {
+                "key": format_key_path((*section, item.name)),
+                "container": made.flavour,
+                "place": runs.place(item.spot),
+                "taker": runs.place(made.key.escapes[0]),
             },
             spot=item.spot,
             label=f"reads `{item.name}`",

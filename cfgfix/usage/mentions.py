@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT, NAME
+from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT, NAME, SUBSCRIPT
 from cfgfix.usage.program_runs import ProjectRuns, RunResult, Trace, trace_of
 from cfgfix.usage.run_host import site_of
+from cfgfix.usage.uncalled import uncalled_scopes
 
 _WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -40,18 +41,29 @@ class MentionIndex:
                 for scope in module.summary.scopes
                 if scope.kind not in ("lambda", "comprehension")
             ]
+            uncalled = uncalled_scopes(self.project)
             spread = {name for scope in scopes for name in _given_sections(scope)}
             for scope in scopes:
                 names = frozenset(_names_of(scope))
                 called = scope.module.summary.scopes[scope.parent] if scope.name == "__init__" else scope
                 if called.name in spread:
                     names |= {name for name, _, _, kind in scope.params if kind in ("plain", "keyword")}
+                if id(scope) in uncalled:
+                    continue
                 for found in names:
                     self._scopes.setdefault(found, []).append(id(scope))
             for path in self.project.unread:
                 for found in frozenset(_WORD.findall(self.project.program.content_of(path))):
                     self._scopes.setdefault(found.decode("ascii"), []).append(-1)
         return self._scopes.get(name, [])
+
+    def defines(self, name: str) -> bool:
+        """Tell whether code defines a function or class of a name."""
+        return any(
+            scope.name == name
+            for module in self.project.program.all_modules()
+            for scope in module.summary.scopes
+        )
 
     def mentions_for(self, path: str, results: list[RunResult], *, everywhere: bool) -> Mentions:
         """Return which names may be keys of a config.
@@ -121,6 +133,15 @@ def _given_sections(scope: Any) -> Iterator[str]:
                 yield call.func[1]
 
 
+def _asked_by_target(target: Any) -> Any:
+    """Return what is read where something is given a value: not its last step, but what stands in front of that."""
+    if target[0] == ATTRIBUTE:
+        return target[1]
+    if target[0] == SUBSCRIPT and target[2][0] == CONSTANT:
+        return target[1]
+    return target
+
+
 def _names_of(scope: Any) -> Iterator[str]:
     """Yield the names by which a scope may read a key: attributes and texts."""
     pending: list[Any] = []
@@ -129,8 +150,7 @@ def _names_of(scope: Any) -> Iterator[str]:
         event = events.pop()
         if event.value is not None:
             pending.append(event.value)
-        # What is only given a value is not read; what stands in front of the last step is.
-        pending += [target[1] if target[0] == ATTRIBUTE else target for target in event.targets]
+        pending += event.targets if event.kind == "augment" else map(_asked_by_target, event.targets)
         if isinstance(event.extra, (tuple, list)):
             pending += [item for item in event.extra if isinstance(item, tuple)]
         for _, inner in event.bodies or ():

@@ -32,9 +32,17 @@ MAX_OPTION_STEPS = 300_000
 MAX_FORCED = 64
 """Most files that are tried at one load site."""
 MAX_FITTING = 3
-"""Most programs that a file is tried with which lack nothing of it."""
+"""Most programs that a file is tried with which lack nothing of it, where they may get other files, too."""
 FITS = 0.5
 """Share of a file's keys at the top that a load site must ask for: training configs have 0.88 and more, others 0.33 and less."""
+_WORDS = re.compile(r"[a-z]+|[0-9]+")
+_ANY_PROGRAM = frozenset(
+    {"conf", "config", "configs", "cfg", "default", "experiment", "experiments", "main", "model", "models", "param", "params", "run",
+     "script", "scripts", "setting", "settings", "src", "test", "train", "trainer", "training"}
+)  # fmt: skip
+"""Words in the names of files that say nothing of which program one is for."""
+_READS_DATA = re.compile(r"\b(?:jq|yq|shyaml|parse_yaml|json\.load|yaml\.(?:safe_)?load)\b")
+"""What stands in a script that takes values out of a config file which it need not name: it may be an argument."""
 _OVERRIDE = re.compile(r"[+~]{0,2}[A-Za-z_][\w./@]*=")
 """An argument such as `train.epochs=3`."""
 
@@ -50,6 +58,7 @@ class RunResult:
         run: The run, with what it notes.
         every_way: Whether both ways were taken at conditions on the config.
         forced: The file that was put in at a load site, or nothing.
+        sites_forced: The load sites at which it was put in.
         unresolved: Load sites of which the file is not known, with what the program asks of it.
         unknown_overrides: Overrides of the command line that name no key, with the section that they ask.
         touched: The config files whose text the run depends on, by path relative to the project.
@@ -61,6 +70,7 @@ class RunResult:
     run: Interpreter
     every_way: bool
     forced: str
+    sites_forced: tuple[Site, ...]
     unresolved: dict[Site, tuple[Loading, ConfigKey]]
     unknown_overrides: list[tuple[str, Mapping]]
     touched: frozenset[str] = frozenset()
@@ -249,7 +259,7 @@ class ProjectRuns:
         return self.configs[path]
 
     def words_beside(self, name: str) -> set[str]:
-        """Return the words of the scripts that name a config file."""
+        """Return the words of the scripts that name a config file, or read one that they are given."""
         if self.script_texts is None:
             self.script_texts = []
             for path in self.files.texts:
@@ -263,7 +273,7 @@ class ProjectRuns:
                     continue
         found: set[str] = set()
         for text in self.script_texts:
-            if name in text:
+            if name in text or _READS_DATA.search(text):
                 found.update(re.findall(r"[A-Za-z_][A-Za-z0-9_-]*", text))
         return found
 
@@ -386,6 +396,7 @@ class ProjectRuns:
             run,
             every_way,
             next(iter((forced or {}).values()), ""),
+            tuple(forced or ()),
             host.unresolved,
             host.unknown_overrides,
             frozenset(host.touched),
@@ -429,30 +440,53 @@ class ProjectRuns:
         Of several programs the ones that lie nearest to the file are those that it is for.
         """
         named = {path for result in self.results for path in result.opened}
+        opening = {
+            (path, site_of(opened.loading)[-1])
+            for result in self.results
+            for path, opened in result.opened.items()
+        }
+        fits_of: dict[int, list[str]] = {}
+        for site in sites:
+            fits_of[id(site)] = [
+                path for path in self.files.data if self.fits(path, site.loading.how, site.names)
+            ]
         for path in self.files.data:
             # What a command or the code names is not tried elsewhere, unless nothing is known of what a program gets.
             fitting = [
                 site
                 for site in sites
-                if path not in site.known
-                and not (path in named and site.known)
-                and self.fits(path, site.loading.how, site.names)
+                if path not in site.known and not (path in named and site.known) and path in fits_of[id(site)]
             ]
-            near = {id(site): self._nearness(path, site.entrance) for site in fitting}
+            near = {
+                id(site): (self._nearness(path, site.entrance), self._shared_words(path, site.entrance))
+                for site in fitting
+            }
             fitting.sort(
-                key=lambda site: (-near[id(site)], bool(ASIDE.search(f"/{site.entrance.module.path}")))
+                key=lambda site: (
+                    *(-count for count in near[id(site)]),
+                    bool(ASIDE.search(f"/{site.entrance.module.path}")),
+                )
             )
-            nearest = -1
+            nearest = (-1, -1)
             fits: list[tuple[int, RunResult]] = []
+            alone: list[RunResult] = []
+            tried: list[tuple[Entrance, Command | None, frozenset[Site]]] = []
             for site in fitting[:MAX_FORCED]:
                 if near[id(site)] < nearest:
                     break
-                if sum(1 for lacks, _ in fits if not lacks) >= MAX_FITTING:
-                    break
+                only = fits_of[id(site)] == [path]
+                if sum(1 for lacks, _ in fits if not lacks) >= MAX_FITTING and not (
+                    only and self.steps < MAX_STEPS // 3 * 2
+                ):
+                    continue
                 if self.spent():
                     # The program that the file is for may be one that was not tried.
                     return
-                result = self.one(site.entrance, site.command, {site_of(site.loading): path})
+                forced = {site_of(other.loading): path for other in _with_same_path(site, sites)}
+                if (site.entrance, site.command, frozenset(forced)) in tried:
+                    continue
+                tried.append((site.entrance, site.command, frozenset(forced)))
+                result = self.one(site.entrance, site.command, forced)
                 made = result.opened.get(path)
                 if made is None or made.root is None or share_read(made) < FITS:
                     continue
@@ -460,8 +494,11 @@ class ProjectRuns:
                 if lacks <= max(1, sum(1 for key in made.keys.values() if key.path and counted(key)) // 10):
                     nearest = near[id(site)]
                     fits.append((lacks, result))
+                    if only and (path, site_of(site.loading)[-1]) in opening:
+                        # The program can get no other file here, and its loader is the one that reads this file elsewhere.
+                        alone.append(result)
             least = min((lacks for lacks, _ in fits), default=0)
-            self.results += [result for lacks, result in fits if lacks == least]
+            self.results += [result for lacks, result in fits if lacks == least or result in alone]
 
     def _nearness(self, path: str, entrance: Entrance) -> int:
         """Return how many folders a file and a program have in common, from the root down."""
@@ -472,6 +509,14 @@ class ProjectRuns:
                 break
             count += 1
         return count
+
+    def _shared_words(self, path: str, entrance: Entrance) -> int:
+        """Return how many words the paths of a file and a program have in common below the folders that they share."""
+        program = self.files.inside(os.path.abspath(entrance.module.path)) or ""
+        common = self._nearness(path, entrance)
+        ends = ("/".join(item.split("/")[common:]) for item in (path, program))
+        first, second = (set(_WORDS.findall(os.path.splitext(end)[0].lower())) for end in ends)
+        return len((first & second) - _ANY_PROGRAM)
 
     def fits(self, path: str, how: str, names: AbstractSet[str]) -> bool:
         """Tell whether a file has the shape that a load site asks for.
@@ -502,6 +547,22 @@ def _telling(commands: Row[Command]) -> list[Command | None]:
         found.setdefault(named, command)
     found.setdefault((), None)
     return list(found.values())
+
+
+def _with_same_path(site: OpenSite, sites: Row[OpenSite]) -> list[OpenSite]:
+    """Return the load sites of one program that get the path from the same option as one of them does."""
+    names = {key.name for key in site.loading.path.origins}
+    return [
+        other
+        for other in sites
+        if other is site
+        or (
+            names
+            and other.entrance is site.entrance
+            and other.command is site.command
+            and {key.name for key in other.loading.path.origins} == names
+        )
+    ]
 
 
 def _open_sites(project: ProjectRuns, entrance: Entrance, results: Row[RunResult]) -> list[OpenSite]:
@@ -540,7 +601,7 @@ def made_again(project: ProjectRuns, result: RunResult, *, every_way: bool = Fal
     if result.forced:
         opened = result.opened.get(result.forced)
         if opened is not None:
-            forced = {site_of(opened.loading): result.forced}
+            forced = dict.fromkeys(result.sites_forced, result.forced)
     return project.one(result.entrance, result.command, forced, base=result if every_way else None)
 
 

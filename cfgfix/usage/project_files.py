@@ -6,6 +6,8 @@ import fnmatch
 import os
 from collections.abc import Iterable
 
+from cfgfix.core.source_file import read_regular
+
 DATA = (".yaml", ".yml", ".json", ".toml")
 _COMMANDS = (
     ".sh",
@@ -29,6 +31,18 @@ MAX_ENTRIES = 50_000
 """Most files and folders of one project that are listed."""
 
 
+MAX_OPENED = 200
+"""Most files without an ending that are looked into: one may be a script."""
+
+
+def _is_script(path: str) -> bool:
+    """Tell whether a file begins as a script does."""
+    try:
+        return read_regular(path, 2) == b"#!"
+    except OSError:
+        return False
+
+
 class ProjectFiles:
     """The files below a folder, listed once; links to folders are not followed.
 
@@ -42,7 +56,7 @@ class ProjectFiles:
         self.root = os.path.abspath(root)
         self.data: list[str] = []
         self.texts: list[str] = []
-        count = 0
+        count = opened = 0
         pending = [""]
         while pending:
             here = pending.pop()
@@ -70,8 +84,13 @@ class ProjectFiles:
                     self.data.append(path)
                     if here.startswith((".github", ".circleci")) or entry.name.startswith("."):
                         self.texts.append(path)
-                elif entry.name in _NAMED or entry.name.endswith(_COMMANDS):
+                elif (
+                    entry.name in _NAMED
+                    or entry.name.endswith(_COMMANDS)
+                    or ("." not in entry.name and opened < MAX_OPENED and _is_script(entry.path))
+                ):
                     self.texts.append(path)
+                opened += "." not in entry.name
             pending += reversed(folders)
         self._known = set(self.data)
 

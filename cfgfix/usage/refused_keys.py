@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from cfgfix.code.inference.interpreter.events import Refusal
 from cfgfix.code.inference.interpreter.objects import Scalar
+from cfgfix.code.inference.interpreter.reading import TABLE
 from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.findings import format_key_path
-from cfgfix.usage.config_files import KeyPath
+from cfgfix.usage.config_files import UNREAD, Entry, KeyPath
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
-from cfgfix.usage.program_runs import RunResult
+from cfgfix.usage.program_runs import RunResult, counted
 from cfgfix.usage.spelling import in_words, nearest_name, number_text
 
 
@@ -21,6 +22,52 @@ def find_refused(runs: ConfigRuns) -> None:
                 continue
             seen.add((item.kind, item.key.path, item.name))
             _judge_refusal(runs, result, item)
+
+
+def _tell_choice(runs: ConfigRuns, result: RunResult, item: Refusal, entry: Entry) -> None:
+    """Tell of a value for which a program ends where it is asked what to do with it."""
+    value = entry.data
+    if (
+        entry.kind != "scalar"
+        or value in (None, "", UNREAD)
+        or (isinstance(value, str) and set(value) & set("<>$?"))
+    ):
+        # A place that is left to be filled in.
+        return
+    if item.by == TABLE and runs.is_mentioned_as_name(str(value)):
+        # What fills the table may be code that was not run.
+        return
+    refusing = [
+        other
+        for other in runs.results
+        if any(it.kind == "choice" and it.key.path == entry.path for it in other.run.refusals)
+    ]
+    reading = [
+        other
+        for other, opened in zip(runs.results, runs.mine, strict=True)
+        if (key := opened.keys.get(entry.path)) is not None and counted(key)
+    ]
+    if result.forced and len(refusing) < len(reading):
+        # Another program takes it: the file is for that one.
+        return
+    runs.reported.add(entry.path)
+    runs.add(
+        Verdict(
+            "refused-choice",
+            entry.path,
+            entry.value,
+            {
+                "key": format_key_path(entry.path),
+                "value": in_words(Scalar(value)),
+                "why": item.by,
+                "error": item.says,
+                "place": runs.place(item.spot),
+                "entry": runs.relative(result.entrance.module.path),
+            },
+            spot=item.spot,
+            label="the run ends here",
+        )
+    )
 
 
 def _judge_refusal(runs: ConfigRuns, result: RunResult, item: Refusal) -> None:
@@ -112,6 +159,8 @@ def _judge_refusal(runs: ConfigRuns, result: RunResult, item: Refusal) -> None:
                 label=f"{item.by} needs `{item.name}`",
             )
         )
+    elif item.kind == "choice":
+        _tell_choice(runs, result, item, entry)
     elif item.kind == "text-truth":
         runs.reported.add(entry.path)
         runs.add(

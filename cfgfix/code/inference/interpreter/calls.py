@@ -22,13 +22,14 @@ from cfgfix.code.inference.interpreter.objects import (
     Mapping,
     Method,
     Namespace,
+    Scalar,
     Sequence,
     Spot,
     Unknown,
     Value,
 )
 from cfgfix.code.inference.interpreter.run import NORMAL, RAISE, Call, Frame, Run
-from cfgfix.code.inference.interpreter.values import choice, constant_of, key_of, origins_of
+from cfgfix.code.inference.interpreter.values import choice, constant_of, held, key_of, origins_of
 from cfgfix.code.model.summary import Scope
 from cfgfix.core.records import replace
 
@@ -44,6 +45,8 @@ MAX_SAME = 6
 """Most times that a function is inside itself."""
 MAX_WAY = 12
 """Most calls that a place remembers."""
+_HOLDERS = (FunctionObject, Instance, Mapping, Sequence)
+"""What may hold a section of a config."""
 _DICT_CLASSES = frozenset(
     {"builtins.dict", "collections.OrderedDict", "collections.UserDict", "collections.defaultdict"}
 )
@@ -172,9 +175,15 @@ def enter(call: Call, function: FunctionObject) -> Value:
     run, scope, spot = call.run, function.scope, call.spot
     count = run.running.get(id(scope), 0)
     times = run.times_entered[id(scope)] = run.times_entered.get(id(scope), 0) + 1
+    given = run.given.setdefault(id(scope), {})
     if call.frame.depth >= MAX_DEPTH or count >= MAX_SAME or times > _most_times(run, scope, times, count):
-        call.escape()
+        if times > MAX_ENTERED and _known_here(call, given):
+            for value in call.values:
+                call.use(value)
+        else:
+            call.escape()
         return Unknown(origins_of(call.values))
+    given.update((id(value), value) for value in call.values if isinstance(value, _HOLDERS))
     run.entered[id(scope)] = scope
     names = Namespace(scope, function.names)
     receiver = () if function.receiver is None else (function.receiver,)
@@ -199,6 +208,20 @@ def enter(call: Call, function: FunctionObject) -> Value:
     if may_end and scope.body[-1].kind not in ("return", "raise"):
         return choice((result, NONE))
     return result
+
+
+def _known_here(call: Call, given: dict[int, Value]) -> bool:
+    """Tell whether a function was entered with all that a call hands it, and with no other name for a key of it."""
+    texts = {value.value for value in call.values if type(value) is Scalar and isinstance(value.value, str)}
+    for value in call.values:
+        if not isinstance(value, _HOLDERS):
+            continue
+        if id(value) not in given:
+            return False
+        for item in held(value) if texts else ():
+            if isinstance(item, Mapping) and not texts.isdisjoint(item.entries):
+                return False
+    return True
 
 
 def _most_times(run: Run, scope: Scope, times: int, inside: int) -> int:
@@ -281,6 +304,9 @@ def _default(call: Call, function: FunctionObject, name: str) -> Value:
     run, scope, spread = call.run, function.scope, call.spread
     of_sections = spread is not None and bool(spread.sections)
     default = function.defaults.get(name)
+    if spread is not None and spread.open:
+        for section in spread.sections:
+            section.asked.add(name)
     if default is not None:
         if spread is not None and of_sections and not spread.open:
             where = Spot(scope, scope.place, 0, call.spot.calls)

@@ -212,6 +212,9 @@ def _compared(frame: Frame, operator: str, left: Value, right: Value, expr: Expr
         found = _contains(frame, right, left, expr)
         return found if found is None or operator == "in" else not found
     if operator in ("is", "is not"):
+        if isinstance(constant_of(left), str) and left.origins != right.origins:
+            # A text that was read from a file is another object than one that stands in the code.
+            return None
         if type(left) is Scalar and type(right) is Scalar and not left.optional:
             same_object = left.value is right.value or (
                 type(left.value) is type(right.value) and left.value == right.value

@@ -7,7 +7,7 @@ from typing import Any
 
 from cfgfix.code.inference.interpreter import classes
 from cfgfix.code.inference.interpreter.events import DEFAULT, REQUIRED, Asked
-from cfgfix.code.inference.interpreter.models.method_names import DICT_METHODS, METHODS_OF
+from cfgfix.code.inference.interpreter.models.method_names import DICT_METHODS, GROWING, METHODS_OF
 from cfgfix.code.inference.interpreter.models.options import FLAGS, command_argument, flag, note_holder
 from cfgfix.code.inference.interpreter.models.os_functions import environment
 from cfgfix.code.inference.interpreter.models.paths import path_attribute
@@ -86,6 +86,9 @@ def attribute(frame: Frame, owner: Value, name: str, spot: Spot, default: Value 
                 return Mapping(owner.entries, key=owner.key, open=owner.open, sections=owner.sections)
             if name.startswith("__"):
                 return UNKNOWN
+            if owner.flavour == "package":
+                # A method of a class that is not known, or a key that it may make up.
+                return Method(owner, name)
             absent = owner.absent
             if absent == "KeyError":
                 absent = "AttributeError"
@@ -215,7 +218,16 @@ def item(
                 run.offer(owner, name, spot)
             _note_option(run, owner, name, spot)
             return run.taken(found, spot)
-        return lacking(frame, owner, name, spot, owner.absent if absent == "" else absent, default)
+        error = owner.absent if absent == "" else absent
+        if (
+            not owner.sections
+            and not owner.open
+            and owner.entries
+            and default is None
+            and error not in (None, "None")
+        ):
+            run.refuse_choice(frame, index, error or "KeyError", TABLE, spot)
+        return lacking(frame, owner, name, spot, error, default)
     if isinstance(owner, Sequence):
         number = constant_of(index)
         run.use(index, spot)
@@ -261,6 +273,8 @@ def lacking(
     run = frame.run
     is_open = owner.open
     sections = owner.sections
+    if isinstance(owner, Mapping) and owner.flavour == "package":
+        return choice((UNKNOWN, default)) if default is not None else UNKNOWN
     if is_open:
         for section in sections:
             section.asked.add(str(name))
@@ -270,6 +284,8 @@ def lacking(
                 run.walk(value, spot)
         return choice((UNKNOWN, default)) if default is not None else UNKNOWN
     soft = error in (None, "None") or default is not None
+    if isinstance(owner, Mapping) and owner.flavour in GROWING and default is None:
+        default = _grown(owner, name)
     value = default if default is not None else NONE if error in (None, "None") else UNKNOWN
     if sections:
         caught = not soft and frame.catches(error or "KeyError")
@@ -286,6 +302,15 @@ def lacking(
             )
         )
     return value
+
+
+def _grown(owner: Mapping, name: Any) -> Mapping:
+    """Return the empty mapping that a class such as DotMap makes of a name that is not there, and keeps under it."""
+    section = owner.key
+    key = ConfigKey(section.source, (*section.path, str(name)), section) if section is not None else None
+    made = Mapping(key=key, access=owner.access, absent=owner.absent, flavour=owner.flavour)
+    owner.entries[name] = made
+    return made
 
 
 def items_of(frame: Frame, value: Value, spot: Spot | None) -> list[Value] | None:
@@ -330,6 +355,8 @@ def item_of(value: Value) -> Value:
     return Unknown(value.origins)
 
 
+TABLE = "looks it up in a table that has no such entry"
+"""Why a value of a config ends the run, where the code takes something by it."""
 PROPERTIES = frozenset({"builtins.property", "functools.cached_property", "werkzeug.utils.cached_property"})
 
 

@@ -270,8 +270,10 @@ class Run:
         left_early: Those of them of which a part may not have run, since something raised or ended the program.
         running: How many times a scope is inside itself, by its identity.
         times_entered: How many times a scope was entered, by its identity.
+        given: What a scope was entered with that may hold a section of a config, by the identities of both.
         short: Whether a scope that was entered often is short and has no loops, by its identity.
         loops: How many loops over items that are not known the run is inside.
+        deciding: The tests whose outcome is known, innermost last, each with the block that is run for it.
         waiting: Functions and objects that libraries may call, with the frame that handed them over.
         called_back: Functions that were run as a library may call them, by identity.
         steps: Statements and expressions that were read.
@@ -305,7 +307,9 @@ class Run:
         self.running: dict[int, int] = {}
         self.times_entered: dict[int, int] = {}
         self.short: dict[int, bool] = {}
+        self.given: dict[int, dict[int, Value]] = {}
         self.loops = 0
+        self.deciding: list[tuple[int, Value]] = []
         self.waiting: list[tuple[Value, Frame]] = []
         self.steps = 0
         self.exhausted = False
@@ -509,6 +513,15 @@ class Run:
             owner = owner.owner
         if isinstance(owner, (Unknown, Instance)) and isinstance(name, str):
             self.of_unknown.add(name)
+
+    def refuse_choice(self, frame: Frame, chosen: Value, error: str, why: str, spot: Spot) -> None:
+        """Note that the run stops at what one value of a config says, if nothing else is in it and nothing is ready for that."""
+        keys = {key for key in keys_of(chosen) if key.path}
+        if not self.sure or self.every_way or len(keys) != 1 or frame.catches(error):
+            return
+        (key,) = keys
+        if not key.source.startswith("<"):
+            self.refuse("choice", key, why, spot, error)
 
     def refuse(
         self,

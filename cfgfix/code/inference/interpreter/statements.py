@@ -40,7 +40,7 @@ from cfgfix.code.inference.interpreter.run import (
     Exhausted,
     Frame,
 )
-from cfgfix.code.inference.interpreter.values import alternatives, choice, constant_of, held, name_of
+from cfgfix.code.inference.interpreter.values import alternatives, choice, constant_of, held, name_of, truth
 from cfgfix.code.model import summary as model
 from cfgfix.code.model.expressions import dotted, text
 from cfgfix.code.model.summary import Event, Expr, Scope
@@ -72,6 +72,8 @@ def _evaluate(frame: Frame, event: Event) -> int:
         return NORMAL
     value = evaluate(frame, event.value)
     if type(value) is Made and value.name in ENDS:
+        if value.args and constant_of(value.args[0]) not in (0, None):
+            _refuse_decided(frame, event, "SystemExit", "ends with")
         return RAISE if frame.run.sure else NORMAL
     for item in held(value, 2):
         if type(item) is Made:
@@ -119,13 +121,32 @@ def _return(frame: Frame, event: Event) -> int:
 
 def _raise(frame: Frame, event: Event) -> int:
     if event.value is not None:
-        evaluate(frame, event.value)
+        raised = evaluate(frame, event.value)
+        error = name_of(raised).rpartition(".")[2]
+        if isinstance(raised, Instance):
+            error = raised.cls.scope.name
+        _refuse_decided(frame, event, error, "raises")
     return RAISE
+
+
+def _refuse_decided(frame: Frame, event: Event, error: str, does: str) -> None:
+    """Note that a statement ends the run because of what a value of a config says, if a test of it alone leads there."""
+    run = frame.run
+    if run.deciding and error:
+        block, test = run.deciding[-1]
+        if block == event.block:
+            run.refuse_choice(
+                frame, test, error, f"{does} {error} for it", frame.spot(event.place, event.block)
+            )
 
 
 def _assert(frame: Frame, event: Event) -> int:
     if event.value is not None:
-        frame.run.use(evaluate(frame, event.value), frame.spot(event.place, event.block))
+        spot = frame.spot(event.place, event.block)
+        value = evaluate(frame, event.value)
+        frame.run.use(value, spot)
+        if truth(value) is False:
+            frame.run.refuse_choice(frame, value, "AssertionError", "asserts something else", spot)
     return NORMAL
 
 
@@ -161,10 +182,15 @@ def _if(frame: Frame, event: Event) -> int:
     if holding is None or others is None:
         holds = holding is not None
     run.note_branch(test, holds, spot)
-    if holds is True:
-        return run_suite(frame, event.bodies[0][1])
-    if holds is False:
-        return run_suite(frame, event.bodies[1][1]) if len(event.bodies) > 1 else NORMAL
+    if holds is not None:
+        if not holds and len(event.bodies) == 1:
+            return NORMAL
+        block, body = event.bodies[0 if holds else 1]
+        run.deciding.append((block, test))
+        try:
+            return run_suite(frame, body)
+        finally:
+            run.deciding.pop()
     shown = run.condition(text(event.value, frame.scope), test)
     bodies = [(shown, event.bodies[0][1])]
     bodies.append((f"not {shown}", event.bodies[1][1] if len(event.bodies) > 1 else []))

@@ -8,6 +8,7 @@ from typing import Any
 
 from cfgfix.code.inference.interpreter import classes, reading, writing
 from cfgfix.code.inference.interpreter.events import GUARD, Asked
+from cfgfix.code.inference.interpreter.models.method_names import GROWING
 from cfgfix.code.inference.interpreter.models.operators import NUMBERS, refuse_text
 from cfgfix.code.inference.interpreter.models.outside import FRAMEWORK, note
 from cfgfix.code.inference.interpreter.models.paths import opens_for_writing
@@ -23,6 +24,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Instance,
     Made,
     Mapping,
+    ModuleObject,
     OpenFile,
     PartialText,
     Scalar,
@@ -183,7 +185,24 @@ def _getattr(call: Call) -> Value:
         isinstance(item, External) and f"{item.name}.".startswith(FRAMEWORK) for item in owners
     ):
         note(call, "builtins.getattr")
+    for item in owners:
+        if default is None and isinstance(item, ModuleObject) and not _may_have(call, item, name):
+            why = f"looks it up in {item.module.name}, which has no such name"
+            call.run.refuse_choice(call.frame, call.args[1], "AttributeError", why, call.spot)
     return choice(reading.attribute(call.frame, item, name, call.spot, default) for item in owners)
+
+
+def _may_have(call: Call, module: ModuleObject, name: str) -> bool:
+    """Tell whether a module of the project may have a name."""
+    names = module.names.names
+    scope = module.names.scope
+    known = all(call.run.program.module(star, module.module) is not None for star in scope.stars)
+    return (
+        not known
+        or name in names
+        or "__getattr__" in names
+        or call.run.submodule(module.module, name) is not UNKNOWN
+    )
 
 
 def _setattr(call: Call) -> Value:
@@ -203,7 +222,7 @@ def _hasattr(call: Call) -> Value:
         name = constant_text(call.args[1])
         owner = call.args[0]
         if name is not None and isinstance(owner, Mapping) and not owner.open:
-            there = name in owner.entries
+            there = name in owner.entries or owner.flavour in GROWING
             if not there and owner.sections:
                 call.run.asked.append(
                     Asked(owner.sections, name, GUARD, call.spot, conditions=call.run.conditions)

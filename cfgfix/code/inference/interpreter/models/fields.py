@@ -295,6 +295,9 @@ def construct_with_fields(call: Call, cls: ClassObject, kind: str) -> Value:
     for field in fields:
         if field.name in given:
             continue
+        if call.spread is not None and call.spread.open:
+            for section in sections:
+                section.asked.add(field.name)
         if field.required and not call.opaque:
             if sections:
                 call.run.refuse(

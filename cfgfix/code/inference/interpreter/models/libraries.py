@@ -6,6 +6,7 @@ from cfgfix.code.inference.interpreter.models import (
     config_nodes,
     containers,
     fields,
+    graph_code,
     hydra,
     loading,
     options,
@@ -31,6 +32,7 @@ _FUNCTIONS: dict[str, Model] = {
     **loading.FUNCTIONS,
     **containers.FUNCTIONS,
     **fields.FUNCTIONS,
+    **graph_code.FUNCTIONS,
     **hydra.FUNCTIONS,
     **options.FUNCTIONS,
     **os_functions.FUNCTIONS,
@@ -58,7 +60,8 @@ def call_external(call: Call) -> Value:
             return found
     if module in options.FLAG_MODULES:
         return options.define_flag(call)
-    return library_call(call, name)
+    found = loading.load_by_package(call)
+    return found if found is not None else library_call(call, name)
 
 
 def library_method(call: Call) -> Value | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from cfgfix.code.inference.interpreter import classes
 from cfgfix.code.inference.interpreter.events import Loading
+from cfgfix.code.inference.interpreter.models.outside import FRAMEWORK
 from cfgfix.code.inference.interpreter.objects import (
+    EITHER,
     NONE,
     UNKNOWN,
     ClassObject,
@@ -24,8 +27,9 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import Call, Model, Run
-from cfgfix.code.inference.interpreter.values import alternatives, choice, constant_text
+from cfgfix.code.inference.interpreter.values import alternatives, choice, constant_text, wrapped
 
+_ENDINGS = (".yaml", ".yml", ".json")
 _LOADS: dict[str, tuple[str, str]] = {
     "yaml.safe_load": ("yaml", "yaml.SafeLoader"),
     "yaml.full_load": ("yaml", "yaml.FullLoader"),
@@ -91,9 +95,10 @@ def load(call: Call, how: str, source: Value, facts: dict[str, Any]) -> Value:
             path = item.path
         elif isinstance(item, FilePath):
             path = item.text
-        elif (isinstance(item, (Scalar, PartialText)) and how in ("omegaconf", "toml", "yacs", "hydra")) or (
-            isinstance(item, Unknown) and how in ("omegaconf", "yacs")
-        ):
+        elif (
+            isinstance(item, (Scalar, PartialText))
+            and how in ("omegaconf", "toml", "yacs", "hydra", "package")
+        ) or (isinstance(item, Unknown) and how in ("omegaconf", "yacs")):
             path = item
         else:
             call.use(item)
@@ -166,6 +171,36 @@ def load_by_ruamel(call: Call, loader: Made) -> Value:
     """Return what a method of `ruamel.yaml.YAML` loads."""
     facts = {"call": "ruamel.yaml.YAML.load", "class": "ruamel", "made": loader}
     return load(call, "yaml", call.first, facts)
+
+
+_BY_PACKAGES = re.compile(
+    r"(?:(?:load|read|parse|get|open)_?)?(?:[a-z]+_)?(?:config|configuration|cfg|conf|hparams|hyperparams|settings|params)(?:_?file)?",
+    re.IGNORECASE,
+)
+"""Names of functions and classes of packages that turn the file of a path into a config, where nothing more is known of them."""
+_NO_CONFIGS = frozenset(
+    {"logging", "configparser", "transformers", "matplotlib", "pandas", "sys", "os", "setuptools"}
+)
+"""Packages in which such a name means something else."""
+
+
+def load_by_package(call: Call) -> Value | None:
+    """Return what a package that is not known makes of a config file of the project; None where the call has nothing of that."""
+    root, last = call.name.partition(".")[0], call.name.rpartition(".")[2]
+    if root in _NO_CONFIGS or f"{root}." in FRAMEWORK or not _BY_PACKAGES.fullmatch(last):
+        return None
+    path = next((item for item in call.values if (constant_text(item) or "").endswith(_ENDINGS)), None)
+    if path is None or call.spread is not None:
+        return None
+    how = "json" if (constant_text(path) or "").endswith(".json") else "package"
+    found = load(call, how, path if how != "json" else OpenFile(path), {"call": call.name, "class": ""})
+    if not isinstance(found, Mapping) or found.open:
+        return None
+    made = wrapped(found, "package", EITHER, "KeyError")
+    for item in call.values:
+        if item is not path:
+            call.use(item, deep=True)
+    return made
 
 
 FUNCTIONS: dict[str, Model] = dict.fromkeys(_LOADS, _load_by_function)

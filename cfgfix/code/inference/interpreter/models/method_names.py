@@ -5,6 +5,8 @@ from __future__ import annotations
 DICT_METHODS = frozenset(
     {"get", "pop", "items", "keys", "values", "update", "setdefault", "copy", "clear", "popitem", "fromkeys"}
 )
+GROWING = frozenset({"DotMap", "addict"})
+"""Classes that make an empty one of themselves where a name is asked for that is not there, and say of each name that it is."""
 METHODS_OF: dict[str, frozenset[str]] = {
     "namespace": frozenset(),
     "argparse": frozenset(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cfgfix.code.inference.interpreter.events import LibraryCall
-from cfgfix.code.inference.interpreter.objects import Made
+from cfgfix.code.inference.interpreter.objects import FunctionObject, Made, Mapping
 from cfgfix.code.inference.interpreter.run import Call
 from cfgfix.code.inference.interpreter.values import all_origins, key_of
 
@@ -73,6 +73,13 @@ _DUMPS = (
     "json.JSONEncoder",
 )
 
+_TRACKERS = frozenset(
+    {"aim", "clearml", "comet_ml", "dvclive", "mlflow", "neptune", "tensorboardX", "trains", "wandb"}
+)
+"""Packages that keep what a run was made with, and take nothing out of it."""
+_KEEPS = ("log_", "add_tag", "set_tag", "add_hparams", "add_text")
+"""What the names of their methods begin with that only write down what they get."""
+
 
 _CARRIERS = frozenset(
     {
@@ -116,7 +123,26 @@ def _only_tells(name: str) -> bool:
         return False
     if name.startswith(_LOGS) or name in _DUMPS:
         return True
+    if last.startswith(_KEEPS) and name.partition(".")[0] in _TRACKERS:
+        return True
     return last in _TELLING and ("logg" in name or "print" in last or "logging.getLogger" in name)
+
+
+def _called_with_given(call: Call) -> Mapping | None:
+    """Call a function of the project with the named arguments that stand beside it; return these.
+
+    `Trainer(build=net, build_kwargs={"cfg": cfg})` calls `net(cfg=cfg)`, with further arguments that are not known.
+    """
+    for name, function in call.keywords.items():
+        if not isinstance(function, FunctionObject):
+            continue
+        for beside in (f"{name}_kwargs", f"{name}_args", "kwargs"):
+            given = call.keywords.get(beside)
+            if isinstance(given, Mapping) and given.key is None and not given.open:
+                named = {str(key): value for key, value in given.entries.items()}
+                call.then(function, (), named, opaque=True)
+                return given
+    return None
 
 
 def library_call(call: Call, name: str) -> Made:
@@ -141,7 +167,9 @@ def library_call(call: Call, name: str) -> Made:
     elif name in _CARRIERS:
         made.origins = frozenset().union(*(all_origins(value) for value in values))
     else:
+        given = _called_with_given(call)
         for value in values:
-            run.use(value, spot, deep=True)
+            if value is not given:
+                run.use(value, spot, deep=True)
         run.hand_over(call.frame, values)
     return made

@@ -1,0 +1,176 @@
+"""Functions and classes that no code of a project names: what they mention is read by nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT, NAME, Call
+from cfgfix.core.source_file import read_regular
+from cfgfix.usage.program_runs import ProjectRuns
+
+MAX_TEXT = 400_000
+MAX_PARTS = 50_000
+"""Most parts of one scope's expressions that are looked at."""
+_WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
+_MODULES = frozenset({"import_module", "__import__", "getmembers", "eval", "exec"})
+_TABLES = frozenset({"globals", "locals", "vars"})
+"""Functions by which code gets at a function or class whose name stands nowhere."""
+
+_PLAIN = frozenset(
+    {
+        "ABC",
+        "Enum",
+        "Exception",
+        "Generic",
+        "Mapping",
+        "MutableMapping",
+        "OrderedDict",
+        "UserDict",
+        "dict",
+        "list",
+        "object",
+        "tuple",
+    }
+)
+"""Bases that call no method of a class derived from them but those with underscores."""
+
+
+def uncalled_scopes(project: ProjectRuns) -> frozenset[int]:
+    """Return the scopes that nothing comes to, by identity: functions whose name stands nowhere but where they are defined.
+
+    A class that derives from one outside the project may have methods that this one calls, a decorator may keep what it gets, and
+    code that looks things up by names that are made while it runs may come to all of a module.
+    """
+    scopes = [scope for module in project.program.all_modules() for scope in module.summary.scopes]
+    classes: dict[str, list[Any]] = {}
+    named_in: dict[str, set[int]] = {}
+    looking_up: set[str] = set()
+    for scope in scopes:
+        if scope.kind == "class":
+            classes.setdefault(scope.name, []).append(scope)
+        if any(map(_looks_up, scope.calls)):
+            looking_up.add(scope.module.path)
+        for name in _references(scope):
+            holders = named_in.setdefault(name, set())
+            if len(holders) < 2:
+                holders.add(id(_function_of(scope)))
+    outside = _words_outside(project)
+
+    def is_named(scope: Any) -> bool:
+        name = scope.name
+        return name in outside or not named_in.get(name, set()) <= {id(scope)}
+
+    found: set[int] = set()
+    for scope in scopes:
+        above = scope.module.summary.scopes[scope.parent] if scope.parent >= 0 else None
+        if above is not None and id(above) in found:
+            found.add(id(scope))
+            continue
+        if scope.kind not in ("function", "class") or scope.decorators or scope.name.startswith("__"):
+            continue
+        if above is not None and above.kind == "class":
+            if any(
+                _last(base) not in classes and _last(base) not in _PLAIN for base in _bases(above, classes)
+            ):
+                continue
+        elif looking_up or scope.module.path.endswith(".ipynb"):
+            continue
+        if scope.module.path in looking_up:
+            continue
+        if not is_named(scope):
+            found.add(id(scope))
+    return frozenset(found)
+
+
+def _function_of(scope: Any) -> Any:
+    """Return the function around a lambda or comprehension, which counts as its own code."""
+    while scope.kind in ("lambda", "comprehension") and scope.parent >= 0:
+        scope = scope.module.summary.scopes[scope.parent]
+    return scope
+
+
+def _bases(scope: Any, classes: dict[str, list[Any]]) -> Iterator[Any]:
+    """Yield the bases of a class, those of its bases in the project included."""
+    pending, seen = [scope], set()
+    while pending:
+        here = pending.pop()
+        if id(here) in seen:
+            continue
+        seen.add(id(here))
+        for base in here.bases:
+            yield base
+            pending += classes.get(_last(base), ())
+
+
+def _last(expr: Any) -> str:
+    """Return the last step of a dotted name; nothing for anything else."""
+    if expr[0] == ATTRIBUTE:
+        return str(expr[2])
+    return str(expr[1]) if expr[0] == NAME else ""
+
+
+def _looks_up(call: Call) -> bool:
+    """Tell whether a call gets at things by names that are made while the program runs."""
+    name = _last(call.func)
+    if name in _MODULES and (name not in ("eval", "exec") or call.func[0] == NAME):
+        return not call.args or call.args[0][0] != CONSTANT
+    if call.func[0] != NAME:
+        return False
+    if name == "getattr":
+        return len(call.args) < 2 or call.args[1][0] != CONSTANT
+    return name in _TABLES and not call.args
+
+
+def _references(scope: Any) -> Iterator[str]:
+    """Yield the names by which a scope may come to a function or class: variables, attributes, imports, and words in texts."""
+    pending: list[Any] = [*scope.bases, *scope.decorators]
+    pending += [default for _, _, default, _ in scope.params if default is not None]
+    events = list(scope.body)
+    while events:
+        event = events.pop()
+        if event.kind == "import":
+            for _, source in event.extra:
+                yield source.rpartition(".")[2]
+        pending += [event.value, *event.targets]
+        if isinstance(event.extra, (tuple, list)):
+            pending += [item for item in event.extra if isinstance(item, tuple)]
+        for _, inner in event.bodies or ():
+            events += inner
+    for call in scope.calls:
+        pending += [call.func, *call.args, *(value for _, value in call.keywords)]
+    for count, expr in enumerate(_parts(pending)):
+        if count > MAX_PARTS:
+            return
+        if expr[0] == NAME and isinstance(expr[1], str):
+            yield expr[1]
+        elif expr[0] == ATTRIBUTE and isinstance(expr[2], str):
+            yield expr[2]
+        elif expr[0] == CONSTANT and isinstance(expr[1], str) and len(expr[1]) < 200:
+            yield from re.findall(r"[A-Za-z_]\w*", expr[1])
+
+
+def _parts(pending: list[Any]) -> Iterator[Any]:
+    while pending:
+        expr = pending.pop()
+        if isinstance(expr, tuple) and expr:
+            if isinstance(expr[0], str) and len(expr) > 1:
+                yield expr
+                if expr[0] == CONSTANT:
+                    continue
+            pending += [item for item in expr if isinstance(item, tuple)]
+
+
+def _words_outside(project: ProjectRuns) -> set[str]:
+    """Return the words of configs, scripts and code that could not be read as Python."""
+    found: set[bytes] = set()
+    for path in (*project.files.data, *project.files.texts):
+        try:
+            found.update(_WORD.findall(read_regular(os.path.join(project.root, path), MAX_TEXT)))
+        except OSError:
+            continue
+    for path in project.unread:
+        found.update(_WORD.findall(project.program.content_of(path)))
+    return {word.decode("ascii") for word in found}
