@@ -139,6 +139,10 @@ def form_of(path: str) -> str:
     return "toml" if path.endswith(".toml") else "yaml"
 
 
+_STANDARD = re.compile(r"!|(?:!!|tag:yaml\.org,2002:)(?:seq|map|omap|pairs|set|python/(?:tuple|list|dict))")
+"""Tags of lists and mappings that every loader makes one of."""
+
+
 class _Yaml:
     """A YAML document made into entries."""
 
@@ -176,6 +180,9 @@ class _Yaml:
                 plain=not node.style and node.tag is None,
                 anchored=anchored,
             )
+        elif node.tag is not None and not _STANDARD.fullmatch(node.tag):
+            # What a constructor of the program makes of it is not known.
+            found = Entry("scalar", path, key, span, UNREAD, anchored=anchored)
         elif node.kind == SEQUENCE:
             items = []
             for number, item in enumerate(node.items):

@@ -296,6 +296,11 @@ def imported_names(module: Module) -> Iterator[str]:
         yield from scope.stars
 
 
+def uses_framework(module: Module) -> bool:
+    """Tell whether a module imports TensorFlow or Keras itself."""
+    return any(absolute(source, module).split(".", 1)[0] in _FRAMEWORK for source in imported_names(module))
+
+
 def _names_config(module: Module) -> bool:
     """Tell whether a module gives something outside of it the path of a config: `ng.Config("run.yml")`."""
     return any(

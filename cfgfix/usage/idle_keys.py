@@ -35,7 +35,7 @@ def find_unread(runs: ConfigRuns) -> None:
             continue
         if entry.anchored or (entry.kind != "scalar" and _holds_anchor(entry)):
             continue
-        if isinstance(path[-1], int) or any(isinstance(step, int) for step in path):
+        if any(isinstance(step, int) for step in path) and not _is_beside_what_is_read(runs, path):
             continue
         if runs.root is not None and runs.first.loading.how == "hydra" and path[0] in ("defaults", "hydra"):
             continue
@@ -69,6 +69,18 @@ def find_unread(runs: ConfigRuns) -> None:
             dead.append(entry)
             runs.reported.add(path)
             runs.add(_unread_verdict(runs, entry))
+
+
+def _is_beside_what_is_read(runs: ConfigRuns, path: KeyPath) -> bool:
+    """Tell whether a key of an item of a list stands beside one that is read from this very item."""
+    item = runs.entries.get(path[:-1])
+    if isinstance(path[-1], int) or item is None or item.kind != "map" or not isinstance(path[-2], int):
+        return False
+    if any(key.accepted for key in runs.keys_at(path)):
+        return False
+    return any(
+        any(key.reads for key in runs.keys_at(child.path)) for _, child in item.children if child.path != path
+    )
 
 
 def _is_read_from_defaults(runs: ConfigRuns, entry: Entry) -> bool:
@@ -134,6 +146,11 @@ def _holds_anchor(entry: Entry) -> bool:
     return any(child.anchored for child in entry.walk())
 
 
+def _is_for_a_reader(name: str) -> bool:
+    """Tell whether a key stands in a config for whoever reads it: a title, or a comment in a format that has none."""
+    return name.lower() in _FOR_A_READER or name.startswith(("_", "//", "#", "$"))
+
+
 def _unread_verdict(runs: ConfigRuns, entry: Entry) -> Verdict:
     name = str(entry.path[-1])
     logs = [spot for key in runs.keys_at(entry.path) for spot in key.logs]
@@ -145,7 +162,7 @@ def _unread_verdict(runs: ConfigRuns, entry: Entry) -> Verdict:
         entry.path,
         entry.key,
         {"key": format_key_path(entry.path)},
-        severity="info" if name.lower() in _FOR_A_READER and len(entry.path) == 1 else None,
+        severity="info" if _is_for_a_reader(name) and len(entry.path) == 1 else None,
         spot=logs[0] if logs else None,
         label="only written down again" if logs else "",
         notes=tuple(notes),

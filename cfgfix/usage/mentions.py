@@ -169,4 +169,4 @@ def _names_of(scope: Any) -> Iterator[str]:
             yield expr[1]
             if "." in expr[1]:
                 yield from expr[1].split(".")
-        pending += [item for item in expr[1:] if isinstance(item, tuple)]
+        pending += [item for item in expr if isinstance(item, tuple)]

@@ -15,11 +15,11 @@ from cfgfix.code.inference.interpreter.objects import ConfigKey, Mapping, Partia
 from cfgfix.code.inference.interpreter.run import OPTIONS
 from cfgfix.code.model.program import Program
 from cfgfix.core.errors import CfgfixError, internal_fault
-from cfgfix.core.records import dataclass
+from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import read_regular
 from cfgfix.usage.commands import Command
 from cfgfix.usage.config_files import ConfigFile, KeyPath
-from cfgfix.usage.entrances import ASIDE, Entrance, Entrances, imported_names
+from cfgfix.usage.entrances import ASIDE, Entrance, Entrances, imported_names, uses_framework
 from cfgfix.usage.project_files import DATA, ProjectFiles
 from cfgfix.usage.run_host import Host, Opened, Site, site_of
 
@@ -160,7 +160,7 @@ def outcome_of(result: RunResult) -> Outcome:
     if made is not None and made.root is not None:
         count = sum(1 for key in made.keys.values() if key.path and counted(key))
         lacks = lacking(made, result)
-        fits = (share_read(made) >= FITS, lacks, lacks <= max(1, count // 10))
+        fits = (share_read(made) >= FITS, lacks, count // 10, count // 3)
     asks = [
         *(
             (site_of(loading), loading.how, tuple(sorted(key.asked)))
@@ -259,7 +259,10 @@ class ProjectRuns:
         return self.configs[path]
 
     def words_beside(self, name: str) -> set[str]:
-        """Return the words of the scripts that name a config file, or read one that they are given."""
+        """Return the words of the scripts that name a config file.
+
+        Those that read one which they are given count, too.
+        """
         if self.script_texts is None:
             self.script_texts = []
             for path in self.files.texts:
@@ -387,6 +390,9 @@ class ProjectRuns:
             run.run(entrance.module)
         before = self.steps
         self.steps += run.steps
+        if not entrance.framework and any(map(uses_framework, run.modules_run())):
+            # What it imports by a name that stands in the config.
+            entrance = replace(entrance, framework=True)
         if run.failure is not None:
             self.failures.append(internal_fault(run.failure, entrance.module.path))
         result = RunResult(
@@ -491,7 +497,17 @@ class ProjectRuns:
                 if made is None or made.root is None or share_read(made) < FITS:
                     continue
                 lacks = lacking(made, result)
-                if lacks <= max(1, sum(1 for key in made.keys.values() if key.path and counted(key)) // 10):
+                asked = sum(1 for key in made.keys.values() if key.path and counted(key))
+                folders, words = near[id(site)]
+                named_alike = words > 1 and not any(
+                    near[id(other)] >= near[id(site)]
+                    for other in fitting
+                    if other.entrance is not site.entrance
+                )
+                if lacks > max(1, asked // (3 if named_alike else 10)):
+                    # A program that lies farther off has no better claim to it.
+                    nearest = max(nearest, (folders, -1))
+                else:
                     nearest = near[id(site)]
                     fits.append((lacks, result))
                     if only and (path, site_of(site.loading)[-1]) in opening:

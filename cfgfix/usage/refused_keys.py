@@ -24,6 +24,16 @@ def find_refused(runs: ConfigRuns) -> None:
             _judge_refusal(runs, result, item)
 
 
+def _one_for_one(result: RunResult, unknown: Refusal, missing: Refusal) -> bool:
+    """Tell whether one key of a section is refused and one is lacking: the one stands for the other."""
+    section = missing.key.path
+    refused = {
+        it.key.path for it in result.run.refusals if it.kind == "unknown-key" and it.key.path[:-1] == section
+    }
+    lacking = {it.name for it in result.run.refusals if it.kind == "missing-key" and it.key.path == section}
+    return refused == {unknown.key.path} and lacking == {missing.name}
+
+
 def _tell_choice(runs: ConfigRuns, result: RunResult, item: Refusal, entry: Entry) -> None:
     """Tell of a value for which a program ends where it is asked what to do with it."""
     value = entry.data
@@ -139,7 +149,7 @@ def _judge_refusal(runs: ConfigRuns, result: RunResult, item: Refusal) -> None:
             if (
                 other.kind == "unknown-key"
                 and other.key.path[:-1] == item.key.path
-                and nearest_name(str(other.key.path[-1]), [item.name])
+                and (nearest_name(str(other.key.path[-1]), [item.name]) or _one_for_one(result, other, item))
             ):
                 return
         span = entry.key if entry.path else (entry.value[0], entry.value[0])

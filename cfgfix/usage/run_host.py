@@ -34,6 +34,8 @@ _LOADERS = {
     "yaml.CFullLoader": "pyyaml-full", "yaml.Loader": "pyyaml-unsafe", "yaml.CLoader": "pyyaml-unsafe",
     "yaml.UnsafeLoader": "pyyaml-unsafe", "ruamel": "ruamel", "omegaconf": "omegaconf", "yacs": "pyyaml",
 }  # fmt: skip
+_MARKS = frozenset("$%{<@")
+"""What a program may put something for, in a text that it fills in before it is parsed."""
 Site = tuple[tuple[str, int, int], ...]
 """A load site: file, line and column of the call and, before it, of the calls through which the run comes there."""
 
@@ -179,7 +181,9 @@ class Host:
         if root is None:
             return None
         omega = loading.how in ("omegaconf", "hydra")
-        made = Maker(path, keys, "omegaconf" if omega else "dict").value(root)
+        made = Maker(
+            path, keys, "omegaconf" if omega else "dict", filled=bool(loading.loader.get("filled"))
+        ).value(root)
         if loading.how == "omegaconf" and isinstance(made, Mapping):
             from cfgfix.usage.hydra import interpolate
 
@@ -264,7 +268,10 @@ def loader_name(loading: Loading) -> str:
 class Maker:
     """Values of a run from the entries of a config file."""
 
-    def __init__(self, source: str, keys: dict[KeyPath, ConfigKey], flavour: str) -> None:
+    def __init__(
+        self, source: str, keys: dict[KeyPath, ConfigKey], flavour: str, *, filled: bool = False
+    ) -> None:
+        self.filled = filled
         self.source = source
         self.keys = keys
         self.flavour = flavour
@@ -282,7 +289,9 @@ class Maker:
         """Return the value of an entry."""
         key = self.key(entry.path)
         if entry.kind == "scalar":
-            if entry.data is UNREAD:
+            if entry.data is UNREAD or (
+                self.filled and isinstance(entry.data, str) and not _MARKS.isdisjoint(entry.data)
+            ):
                 return Unknown(frozenset({key}))
             return Scalar(entry.data, frozenset({key}), key)
         if entry.kind == "list":

@@ -7,13 +7,16 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from cfgfix.code.model.expressions import dotted
 from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT, NAME, Call
 from cfgfix.core.source_file import read_regular
 from cfgfix.usage.program_runs import ProjectRuns
+from cfgfix.usage.project_files import DATA
 
 MAX_TEXT = 400_000
 MAX_PARTS = 50_000
 """Most parts of one scope's expressions that are looked at."""
+_KEY = re.compile(rb"[\"']?[\w.-]+[\"']?[ \t]*(?::(?=\s)|=)")
 _WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 _MODULES = frozenset({"import_module", "__import__", "getmembers", "eval", "exec"})
 _TABLES = frozenset({"globals", "locals", "vars"})
@@ -36,10 +39,14 @@ _PLAIN = frozenset(
     }
 )
 """Bases that call no method of a class derived from them but those with underscores."""
+_OF_THE_LANGUAGE = frozenset({"cached_property", "classmethod", "property", "staticmethod", "setter"})
+"""Decorators that keep what they get nowhere."""
 
 
 def uncalled_scopes(project: ProjectRuns) -> frozenset[int]:
-    """Return the scopes that nothing comes to, by identity: functions whose name stands nowhere but where they are defined.
+    """Return the scopes that nothing comes to, by identity.
+
+    They are functions whose name stands nowhere but where they are defined.
 
     A class that derives from one outside the project may have methods that this one calls, a decorator may keep what it gets, and
     code that looks things up by names that are made while it runs may come to all of a module.
@@ -51,7 +58,7 @@ def uncalled_scopes(project: ProjectRuns) -> frozenset[int]:
     for scope in scopes:
         if scope.kind == "class":
             classes.setdefault(scope.name, []).append(scope)
-        if any(map(_looks_up, scope.calls)):
+        if any(_looks_up(call, scope, project) for call in scope.calls):
             looking_up.add(scope.module.path)
         for name in _references(scope):
             holders = named_in.setdefault(name, set())
@@ -69,7 +76,11 @@ def uncalled_scopes(project: ProjectRuns) -> frozenset[int]:
         if above is not None and id(above) in found:
             found.add(id(scope))
             continue
-        if scope.kind not in ("function", "class") or scope.decorators or scope.name.startswith("__"):
+        if (
+            scope.kind not in ("function", "class")
+            or any(_last(item) not in _OF_THE_LANGUAGE for item in scope.decorators)
+            or scope.name.startswith("__")
+        ):
             continue
         if above is not None and above.kind == "class":
             if any(
@@ -112,15 +123,23 @@ def _last(expr: Any) -> str:
     return str(expr[1]) if expr[0] == NAME else ""
 
 
-def _looks_up(call: Call) -> bool:
-    """Tell whether a call gets at things by names that are made while the program runs."""
+def _looks_up(call: Call, scope: Any, project: ProjectRuns) -> bool:
+    """Tell whether a call gets at things of the project by names that are made while the program runs."""
     name = _last(call.func)
     if name in _MODULES and (name not in ("eval", "exec") or call.func[0] == NAME):
         return not call.args or call.args[0][0] != CONSTANT
     if call.func[0] != NAME:
         return False
     if name == "getattr":
-        return len(call.args) < 2 or call.args[1][0] != CONSTANT
+        if len(call.args) < 2 or call.args[1][0] == CONSTANT:
+            return len(call.args) < 2
+        head = (dotted(call.args[0]) or "").partition(".")[0]
+        source = next(
+            (found for here in (scope, scope.module.summary.scopes[0]) if (found := here.imports.get(head))),
+            None,
+        )
+        # What is looked up in a package outside is no code of the project.
+        return source is None or project.program.module(source, scope.module) is not None
     return name in _TABLES and not call.args
 
 
@@ -168,7 +187,9 @@ def _words_outside(project: ProjectRuns) -> set[str]:
     found: set[bytes] = set()
     for path in (*project.files.data, *project.files.texts):
         try:
-            found.update(_WORD.findall(read_regular(os.path.join(project.root, path), MAX_TEXT)))
+            data = read_regular(os.path.join(project.root, path), MAX_TEXT)
+            # A key is no name of code: what a property gives is called as its key as a rule.
+            found.update(_WORD.findall(_KEY.sub(b" ", data) if path.endswith(DATA) else data))
         except OSError:
             continue
     for path in project.unread:

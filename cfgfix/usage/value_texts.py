@@ -13,6 +13,7 @@ from cfgfix.usage.spelling import in_words, nearest_name, number_text
 
 _TEXTS = frozenset({"name", "filepath", "path", "log_dir"})
 """Parameters that take any text."""
+_DIGITS = re.compile(r"[0-9]+")
 _TRAILING = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?,")
 
 
@@ -27,7 +28,10 @@ def find_wrong_values(runs: ConfigRuns) -> None:
             continue
         names = list(dict.fromkeys(value for value, _ in compared if isinstance(value, str)))
         near = nearest_name(entry.data, names)
-        if near is None or near == entry.data:
+        if near is None or near == entry.data or _DIGITS.sub("0", near) == _DIGITS.sub("0", entry.data):
+            continue
+        if runs.is_mentioned_as_name(entry.data):
+            # Code that was not run may know it.
             continue
         spot = next((key.uses[0] for key in keys if key.uses), None)
         runs.reported.add(path)

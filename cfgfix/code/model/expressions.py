@@ -20,6 +20,7 @@ from cfgfix.code.model.summary import (
     LAMBDA,
     MAPPING,
     NAME,
+    PATTERN,
     SLICE,
     STARRED,
     SUBSCRIPT,
@@ -118,6 +119,9 @@ def children(expr: Expr, scope: Scope) -> Sequence[Expr]:
         return tuple(expr[1])
     if kind == SLICE:
         return [part for part in expr[1:] if part is not None]
+    if kind == PATTERN:
+        inner: tuple[Expr, ...] = expr[2]
+        return inner
     return ()
 
 

@@ -35,6 +35,8 @@ NAME, ATTRIBUTE, CONSTANT, SUBSCRIPT, CALL = "n", "a", "k", "s", "c"
 BINARY, UNARY, BOOLEAN, COMPARE, CHOICE = "b", "u", "o", "m", "i"
 ITEMS, MAPPING, LAMBDA, STARRED, FORMAT = "t", "d", "l", "*", "f"
 SLICE, COMPREHENSION, ASSIGNED, YIELD, UNKNOWN = "x", "g", "w", "y", "?"
+PATTERN = "p"
+"""A pattern of a `case`: `(PATTERN, kind, parts, name)`; what its parts are depends on the kind (`summary_builder.py`)."""
 WORDS = (
     "AUTOTUNE", "environ", "Lock(", "TF_USE_LEGACY_KERAS", "tf_keras", "compat", "optimizer.lr", "opt.lr", "putenv", "run_eagerly", ".variables()",
     "hf://", "zipped", "rbax", "n't work",
@@ -157,8 +159,8 @@ class Event:
         targets: What is bound: assignment targets, the loop variable, the names after `as`.
         value: The value assigned, returned, tested or looped over; for `define` None.
         extra: For `augment` the operator; for `annotate` the annotation; for `with` the context managers; for
-            `define` the scope's number; for `import` pairs of bound name and dotted source; for `match` the guards of
-            its cases; for `assert` its message, as a tuple.
+            `define` the scope's number; for `import` pairs of bound name and dotted source; for `match` the pattern of
+            each case, with its guard; for `assert` its message, as a tuple.
         bodies: For compound statements pairs of block number and statements, in order.
     """
 

@@ -21,6 +21,7 @@ from cfgfix.code.model.summary import (
     LAMBDA,
     MAPPING,
     NAME,
+    PATTERN,
     SLICE,
     STARRED,
     SUBSCRIPT,
@@ -713,15 +714,42 @@ class SummaryBuilder:
     def _match(self, node: Any) -> Event:
         event = self.event("match", node, value=self.expr(node.subject))
         bodies = []
-        guards = []
+        cases = []
         for case in node.cases:
             block = self.open("match", event.value, True, case.pattern.lineno)
-            if case.guard is not None:
-                guards.append(self.expr(case.guard))
+            parts = (self.pattern(case.pattern), *(() if case.guard is None else (self.expr(case.guard),)))
+            cases.append((PATTERN, "case", parts, None))
             bodies.append((block, self.statements(case.body, block)))
         event.bodies = tuple(bodies)
-        event.extra = tuple(guards)
+        event.extra = tuple(cases)
         return event
+
+    def pattern(self, node: Any) -> Expr:
+        """Return the pattern of a `case`: its kind, its parts, and the name that it binds."""
+        if isinstance(node, _ast.MatchValue):
+            return (PATTERN, "value", (self.expr(node.value),), None)
+        if isinstance(node, _ast.MatchSingleton):
+            return (PATTERN, "value", ((CONSTANT, node.value),), None)
+        if isinstance(node, _ast.MatchMapping):
+            pairs = zip(node.keys, node.patterns, strict=True)
+            parts = tuple(part for key, inner in pairs for part in (self.expr(key), self.pattern(inner)))
+            return (PATTERN, "map", parts, self._bound_by(node.rest))
+        if isinstance(node, _ast.MatchSequence):
+            return (PATTERN, "list", tuple(map(self.pattern, node.patterns)), None)
+        if isinstance(node, _ast.MatchStar):
+            return (PATTERN, "rest", (), self._bound_by(node.name))
+        if isinstance(node, _ast.MatchAs):
+            inner = () if node.pattern is None else (self.pattern(node.pattern),)
+            return (PATTERN, "any", inner, self._bound_by(node.name))
+        if isinstance(node, _ast.MatchOr):
+            return (PATTERN, "or", tuple(map(self.pattern, node.patterns)), None)
+        parts = (*getattr(node, "patterns", ()), *getattr(node, "kwd_patterns", ()))
+        return (PATTERN, "class", (self.expr(node.cls), *map(self.pattern, parts)), None)
+
+    def _bound_by(self, name: str | None) -> str | None:
+        if name is not None:
+            self.scope.names.add(name)
+        return name
 
 
 def _leaves(events: list[Event]) -> bool:

@@ -10,6 +10,7 @@ from cfgfix.code.inference.interpreter.models.decorators import call_decorated
 from cfgfix.code.inference.interpreter.models.fields import construct_with_fields, kind_of
 from cfgfix.code.inference.interpreter.models.libraries import call_external, library_method
 from cfgfix.code.inference.interpreter.models.outside import library_call
+from cfgfix.code.inference.interpreter.models.standard_library import GETTERS, call_getter
 from cfgfix.code.inference.interpreter.objects import (
     EITHER,
     NONE,
@@ -76,6 +77,8 @@ def call_value(call: Call) -> Value:
             first, *args = callee.args
             keywords = {**callee.keywords, **call.keywords}
             return call_value(replace(call, callee=first, args=(*args, *call.args), keywords=keywords))
+        if callee.name in GETTERS and call.args:
+            return call_getter(call, callee)
         return library_call(call, f"{callee.name}.__call__")
     call.escape()
     return Unknown(origins_of((callee, *call.values)))

@@ -8,6 +8,7 @@ from cfgfix.code.inference.interpreter import classes, reading, writing
 from cfgfix.code.inference.interpreter.events import GUARD, Asked
 from cfgfix.code.inference.interpreter.models.builtin_functions import BUILTINS
 from cfgfix.code.inference.interpreter.models.operators import binary, compared
+from cfgfix.code.inference.interpreter.models.options import SHELL
 from cfgfix.code.inference.interpreter.models.texts import formatted, joined
 from cfgfix.code.inference.interpreter.objects import (
     NOTHING,
@@ -82,9 +83,30 @@ def _attribute(frame: Frame, expr: Expr) -> Value:
 
 def _subscript(frame: Frame, expr: Expr) -> Value:
     owner = evaluate(frame, expr[1])
+    if expr[2][0] == model.SLICE:
+        part = _part_of(frame, owner, expr[2])
+        if part is not None:
+            return part
     index = evaluate(frame, expr[2])
     spot = frame.spot(expr[3])
     return choice(reading.item(frame, item, index, spot) for item in alternatives(owner))
+
+
+def _part_of(frame: Frame, owner: Value, bounds: Expr) -> Value | None:
+    """Return a slice of a list whose items are known, or of the command line; None for anything else."""
+    numbers = [evaluate(frame, bound) if bound is not None else Scalar(None) for bound in bounds[1:]]
+    if not all(type(item) is Scalar and (item.value is None or type(item.value) is int) for item in numbers):
+        return None
+    cut = slice(*(item.value for item in numbers if type(item) is Scalar))
+    if isinstance(owner, External) and owner.name == "sys.argv":
+        given = frame.run.host.arguments()
+        if given is None:
+            return Sequence([], open=True)
+        whole: list[Value] = [UNKNOWN, *(UNKNOWN if item == SHELL else Scalar(item) for item in given)]
+        return Sequence(whole[cut]) if cut.step != 0 else None
+    if isinstance(owner, Sequence) and not owner.open and cut.step != 0:
+        return Sequence(owner.items[cut], kind=owner.kind)
+    return None
 
 
 def _items(frame: Frame, expr: Expr) -> Value:
@@ -119,6 +141,8 @@ def _mapping(frame: Frame, expr: Expr) -> Value:
             frame.run.use(inner, frame.spot(place), deep=True)
         else:
             writing.put(frame.run, result, name, inner, frame.spot(place))
+    if len(result.entries) > 1 and not result.open and not result.sections:
+        frame.run.written_tables[id(result)] = result
     return result
 
 
@@ -136,7 +160,19 @@ def apply_operator(
         result: Mapping = copied(left)
         writing.update(frame, result, right, spot)
         return result
+    for owner, other, name in ((left, right, "__{}__"), (right, left, "__r{}__")):
+        if isinstance(owner, Instance) and operator in _METHODS:
+            method = classes.member(owner.cls, name.format(_METHODS[operator]))
+            if isinstance(method, FunctionObject):
+                return frame.run.call(Call(frame, method.bound(owner), (other,), {}, spot))
     return binary(frame.run, operator, left, right, spot)
+
+
+_METHODS = {
+    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
+    "@": "matmul", "|": "or", "&": "and", "^": "xor", "<<": "lshift", ">>": "rshift",
+}  # fmt: skip
+"""Operators and the methods by which classes define them."""
 
 
 def _unary(frame: Frame, expr: Expr) -> Value:
@@ -487,10 +523,15 @@ def assign(frame: Frame, target: Expr, value: Value, event: Event) -> None:
             rows = [reading.items_of(frame, item, None) for item in value.values]
             if all(row is not None and len(row) == count for row in rows):
                 items = [choice(row[place] for row in rows if row is not None) for place in range(count)]
-        starred = any(item[0] == model.STARRED for item in target[2])
+        stars = [number for number, item in enumerate(target[2]) if item[0] == model.STARRED]
+        starred = bool(stars)
+        if len(stars) == 1 and items is not None and len(items) >= count - 1:
+            rest = len(items) - count + 1
+            items[stars[0] : stars[0] + rest] = [Sequence(items[stars[0] : stars[0] + rest])]
+            starred = False
         for position, inner in enumerate(target[2]):
             if items is not None and not starred and len(items) == count:
-                assign(frame, inner, items[position], event)
+                assign(frame, inner[1] if inner[0] == model.STARRED else inner, items[position], event)
             else:
                 assign(frame, inner, Unknown(value.origins), event)
     elif kind == model.STARRED:

@@ -7,6 +7,7 @@ the program is executed: only the operations that are modelled in this package a
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 from cfgfix.code.inference.interpreter.calls import call_back, call_value
 from cfgfix.code.inference.interpreter.events import Host
@@ -40,6 +41,11 @@ class Interpreter(Run):
             self.exhausted = True
         except Exception as error:  # noqa: BLE001 - a fault here costs the rest of one run, not the check
             self.exhausted, self.failure = True, error
+
+    def modules_run(self) -> Iterator[Module]:
+        """Yield the modules of the project that were run."""
+        for found in self._modules.values():
+            yield found.module
 
     def run_function(self, module: Module, name: str) -> None:
         """Run a module's body and then one of its functions, as a console script does."""

@@ -183,14 +183,16 @@ class OpenFile(Value):
     Attributes:
         path: The path as a text value.
         writing: Whether it was opened to be written.
+        filled: Whether the program puts something into its text: what stands between marks for that is not known.
     """
 
-    __slots__ = ("path", "writing")
+    __slots__ = ("filled", "path", "writing")
 
-    def __init__(self, path: Value, *, writing: bool = False) -> None:
+    def __init__(self, path: Value, *, writing: bool = False, filled: bool = False) -> None:
         super().__init__(path.origins)
         self.path = path
         self.writing = writing
+        self.filled = filled
 
 
 class Unnamed:
@@ -218,10 +220,23 @@ class Mapping(Value):
         absent: What asking for an entry that is not there gives: the name of an exception, or `None`.
         flavour: The class it is of, such as `dict`, `EasyDict`, `yacs`, `omegaconf`, `argparse`.
         locked: Whether new keys are refused.
+        fields: The fields of the class that says which keys and types it takes, by name; None for a mapping that takes any.
         sections: Config sections whose entries it has taken over, by merges, copies and conversions.
+        unsure: Names of entries that the program may have taken away again.
     """
 
-    __slots__ = ("absent", "access", "entries", "flavour", "key", "locked", "open", "sections")
+    __slots__ = (
+        "absent",
+        "access",
+        "entries",
+        "fields",
+        "flavour",
+        "key",
+        "locked",
+        "open",
+        "sections",
+        "unsure",
+    )
 
     def __init__(
         self,
@@ -242,6 +257,8 @@ class Mapping(Value):
         self.absent = absent
         self.flavour = flavour
         self.locked = False
+        self.fields: dict[str, Any] | None = None
+        self.unsure: frozenset[Any] = frozenset()
         self.sections = (key,) if key is not None and not sections else sections
 
 

@@ -36,7 +36,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Unnamed,
     Value,
 )
-from cfgfix.code.inference.interpreter.run import MAX_TURNS, Call, Frame, Run, canonical
+from cfgfix.code.inference.interpreter.run import ACCESSORS, MAX_TURNS, Call, Frame, Run, canonical
 from cfgfix.code.inference.interpreter.values import (
     MAX_CHOICES,
     choice,
@@ -72,6 +72,8 @@ def attribute(frame: Frame, owner: Value, name: str, spot: Spot, default: Value 
         if name == "__annotations__":
             return UNKNOWN
         return Method(owner, name)
+    if isinstance(owner, FunctionObject) and name in ("__name__", "__qualname__"):
+        return Scalar(owner.scope.name if name == "__name__" else owner.scope.qualname)
     if isinstance(owner, Instance):
         return _instance_attribute(frame, owner, name, spot, default)
     if isinstance(owner, Mapping):
@@ -137,9 +139,20 @@ def _instance_attribute(frame: Frame, owner: Instance, name: str, spot: Spot, de
         return attributes_of(owner)
     if name == "__class__":
         return owner.cls
+    if owner.entries is not None and name in DICT_METHODS:
+        return Method(owner.entries, name)
     getter = classes.member(owner.cls, "__getattr__")
     if isinstance(getter, FunctionObject) and run.running.get(id(getter.scope), 0) < 2:
-        return run.call(Call(frame, getter.bound(owner), (Scalar(name),), {}, spot))
+        # What a base outside the project has under the name is not known.
+        ready = default is not None or (owner.entries is None and bool(classes.outside_bases(owner.cls)))
+        if ready:
+            frame.caught.append((frozenset({"AttributeError"}), ""))
+        try:
+            found = run.call(Call(frame, getter.bound(owner), (Scalar(name),), {}, spot))
+        finally:
+            if ready:
+                frame.caught.pop()
+        return found if default is None or found is not UNKNOWN else default
     if owner.entries is not None:
         if isinstance(getter, (Method, External)):
             # `__getattr__ = dict.get` or `dict.__getitem__`
@@ -149,8 +162,6 @@ def _instance_attribute(frame: Frame, owner: Instance, name: str, spot: Spot, de
             )
         if owner.entries.flavour != "dict" and not isinstance(getter, FunctionObject):
             return attribute(frame, owner.entries, name, spot, default)
-        if name in DICT_METHODS:
-            return Method(owner.entries, name)
     outside = classes.outside_bases(owner.cls)
     if outside or owner.open:
         run.of_unknown.add(name)
@@ -226,7 +237,13 @@ def item(
             and default is None
             and error not in (None, "None")
         ):
-            run.refuse_choice(frame, index, error or "KeyError", TABLE, spot)
+            run.refuse_choice(
+                frame,
+                index,
+                error or "KeyError",
+                WRITTEN_TABLE if id(owner) in run.written_tables else TABLE,
+                spot,
+            )
         return lacking(frame, owner, name, spot, error, default)
     if isinstance(owner, Sequence):
         number = constant_of(index)
@@ -288,17 +305,21 @@ def lacking(
         default = _grown(owner, name)
     value = default if default is not None else NONE if error in (None, "None") else UNKNOWN
     if sections:
-        caught = not soft and frame.catches(error or "KeyError")
+        if frame.scope.name in ACCESSORS and spot.calls:
+            # Where an object is asked tells more than where it looks the name up.
+            scope, place = spot.calls[-1]
+            spot = Spot(scope, place, 0, spot.calls[:-1], spot.conditions)
+        leaving = None if soft else frame.leaving(error or "KeyError")
         run.asked.append(
             Asked(
                 sections,
                 str(name),
                 DEFAULT if soft else REQUIRED,
                 spot,
-                "" if soft else error or "KeyError",
+                "" if soft else leaving or error or "KeyError",
                 value if soft else None,
                 run.conditions,
-                caught,
+                not soft and leaving is None,
             )
         )
     return value
@@ -355,7 +376,10 @@ def item_of(value: Value) -> Value:
     return Unknown(value.origins)
 
 
-TABLE = "looks it up in a table that has no such entry"
+TABLE, WRITTEN_TABLE = (
+    "looks it up in a table that has no such entry",
+    "looks it up in a table, which has no such entry",
+)
 """Why a value of a config ends the run, where the code takes something by it."""
 PROPERTIES = frozenset({"builtins.property", "functools.cached_property", "werkzeug.utils.cached_property"})
 

@@ -24,7 +24,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
-from cfgfix.code.inference.interpreter.values import held, key_of, keys_of, truth
+from cfgfix.code.inference.interpreter.values import alternatives, held, key_of, keys_of, truth
 from cfgfix.code.model.program import Module, Program, absolute, fold
 from cfgfix.core.records import dataclass, replace
 
@@ -74,7 +74,7 @@ class Frame:
         receiver: The object whose method it is, or None.
         owner: The class that defines this method, or None.
         returned, yielded: What it gives.
-        caught: Names of the exceptions that each `try` around the run catches.
+        caught: Names of the exceptions that each `try` around the run catches, each with what its handler raises instead.
     """
 
     __slots__ = (
@@ -100,7 +100,7 @@ class Frame:
         self.owner = owner
         self.returned: list[Value] = []
         self.yielded: list[Value] = []
-        self.caught: list[frozenset[str]] = []
+        self.caught: list[tuple[frozenset[str], str]] = []
 
     def spot(self, place: Place, block: int = 0) -> Spot:
         """Return a place of the run."""
@@ -108,8 +108,20 @@ class Frame:
 
     def catches(self, error: str) -> bool:
         """Tell whether the code around is ready for an exception."""
-        wanted = {error, "Exception", "BaseException", "*", *_BASES.get(error, ())}
-        return any(not wanted.isdisjoint(names) for names in self.caught)
+        return self.leaving(error) is None
+
+    def leaving(self, error: str) -> str | None:
+        """Return the exception that leaves the code around where one is raised.
+
+        None where it is caught for good.
+        """
+        for names, instead in reversed(self.caught):
+            wanted = {error, "Exception", "BaseException", "*", *_BASES.get(error, ())}
+            if not wanted.isdisjoint(names):
+                if not instead:
+                    return None
+                error = instead if instead != "*" else error
+        return error
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +285,7 @@ class Run:
         given: What a scope was entered with that may hold a section of a config, by the identities of both.
         short: Whether a scope that was entered often is short and has no loops, by its identity.
         loops: How many loops over items that are not known the run is inside.
+        written_tables: Tables that the code writes out and adds nothing to, by identity.
         deciding: The tests whose outcome is known, innermost last, each with the block that is run for it.
         waiting: Functions and objects that libraries may call, with the frame that handed them over.
         called_back: Functions that were run as a library may call them, by identity.
@@ -309,6 +322,7 @@ class Run:
         self.short: dict[int, bool] = {}
         self.given: dict[int, dict[int, Value]] = {}
         self.loops = 0
+        self.written_tables: dict[int, Mapping] = {}
         self.deciding: list[tuple[int, Value]] = []
         self.waiting: list[tuple[Value, Frame]] = []
         self.steps = 0
@@ -445,9 +459,10 @@ class Run:
 
     def taken(self, value: Value, spot: Spot) -> Value:
         """Note that a value was taken out of a config, and return it."""
-        key = key_of(value)
-        if key is not None:
-            key.reads.append(spot)
+        for item in alternatives(value):
+            key = key_of(item)
+            if key is not None:
+                key.reads.append(spot)
         return value
 
     def walk(self, owner: Value, spot: Spot) -> None:
@@ -515,7 +530,10 @@ class Run:
             self.of_unknown.add(name)
 
     def refuse_choice(self, frame: Frame, chosen: Value, error: str, why: str, spot: Spot) -> None:
-        """Note that the run stops at what one value of a config says, if nothing else is in it and nothing is ready for that."""
+        """Note that the run stops at what one value of a config says.
+
+        It counts where nothing else is in the value and nothing is ready for the exception.
+        """
         keys = {key for key in keys_of(chosen) if key.path}
         if not self.sure or self.every_way or len(keys) != 1 or frame.catches(error):
             return

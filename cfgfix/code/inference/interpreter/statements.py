@@ -28,6 +28,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Sequence,
     Value,
 )
+from cfgfix.code.inference.interpreter.patterns import matches
 from cfgfix.code.inference.interpreter.run import (
     BREAK,
     CONTINUE,
@@ -164,6 +165,8 @@ def _delete(frame: Frame, event: Event) -> int:
                     gone = item.entries.get(name)
                     if gone is not None and run.sure:
                         del item.entries[name]
+                    elif gone is not None:
+                        item.unsure = item.unsure | {name}
     return NORMAL
 
 
@@ -253,9 +256,34 @@ def _match(frame: Frame, event: Event) -> int:
     run = frame.run
     assert event.value is not None
     value = evaluate(frame, event.value)
-    run.use(value, frame.spot(event.place, event.block))
+    spot = frame.spot(event.place, event.block)
+    run.use(value, spot)
     shown = run.condition(f"match {text(event.value, frame.scope)}", value)
-    return _take_every_way(frame, [*((shown, body) for _, body in event.bodies), (shown, [])])
+    ways: list[tuple[str, list[Event]]] = []
+    bindings: list[dict[str, Value]] = []
+    for (_, _, (pattern, *guards), _), (block, body) in zip(event.extra, event.bodies, strict=True):
+        guard = guards[0] if guards else None
+        bound: dict[str, Value] = {}
+        fits = matches(frame, pattern, value, bound, spot)
+        if fits and guard is not None:
+            before = frame.names.names
+            frame.names.names = {**before, **bound}
+            fits = run.holds(evaluate(frame, guard), spot)
+            frame.names.names = before
+        if fits is False:
+            continue
+        if fits and not ways and not run.every_way:
+            frame.names.names.update(bound)
+            run.deciding.append((block, value))
+            try:
+                return run_suite(frame, body)
+            finally:
+                run.deciding.pop()
+        ways.append((shown, body))
+        bindings.append(bound)
+        if fits:
+            return _take_every_way(frame, ways, bindings)
+    return _take_every_way(frame, [*ways, (shown, [])], [*bindings, {}]) if ways else NORMAL
 
 
 def _take_every_way(
@@ -300,7 +328,11 @@ def _for(frame: Frame, event: Event) -> int:
             items = items[:MAX_NUMBERS]
         for item in items:
             assign(frame, event.targets[0], item, event)
+            told_apart: dict[str, Value] = {
+                name: value for name, value in frame.names.names.items() if isinstance(value, Choice)
+            }
             signal = run_suite(frame, body)
+            _join_again(frame, told_apart)
             if signal == BREAK:
                 break
             if signal in (RETURN, RAISE):
@@ -317,6 +349,19 @@ def _for(frame: Frame, event: Event) -> int:
             if after != NORMAL:
                 return after
     return NORMAL
+
+
+def _join_again(frame: Frame, before: dict[str, Value]) -> None:
+    """Give names back the values that a condition in a loop's turn has told apart: the next turn may come by the other way."""
+    names = frame.names.names
+    for name, value in before.items():
+        now = names.get(name)
+        if (
+            now is not None
+            and now is not value
+            and all(item in alternatives(value) for item in alternatives(now))
+        ):
+            names[name] = value
 
 
 def _run_loop_body(frame: Frame, body: list[Event]) -> int:
@@ -378,6 +423,9 @@ def _managed_value(frame: Frame, value: Value, event: Event) -> Value:
         if isinstance(enter, FunctionObject):
             spot = frame.spot(event.place, event.block)
             return frame.run.call(Call(frame, enter.bound(value), (), {}, spot))
+    if isinstance(value, Sequence) and value.kind == "generator" and value.items:
+        # A function that `contextlib.contextmanager` makes a manager of gives what it yields.
+        return choice(value.items)
     return value
 
 
@@ -385,12 +433,13 @@ def _try(frame: Frame, event: Event) -> int:
     run = frame.run
     blocks = frame.scope.blocks
     handlers = [(block, suite) for block, suite in event.bodies[1:] if blocks[block].kind == "except"]
-    names = frozenset(name for block, _ in handlers for name in _caught_by(blocks[block].test))
-    frame.caught.append(names)
+    before_here = len(frame.caught)
+    for block, suite in reversed(handlers):
+        frame.caught.append((frozenset(_caught_by(blocks[block].test)), _raised_instead(suite, frame.scope)))
     before = dict(frame.names.names)
     count = len(run.asked)
     signal = run_suite(frame, event.bodies[0][1])
-    frame.caught.pop()
+    del frame.caught[before_here:]
     failed = any(item.caught for item in run.asked[count:]) or signal == RAISE
     after = frame.names.names
     ends = [after] if not failed or signal == NORMAL else []
@@ -479,6 +528,17 @@ def _merged(ends: list[dict[str, Value]]) -> dict[str, Value]:
             elif mine is not value:
                 result[name] = choice((mine, value))
     return result
+
+
+def _raised_instead(suite: list[Event], scope: Scope) -> str:
+    """Return the exception that a handler ends with; `*` for the same one again, nothing where it may go on."""
+    if not suite or suite[-1].kind != "raise" or any(event.bodies for event in suite):
+        return ""
+    value = suite[-1].value
+    if value is None:
+        return "*"
+    name = dotted(scope.calls[value[1]].func if value[0] == model.CALL else value)
+    return (name or "Exception").rpartition(".")[2]
 
 
 def _caught_by(test: Expr | None) -> Iterator[str]:

@@ -207,6 +207,7 @@ def copied(value: Value, depth: int = 0) -> Value:
             sections=value.sections,
         )
         made.locked = value.locked
+        made.fields = value.fields
         return made
     if isinstance(value, Sequence):
         return Sequence(

@@ -66,6 +66,7 @@ def put(run: Run, holder: Mapping, name: Any, value: Value, spot: Spot) -> None:
 
     What becomes of the config's value that stood there is noted.
     """
+    run.written_tables.pop(id(holder), None)
     before = holder.entries.get(name)
     if before is not None:
         key = key_of(before)
@@ -153,7 +154,12 @@ def update(frame: Frame, holder: Mapping, other: Value, spot: Spot) -> None:
                             tuple(map(str, holder.entries)),
                         )
                     continue
+                if name not in inner.unsure:
+                    put(run, holder, name, value, spot)
+                    continue
+                run.assumed.append(f"{name} is there")
                 put(run, holder, name, value, spot)
+                run.assumed.pop()
             holder.open = holder.open or inner.open
             holder.sections = (*holder.sections, *(s for s in inner.sections if s not in holder.sections))
         elif isinstance(item, Sequence):

@@ -48,7 +48,7 @@ CONTAINERS: dict[str, tuple[str, str, str | None]] = {
 _NAMESPACES = frozenset({"types.SimpleNamespace", "argparse.Namespace"})
 
 
-def _make_container(call: Call) -> Value:
+def make_container(call: Call) -> Value:
     """Return a container made of a mapping and named arguments."""
     flavour, access, absent = CONTAINERS[call.name]
     value = call.args[0] if call.args else None
@@ -135,7 +135,7 @@ def _parse_hparams(call: Call) -> Value:
 
 
 FUNCTIONS: dict[str, Model] = {
-    **dict.fromkeys(CONTAINERS, _make_container),
+    **dict.fromkeys(CONTAINERS, make_container),
     **dict.fromkeys(_NAMESPACES, _make_namespace),
     "munch.unmunchify": _to_dictionary,
     "omegaconf.OmegaConf.to_container": _to_dictionary,

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
+from typing import Any
+
 from cfgfix.code.inference.interpreter import classes
 from cfgfix.code.inference.interpreter.events import DEFAULT, Asked
-from cfgfix.code.inference.interpreter.models.loading import add_resolver
+from cfgfix.code.inference.interpreter.models.loading import add_resolver, load
 from cfgfix.code.inference.interpreter.objects import (
     DICT,
     NONE,
@@ -16,6 +20,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Made,
     Mapping,
     Method,
+    OpenFile,
     Scalar,
     Sequence,
     Spot,
@@ -23,7 +28,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import Call, Model, Run
-from cfgfix.code.inference.interpreter.values import copied, held, key_of, wrapped
+from cfgfix.code.inference.interpreter.values import alternatives, choice, copied, held, key_of, wrapped
 from cfgfix.code.model import summary as model
 from cfgfix.code.model.expressions import dotted
 from cfgfix.code.model.summary import Expr
@@ -71,7 +76,10 @@ class Field:
         required: Whether it must be given.
         default: Its value without one.
         optional: Whether the annotation takes None.
-        above: The number it must be greater than, from `Field(gt=...)`.
+        limits: What `Field(gt=..., ge=..., lt=..., le=...)` and types such as `PositiveInt` ask of a number.
+        choices: The values of a `Literal`; None where any may do.
+        names: The names under which it is given instead of its own: aliases.
+        items: What each item of a list must be, or None.
     """
 
     name: str
@@ -80,7 +88,10 @@ class Field:
     required: bool
     default: Value
     optional: bool
-    above: float | None = None
+    limits: tuple[tuple[str, float], ...] = ()
+    choices: tuple[Any, ...] | None = None
+    names: tuple[str, ...] = ()
+    items: Field | None = None
 
 
 def kind_of(run: Run, cls: ClassObject) -> str:
@@ -124,7 +135,8 @@ def fields_of(run: Run, cls: ClassObject, kind: str) -> list[Field]:
                 continue
             default: Value = UNKNOWN
             required = event.value is None
-            above = None
+            limits = _limits_of(event.extra)
+            names: tuple[str, ...] = ()
             if event.value is not None:
                 default = here.names.names.get(name, UNKNOWN)
                 if isinstance(default, Made) and default.name.rpartition(".")[2] in (
@@ -133,30 +145,108 @@ def fields_of(run: Run, cls: ClassObject, kind: str) -> list[Field]:
                     "ib",
                     "attrib",
                 ):
-                    required, default, above = _by_field(default)
+                    names = _aliases(default)
+                    limits = (*limits, *_limits_given(default))
+                    required, default = _by_field(default)
             elif kind == "pydantic" and optional and run.pydantic != 2:
                 required, default = False, NONE
-            found[name] = Field(name, types, inner, required, default, optional, above)
+            found[name] = Field(
+                name,
+                types,
+                inner,
+                required,
+                default,
+                optional,
+                limits,
+                _choices_of(event.extra),
+                names,
+                _items_of(run, event.extra, here),
+            )
     return list(found.values())
 
 
-def _by_field(made: Made) -> tuple[bool, Value, float | None]:
+_LIMITS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
+_NUMBERS: dict[str, tuple[str, tuple[tuple[str, float], ...]]] = {
+    "PositiveInt": ("int", ((">", 0),)),
+    "NonNegativeInt": ("int", ((">=", 0),)),
+    "NegativeInt": ("int", (("<", 0),)),
+    "PositiveFloat": ("float", ((">", 0),)),
+    "NonNegativeFloat": ("float", ((">=", 0),)),
+    "StrictInt": ("int", ()),
+    "StrictFloat": ("float", ()),
+    "StrictStr": ("str", ()),
+    "StrictBool": ("bool", ()),
+}
+"""Types of pydantic for numbers in a range."""
+
+
+def _limits_of(expr: Expr | None) -> tuple[tuple[str, float], ...]:
+    """Return what a type such as `PositiveInt` asks of a number."""
+    name = (dotted(expr) or "").rpartition(".")[2] if expr is not None else ""
+    return _NUMBERS[name][1] if name in _NUMBERS else ()
+
+
+def _limits_given(made: Made) -> tuple[tuple[str, float], ...]:
+    return tuple(
+        (sign, float(bound.value))
+        for name, sign in _LIMITS.items()
+        if type(bound := made.keywords.get(name)) is Scalar and isinstance(bound.value, (int, float))
+    )
+
+
+def _aliases(made: Made) -> tuple[str, ...]:
+    """Return the names under which pydantic takes a field instead of its own."""
+    given = made.keywords.get("validation_alias", made.keywords.get("alias"))
+    if type(given) is Scalar and isinstance(given.value, str):
+        return (given.value,)
+    if isinstance(given, Made) and given.name.endswith("AliasChoices"):
+        return tuple(
+            item.value for item in given.args if type(item) is Scalar and isinstance(item.value, str)
+        )
+    return ()
+
+
+def _choices_of(expr: Expr | None) -> tuple[Any, ...] | None:
+    """Return the values of a `Literal`, in `Optional` too; None for any other annotation."""
+    if expr is None or expr[0] != model.SUBSCRIPT:
+        return None
+    name = (dotted(expr[1]) or "").rpartition(".")[2]
+    if name == "Optional":
+        inner = _choices_of(expr[2])
+        return None if inner is None else (*inner, None)
+    if name != "Literal":
+        return None
+    parts = expr[2][2] if expr[2][0] == model.ITEMS else (expr[2],)
+    return tuple(part[1] for part in parts) if all(part[0] == model.CONSTANT for part in parts) else None
+
+
+def _items_of(run: Run, expr: Expr | None, cls: ClassObject) -> Field | None:
+    """Return what each item of a list must be: `list[PositiveInt]`."""
+    if expr is None or expr[0] != model.SUBSCRIPT:
+        return None
+    if (dotted(expr[1]) or "").rpartition(".")[2] not in ("List", "list", "Sequence") or expr[2][
+        0
+    ] == model.ITEMS:
+        return None
+    types, inner, optional = _annotation(run, expr[2], cls)
+    return Field("item", types, inner, True, UNKNOWN, optional, _limits_of(expr[2]), _choices_of(expr[2]))
+
+
+def _by_field(made: Made) -> tuple[bool, Value]:
     names = made.keywords
-    bound = names.get("gt")
-    above = float(bound.value) if type(bound) is Scalar and isinstance(bound.value, (int, float)) else None
     default = names.get("default")
     if default is None and made.name.startswith("pydantic") and made.args:
         first = made.args[0]
         if not (type(first) is Scalar and first.value is Ellipsis):
             default = first
     if default is not None:
-        return False, default, above
+        return False, default
     if "default_factory" in names or "factory" in names:
-        return False, UNKNOWN, above
+        return False, UNKNOWN
     init = names.get("init")
     if type(init) is Scalar and init.value is False:
-        return False, UNKNOWN, above
-    return True, UNKNOWN, above
+        return False, UNKNOWN
+    return True, UNKNOWN
 
 
 def _annotation(
@@ -183,12 +273,16 @@ def _annotation(
             return _annotation(run, inner_expr, cls)
         if name in ("List", "list", "Sequence", "Tuple", "tuple", "Set", "set"):
             return frozenset({"list"}), None, False
+        if name == "Literal":
+            return frozenset(type(item).__name__ for item in _choices_of(expr) or ()), None, False
         if name in ("Dict", "dict", "Mapping"):
             return frozenset({"dict"}), None, False
         return frozenset(), None, True
     if expr[0] == model.BINARY and expr[1] == "|":
         return _union(run, (expr[2], expr[3]), cls)
     name = dotted(expr) or ""
+    if name.rpartition(".")[2] in _NUMBERS:
+        return frozenset({_NUMBERS[name.rpartition(".")[2]][0]}), None, False
     if name in ("int", "float", "str", "bool", "list", "dict"):
         return frozenset({name}), None, False
     if name in ("tuple", "set"):
@@ -265,9 +359,15 @@ def construct_with_fields(call: Call, cls: ClassObject, kind: str) -> Value:
         instance.open = True
         return instance
     instance = Instance(cls)
-    by_name = {field.name: field for field in fields}
+    by_name = {
+        name: field
+        for field in fields
+        for name in (field.names if kind == "pydantic" else ()) or (field.name,)
+    }
+    if kind == "pydantic" and _takes_names_too(cls):
+        by_name |= {field.name: field for field in fields}
     given = dict(zip(by_name, call.args, strict=False)) | call.keywords
-    extra = _extra(cls) if kind == "pydantic" else "swallow" if kind == "dacite" else "forbid"
+    extra = _extra(cls) if kind == "pydantic" else "swallow" if kind in ("dacite", "cattrs") else "forbid"
     by = f"the class {cls.scope.name}"
     where = Spot(cls.scope, cls.scope.place, 0, call.spot.calls)
     sections = call.spread.sections if call.spread is not None else ()
@@ -291,13 +391,14 @@ def construct_with_fields(call: Call, cls: ClassObject, kind: str) -> Value:
             continue
         if key is not None and key.name == name:
             key.accepted = True
-        instance.attributes[name] = _field_value(call, field, kind, value)
+        instance.attributes[field.name] = _field_value(call, field, kind, value)
     for field in fields:
-        if field.name in given:
+        if any(by_name.get(name) is field for name in given):
             continue
+        wanted = next(name for name, other in by_name.items() if other is field)
         if call.spread is not None and call.spread.open:
             for section in sections:
-                section.asked.add(field.name)
+                section.asked.add(wanted)
         if field.required and not call.opaque:
             if sections:
                 call.run.refuse(
@@ -306,7 +407,7 @@ def construct_with_fields(call: Call, cls: ClassObject, kind: str) -> Value:
                     by,
                     call.spot,
                     {"pydantic": "ValidationError", "dacite": "MissingValueError"}.get(kind, "TypeError"),
-                    name=field.name,
+                    name=wanted,
                 )
             instance.attributes[field.name] = UNKNOWN
             continue
@@ -314,7 +415,7 @@ def construct_with_fields(call: Call, cls: ClassObject, kind: str) -> Value:
             call.run.asked.append(
                 Asked(
                     sections,
-                    field.name,
+                    wanted,
                     DEFAULT,
                     where,
                     default=field.default,
@@ -326,6 +427,21 @@ def construct_with_fields(call: Call, cls: ClassObject, kind: str) -> Value:
     if isinstance(post, FunctionObject):
         call.then(post.bound(instance))
     return instance
+
+
+def _takes_names_too(cls: ClassObject) -> bool:
+    """Tell whether a pydantic model takes fields by their own names, too, where they have aliases."""
+    config = cls.names.names.get("model_config")
+    given = (
+        config.keywords if isinstance(config, Made) else config.entries if isinstance(config, Mapping) else {}
+    )
+    inner = cls.names.names.get("Config")
+    own = inner.names.names if isinstance(inner, ClassObject) else {}
+    return any(
+        name in settings
+        for settings in (given, own)
+        for name in ("populate_by_name", "validate_by_name", "allow_population_by_field_name")
+    )
 
 
 def _extra(cls: ClassObject) -> str:
@@ -346,14 +462,25 @@ def _extra(cls: ClassObject) -> str:
     return "ignore"
 
 
+_BUILDING = frozenset({"pydantic", "dacite", "cattrs"})
+"""What makes objects of the mappings inside by itself."""
+
+
 def _field_value(call: Call, field: Field, kind: str, value: Value) -> Value:
-    if field.cls is not None and isinstance(value, Mapping) and kind in ("pydantic", "dacite"):
+    if field.cls is not None and isinstance(value, Mapping) and kind in _BUILDING:
         inner = kind_of(call.run, field.cls) or kind
-        return construct_from_mapping(call, field.cls, "dacite" if kind == "dacite" else inner, value)
+        return construct_from_mapping(call, field.cls, kind if kind != "pydantic" else inner, value)
     key = key_of(value)
-    if key is None or kind not in ("pydantic", "dacite"):
+    if key is None or kind not in _BUILDING:
         return value
     key.reads.append(call.spot)
+    if kind == "cattrs":
+        # It calls the type of a field on whatever stands there.
+        key.conversions.update(field.types & {"int", "float", "str", "bool"})
+        if type(value) is Scalar and len(field.types) == 1:
+            found, _ = _coerced(value.value, field, 1)
+            return value if found is value.value else Scalar(found, value.origins | {key})
+        return value
     if kind == "dacite":
         if type(value) is Scalar and field.types and not _is_of(value.value, field.types):
             call.run.refuse(
@@ -365,6 +492,21 @@ def _field_value(call: Call, field: Field, kind: str, value: Value) -> Value:
                 tuple(sorted(field.types)),
                 value=value.value,
             )
+        return value
+    if isinstance(value, Sequence) and field.items is not None and not value.open:
+        for item in value.items:
+            _field_value(call, field.items, kind, item)
+    if type(value) is Scalar and field.choices is not None and value.value not in field.choices:
+        takes = tuple(map(str, field.choices))
+        call.run.refuse(
+            "wrong-type",
+            key,
+            f"the field {field.name}",
+            call.spot,
+            "ValidationError",
+            takes,
+            value=value.value,
+        )
         return value
     if type(value) is Scalar and field.types:
         found, problem = _coerced(value.value, field, call.run.pydantic)
@@ -401,13 +543,20 @@ def _is_of(value: object, types: frozenset[str]) -> bool:
     return name in types or (name == "int" and "float" in types)
 
 
+_HOLDS: dict[str, Callable[[float, float], bool]] = {
+    ">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le,
+}  # fmt: skip
+
+
 def _coerced(value: object, field: Field, version: int) -> tuple[object, str]:
     """Return a value as pydantic makes it, and what is wrong: `wrong-type`, `cut` (pydantic 1 drops a fraction), or empty."""
     types = field.types
     name = "None" if value is None else type(value).__name__
+    if isinstance(value, (int, float)) and not all(
+        _HOLDS[sign](value, bound) for sign, bound in field.limits
+    ):
+        return value, "wrong-type"
     if name in types:
-        if field.above is not None and isinstance(value, (int, float)) and not value > field.above:
-            return value, "wrong-type"
         return value, ""
     if value is None:
         return value, "" if field.optional else "wrong-type"
@@ -450,8 +599,10 @@ def class_method(call: Call, cls: ClassObject) -> Value | None:
         kind = kind_of(call.run, cls)
         if kind:
             return construct_from_mapping(call, cls, kind, call.args[0])
-    if name in ("parse_raw", "parse_file", "model_validate_json") and kind_of(call.run, cls):
-        return UNKNOWN
+    if name in ("parse_raw", "parse_file", "model_validate_json") and (kind := kind_of(call.run, cls)):
+        source = call.first if name != "parse_file" else OpenFile(call.first)
+        found = load(call, "json", source, {"call": f"pydantic.{name}", "class": "json"})
+        return choice(construct_from_mapping(call, cls, kind, item) for item in alternatives(found))
     if name == "__new__":
         return Instance(cls)
     return None
@@ -503,7 +654,88 @@ def _from_dict(call: Call) -> Value | None:
     return None
 
 
+def _structure(call: Call) -> Value | None:
+    """Return what cattrs makes of a mapping: an object of a class, with its values converted."""
+    cls, data = call.argument(1, "cl"), call.argument(0, "obj")
+    if isinstance(cls, ClassObject) and data is not None and kind_of(call.run, cls):
+        return choice(construct_from_mapping(call, cls, "cattrs", item) for item in alternatives(data))
+    return None
+
+
+def _class_of(value: Value) -> ClassObject | None:
+    if isinstance(value, Instance):
+        return value.cls
+    return value if isinstance(value, ClassObject) else None
+
+
+def _fields(call: Call) -> Value | None:
+    """Return the fields of a dataclass or attrs class, as objects with name, type and default."""
+    cls = _class_of(call.first)
+    kind = kind_of(call.run, cls) if cls is not None else ""
+    if cls is None or kind not in ("dataclass", "attrs"):
+        return None
+    found: list[Value] = []
+    for field in fields_of(call.run, cls, kind):
+        made = Made("dataclasses.Field", (), {}, call.spot)
+        made.attributes = {"name": Scalar(field.name), "type": _type_of(field)}
+        if not field.required and field.default is not UNKNOWN:
+            made.attributes["default"] = field.default
+        found.append(made)
+    return Sequence(found, kind="tuple")
+
+
+def _type_of(field: Field) -> Value:
+    """Return the type of a field as a value: a class of the project, or a built-in one."""
+    if field.cls is not None:
+        return field.cls
+    if len(field.types) == 1:
+        return External(f"builtins.{next(iter(field.types))}")
+    return UNKNOWN
+
+
+def _type_hints(call: Call) -> Value | None:
+    """Return the annotations of a class by their names."""
+    cls = _class_of(call.first)
+    kind = kind_of(call.run, cls) if cls is not None else ""
+    if cls is None or not kind:
+        return None
+    return Mapping({field.name: _type_of(field) for field in fields_of(call.run, cls, kind)})
+
+
+def _is_dataclass(call: Call) -> Value:
+    cls = _class_of(call.first)
+    if cls is None:
+        known = isinstance(call.first, (External, Scalar, Mapping, Sequence))
+        found = Scalar(False) if known else UNKNOWN
+    else:
+        found = Scalar(kind_of(call.run, cls) == "dataclass")
+    call.run.decide(found)
+    return found
+
+
+def _replace(call: Call) -> Value | None:
+    """Return a copy of an object with some fields changed."""
+    if not isinstance(call.first, Instance):
+        return None
+    made: Value = copied(call.first, 1)
+    assert isinstance(made, Instance)
+    for name, value in call.keywords.items():
+        made.attributes[name] = value
+    made.open = made.open or call.opaque
+    return made
+
+
 FUNCTIONS: dict[str, Model] = {
+    "cattrs.structure": _structure,
+    "cattr.structure": _structure,
+    "dataclasses.fields": _fields,
+    "attr.fields": _fields,
+    "attrs.fields": _fields,
+    "dataclasses.is_dataclass": _is_dataclass,
+    "dataclasses.replace": _replace,
+    "attr.evolve": _replace,
+    "attrs.evolve": _replace,
+    "typing.get_type_hints": _type_hints,
     "dataclasses.asdict": _asdict,
     "attr.asdict": _asdict,
     "attrs.asdict": _asdict,

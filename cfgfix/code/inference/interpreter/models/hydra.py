@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from cfgfix.code.inference.interpreter import reading, writing
+from cfgfix.code.inference.interpreter.models.containers import make_container
+from cfgfix.code.inference.interpreter.models.fields import fields_of, kind_of
 from cfgfix.code.inference.interpreter.models.loading import load
 from cfgfix.code.inference.interpreter.models.options import SHELL, literal
 from cfgfix.code.inference.interpreter.models.paths import folder_of, join_paths
@@ -10,6 +14,7 @@ from cfgfix.code.inference.interpreter.objects import (
     EITHER,
     NONE,
     UNKNOWN,
+    ClassObject,
     ConfigKey,
     FunctionObject,
     Instance,
@@ -21,8 +26,20 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import OPTIONS, Call, Model
-from cfgfix.code.inference.interpreter.values import alternatives, choice, constant_text, copied, wrapped
+from cfgfix.code.inference.interpreter.values import (
+    alternatives,
+    choice,
+    constant_text,
+    copied,
+    key_of,
+    name_of,
+    wrapped,
+)
 from cfgfix.core.records import replace
+
+MAX_NESTED = 12
+_TRUTH = frozenset({"on", "off", "yes", "no", "true", "false", "y", "n", "1", "0"})
+"""Texts that a field of type bool takes (OmegaConf 2.3, `BooleanNode`)."""
 
 
 def hydra_config(call: Call, made: Made) -> Value:
@@ -36,8 +53,87 @@ def hydra_config(call: Call, made: Made) -> Value:
     return load(replace(call, spot=where), "hydra", path, {"call": "hydra.main", "class": "omegaconf"})
 
 
+def _structured(call: Call) -> Value | None:
+    """Return the config that OmegaConf makes of a class of fields: it knows its keys and their types."""
+    cls = call.first.cls if isinstance(call.first, Instance) else call.first
+    if not isinstance(cls, ClassObject):
+        return make_container(call)
+    made = _schema_of(call, cls, 0)
+    if made is not None and isinstance(call.first, Instance):
+        made.entries.update(call.first.attributes)
+    return made if made is not None else make_container(call)
+
+
+def _schema_of(call: Call, cls: ClassObject, depth: int) -> Mapping | None:
+    kind = kind_of(call.run, cls)
+    if kind not in ("dataclass", "attrs") or depth > MAX_NESTED:
+        return None
+    made = Mapping(access=EITHER, absent="ConfigAttributeError", flavour="omegaconf")
+    made.fields = {field.name: field for field in fields_of(call.run, cls, kind)}
+    for name, field in made.fields.items():
+        inner = _schema_of(call, field.cls, depth + 1) if field.cls is not None else None
+        if inner is not None:
+            made.entries[name] = inner
+        elif name_of(field.default) in ("omegaconf.MISSING", "dataclasses.MISSING") or field.required:
+            made.absent = "MissingMandatoryValue"
+        else:
+            made.entries[name] = field.default
+    return made
+
+
+def _fitted(call: Call, holder: Mapping, name: str, value: Value) -> Value | None:
+    """Return a value as a config with a schema takes it, noting what it refuses; None for a key that it has not."""
+    field = (holder.fields or {}).get(name)
+    key = key_of(value)
+    if field is None:
+        if key is not None:
+            takes = tuple(holder.fields or ())
+            call.run.refuse("unknown-key", key, "the schema", call.spot, "ConfigKeyError", takes)
+        return None
+    if type(value) is not Scalar or not field.types:
+        return value
+    found, fits = _converted(value.value, field.types, optional=field.optional)
+    if not fits:
+        if key is not None:
+            by, takes = f"the field {name} of the schema", tuple(sorted(field.types))
+            call.run.refuse("wrong-type", key, by, call.spot, "ValidationError", takes, value=value.value)
+        return value
+    if key is not None:
+        key.conversions.update(field.types & {"int", "float"})
+    return value if found is value.value else Scalar(found, value.origins | ({key} if key else set()))
+
+
+def _converted(value: Any, types: frozenset[str], *, optional: bool) -> tuple[Any, bool]:
+    """Return a value as a node of OmegaConf 2.3 makes it of a field's types, and whether it takes it."""
+    if value is None:
+        return None, optional or "None" in types
+    if isinstance(value, str) and ("${" in value or value == "???"):
+        return value, True
+    if len(types - {"None"}) != 1:
+        return value, True
+    (kind,) = types - {"None"}
+    try:
+        if kind == "int":
+            return (
+                (int(value), True)
+                if isinstance(value, (int, str)) and not isinstance(value, bool)
+                else (value, False)
+            )
+        if kind == "float":
+            return (float(value), True) if isinstance(value, (int, float, str)) else (value, False)
+        if kind == "bool":
+            known = isinstance(value, (bool, int)) or str(value).lower() in _TRUTH
+            return value, known
+    except ValueError:
+        return value, False
+    return (str(value), True) if kind == "str" else (value, kind not in ("list", "dict"))
+
+
 def _merge(call: Call) -> Value:
     result = Mapping(access=EITHER, absent="ConfigAttributeError", flavour="omegaconf")
+    if isinstance(call.first, Mapping) and call.first.fields is not None:
+        result = copied(call.first, 12)
+        call = replace(call, args=call.args[1:])
     for value in call.args:
         for item in alternatives(value):
             if isinstance(item, Instance):
@@ -52,7 +148,11 @@ def _merge(call: Call) -> Value:
 
 
 def _lay_over(call: Call, holder: Mapping, other: Mapping) -> None:
-    for name, value in other.entries.items():
+    for name, given in other.entries.items():
+        fitted = _fitted(call, holder, str(name), given) if holder.fields is not None else given
+        if fitted is None:
+            continue
+        value: Value = fitted
         before = holder.entries.get(name)
         if isinstance(before, Mapping) and isinstance(value, Mapping):
             _lay_over(call, before, value)
@@ -150,6 +250,7 @@ def _instantiated(
 
 
 FUNCTIONS: dict[str, Model] = {
+    "omegaconf.OmegaConf.structured": _structured,
     "omegaconf.OmegaConf.merge": _merge,
     "omegaconf.OmegaConf.unsafe_merge": _merge,
     "omegaconf.OmegaConf.from_cli": _from_cli,

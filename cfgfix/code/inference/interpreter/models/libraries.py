@@ -84,6 +84,8 @@ def library_method(call: Call) -> Value | None:
     if isinstance(owner, (Made, External)):
         if name in workers.POOL_METHODS and any(word in owner.name for word in ("Pool", "Executor")):
             return workers.pool_method(call)
+        if isinstance(owner, Made) and owner.name in ("string.Template", "jinja2.Template"):
+            return standard_library.fill_template(call, owner)
         if isinstance(owner, Made):
             is_worker = owner.name in ("threading.Thread", "multiprocessing.Process")
             return workers.start_worker(call, owner) if is_worker and name == "start" else None

@@ -89,10 +89,12 @@ def load(call: Call, how: str, source: Value, facts: dict[str, Any]) -> Value:
     That is the config, or something of which nothing is known.
     """
     results: list[Value] = []
-    for item in alternatives(source):
+    for item in _without_arguments(alternatives(source)):
         path: Value
         if isinstance(item, OpenFile):
             path = item.path
+            if item.filled:
+                facts = {**facts, "filled": True}
         elif isinstance(item, FilePath):
             path = item.text
         elif (
@@ -110,6 +112,32 @@ def load(call: Call, how: str, source: Value, facts: dict[str, Any]) -> Value:
         found = call.run.host.load(loading)
         results.append(found if found is not None else UNKNOWN)
     return choice(results)
+
+
+def _without_arguments(sources: tuple[Value, ...]) -> list[Value]:
+    """Return of several files the ones that are known, where the others are what a command line may give instead.
+
+    `sys.argv[1] if len(sys.argv) > 1 else "run.yaml"` is `run.yaml` for a program that is started without arguments.
+    """
+    paths = [
+        item.path if isinstance(item, OpenFile) else item.text if isinstance(item, FilePath) else item
+        for item in sources
+    ]
+    known = [path for path in paths if constant_text(path) is not None]
+    if not known or not any(isinstance(path, Unknown) and not path.origins for path in paths):
+        return list(sources)
+    found: list[Value] = []
+    for item, path in zip(sources, paths, strict=True):
+        if type(path) is Scalar:
+            given = Scalar(path.value, path.origins, path.key, optional=True)
+            found.append(
+                OpenFile(given)
+                if isinstance(item, OpenFile)
+                else FilePath(given)
+                if isinstance(item, FilePath)
+                else given
+            )
+    return found
 
 
 def _loader_of(run: Run, given: Value | None) -> tuple[str, tuple[str, ...]]:
@@ -185,7 +213,10 @@ _NO_CONFIGS = frozenset(
 
 
 def load_by_package(call: Call) -> Value | None:
-    """Return what a package that is not known makes of a config file of the project; None where the call has nothing of that."""
+    """Return what a package that is not known makes of a config file.
+
+    None where the call has nothing of that.
+    """
     root, last = call.name.partition(".")[0], call.name.rpartition(".")[2]
     if root in _NO_CONFIGS or f"{root}." in FRAMEWORK or not _BY_PACKAGES.fullmatch(last):
         return None

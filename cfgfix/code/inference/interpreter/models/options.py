@@ -18,6 +18,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Instance,
     Made,
     Mapping,
+    OpenFile,
     PartialText,
     Scalar,
     Sequence,
@@ -27,6 +28,7 @@ from cfgfix.code.inference.interpreter.objects import (
 )
 from cfgfix.code.inference.interpreter.run import OPTIONS, Call, Model, Option, Run
 from cfgfix.code.inference.interpreter.values import constant_text, held
+from cfgfix.core.records import replace
 
 SHELL = "\x00"
 """What stands in a command's arguments for a part that only the shell knows."""
@@ -98,7 +100,7 @@ def add_argument(call: Call, parser: Made) -> Value:
 
 def _kind_of(kind: Value | None) -> str:
     """Return the conversion that an option names: a function, or for `optparse` a text."""
-    if isinstance(kind, External):
+    if isinstance(kind, (External, Made)):
         return kind.name
     name = constant_text(kind) if kind is not None else None
     known = {
@@ -172,9 +174,15 @@ def parser_method(call: Call, parser: Made) -> Value:
     return NONE if name == "set_defaults" else UNKNOWN
 
 
+OPENED = "argparse.FileType"
+"""The conversion of an option whose value is an open file."""
+
+
 def _default_value(option: Option) -> Value:
     default = option.default
     origins = frozenset({option.key})
+    if option.kind == OPENED and default is not None:
+        return OpenFile(_default_value(replace(option, kind="")))
     if type(default) is Scalar:
         value = default.value
         if isinstance(value, str) and option.kind in _CONVERSIONS:
@@ -203,6 +211,8 @@ def _value_given(option: Option, given: list[str]) -> Value:
     origins = frozenset({option.key})
     if option.action in ("store_true", "store_false"):
         return Scalar(option.action == "store_true", origins, option.key)
+    if option.kind == OPENED:
+        return OpenFile(_value_given(replace(option, kind=""), given))
     convert = _CONVERSIONS.get(option.kind, str)
     values: list[Value] = []
     for item in given:

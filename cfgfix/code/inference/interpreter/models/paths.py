@@ -118,4 +118,6 @@ def file_method(call: Call, owner: OpenFile) -> Value:
         return owner
     for value in call.args:
         call.use(value, deep=True)
+    if call.name in ("format", "format_map", "expandtabs", "replace", "render"):
+        return OpenFile(owner.path, filled=True)
     return UNKNOWN

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from cfgfix.code.inference.interpreter import classes, reading
 from cfgfix.code.inference.interpreter.models.builtin_functions import make_dictionary
-from cfgfix.code.inference.interpreter.objects import UNKNOWN, FunctionObject, Made, Mapping, Value
+from cfgfix.code.inference.interpreter.objects import (
+    UNKNOWN,
+    ClassObject,
+    FunctionObject,
+    Instance,
+    Made,
+    Mapping,
+    OpenFile,
+    Sequence,
+    Value,
+)
 from cfgfix.code.inference.interpreter.run import Call, Model
-from cfgfix.code.inference.interpreter.values import constant_text, copied
+from cfgfix.code.inference.interpreter.values import alternatives, choice, constant_text, copied, key_of
 
 
 def _copy_deep(call: Call) -> Value:
@@ -43,7 +54,94 @@ def _default_mapping(_: Call) -> Value:
     return Mapping(open=True)
 
 
+GETTERS = frozenset({"operator.itemgetter", "operator.attrgetter"})
+
+
+def _getter(call: Call) -> Value:
+    return Made(call.name, call.args, call.keywords, call.spot)
+
+
+def call_getter(call: Call, getter: Made) -> Value:
+    """Return what `itemgetter("a", "b")` takes out of what it is called with."""
+    found: list[Value] = []
+    for name in getter.args:
+        value = call.first
+        if getter.name.endswith("itemgetter"):
+            value = choice(reading.item(call.frame, item, name, call.spot) for item in alternatives(value))
+        else:
+            for step in (constant_text(name) or "").split("."):
+                value = choice(
+                    reading.attribute(call.frame, item, step, call.spot) for item in alternatives(value)
+                )
+        found.append(value)
+    return found[0] if len(found) == 1 else Sequence(found, kind="tuple")
+
+
+def _template(call: Call) -> Value:
+    return Made(call.name, call.args, call.keywords, call.spot)
+
+
+def fill_template(call: Call, template: Made) -> Value | None:
+    """Return the text of a file with something put in.
+
+    `Template(text).substitute(os.environ)` does so.
+    """
+    source = template.args[0] if template.args else None
+    if call.name not in ("substitute", "safe_substitute", "render") or not isinstance(source, OpenFile):
+        return None
+    for value in call.values:
+        call.use(value, deep=True)
+    return OpenFile(source.path, filled=True)
+
+
+def _fill(call: Call) -> Value | None:
+    """Return the text of a file with the variables of the environment put in, or another change made to it."""
+    source = next((item for item in call.args if isinstance(item, OpenFile)), None)
+    return OpenFile(source.path, filled=True) if source is not None else None
+
+
+def _chain(call: Call) -> Value | None:
+    """Return what a `ChainMap` answers: each name as the first of its mappings has it."""
+    found = Mapping()
+    for value in reversed(call.args):
+        maps = [item for item in alternatives(value) if isinstance(item, Mapping)]
+        if not maps:
+            return None
+        # `load(path) or {}`: the empty one adds nothing.
+        item = max(maps, key=lambda each: len(each.entries))
+        for name in found.entries.keys() & item.entries.keys():
+            key = key_of(found.entries[name])
+            if key is not None:
+                key.overlaid = True
+        found.entries = {**found.entries, **item.entries}
+        found.open = found.open or item.open
+        found.sections = (*item.sections, *found.sections)
+    return found
+
+
+def _signature(call: Call) -> Value | None:
+    """Return the signature of a function or class of the project: its parameters by their names."""
+    function = call.first
+    if isinstance(function, ClassObject):
+        init = classes.member(function, "__init__")
+        function = init.bound(Instance(function)) if isinstance(init, FunctionObject) else function
+    if not isinstance(function, FunctionObject):
+        return None
+    names = [name for name, *_ in function.scope.params][1 if function.receiver is not None else 0 :]
+    made = Made("inspect.Signature", call.args, {}, call.spot)
+    made.attributes["parameters"] = Mapping(dict.fromkeys(names, UNKNOWN))
+    return made
+
+
 FUNCTIONS: dict[str, Model] = {
+    "operator.itemgetter": _getter,
+    "operator.attrgetter": _getter,
+    "inspect.signature": _signature,
+    "collections.ChainMap": _chain,
+    "string.Template": _template,
+    "jinja2.Template": _template,
+    "os.path.expandvars": _fill,
+    "re.sub": _fill,
     "copy.copy": _copy_shallow,
     "copy.deepcopy": _copy_deep,
     "functools.partial": _partial,
