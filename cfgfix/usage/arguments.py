@@ -275,7 +275,10 @@ class Arguments:
         known = {
             name: plain for name, value in bound.arguments.items() if (plain := _plain(value)) is not _UNKNOWN
         }
-        opaque = bound.call.opaque and bound.described is None
+        opaque = (bound.call.opaque and bound.described is None) or bool(
+            # A misspelt name may be meant for the one that is lacking.
+            self.api.unknown_arguments(bound.callable, bound.arguments)
+        )
         unknown = bound.arguments.keys() - known.keys()
         for found in contradictions(bound.callable, known, unknown, opaque=opaque):
             for name in found.at:
