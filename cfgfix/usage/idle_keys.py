@@ -151,6 +151,11 @@ def _is_for_a_reader(name: str) -> bool:
     return name.lower() in _FOR_A_READER or name.startswith(("_", "//", "#", "$"))
 
 
+def _names_something(name: str) -> bool:
+    """Tell whether a key is there to be shown: the name of a run or of a robot."""
+    return name.lower().endswith(("name", "title", "label"))
+
+
 def _unread_verdict(runs: ConfigRuns, entry: Entry) -> Verdict:
     name = str(entry.path[-1])
     logs = [spot for key in runs.keys_at(entry.path) for spot in key.logs]
@@ -242,7 +247,8 @@ def find_overwritten(runs: ConfigRuns) -> None:
         elif (logs or reads) and _counts_in_another_way(runs, path):
             continue
         elif logs and reads and str(path[-1]) not in runs.mentioned:
-            _tell(runs, "logged-key", entry, logs[0], "only logged")
+            shown = "info" if _names_something(str(path[-1])) else None
+            _tell(runs, "logged-key", entry, logs[0], "only logged", shown)
         elif (
             reads
             and not any(key.may_write for key in keys)
@@ -252,7 +258,9 @@ def find_overwritten(runs: ConfigRuns) -> None:
             _tell(runs, "unused-value", entry, reads[0], "read here, and used by nothing")
 
 
-def _tell(runs: ConfigRuns, kind: str, entry: Entry, spot: Spot, label: str) -> None:
+def _tell(
+    runs: ConfigRuns, kind: str, entry: Entry, spot: Spot, label: str, severity: str | None = None
+) -> None:
     """Add a verdict on a value that has no effect, with the place in the code that shows it."""
     runs.reported.add(entry.path)
     runs.add(
@@ -261,6 +269,7 @@ def _tell(runs: ConfigRuns, kind: str, entry: Entry, spot: Spot, label: str) -> 
             entry.path,
             entry.key,
             {"key": format_key_path(entry.path), "place": runs.place(spot)},
+            severity=severity,
             spot=spot,
             label=label,
         )

@@ -486,6 +486,14 @@ def _any_or_all(call: Call) -> Value:
     return Unknown(origins_of(item for value in call.args for item in held(value, 2)))
 
 
+def _round(call: Call) -> Value:
+    digits = call.argument(1, "ndigits")
+    if digits is not None:
+        # How a figure is written shows in what is written.
+        call.use(digits)
+    return _reduce_by("round")(call)
+
+
 _FUNCTIONS: dict[str, _Function] = {
     "open": _open,
     "print": _show,
@@ -521,7 +529,7 @@ _FUNCTIONS: dict[str, _Function] = {
     "max": _reduce_by("max"),
     "sum": _reduce_by("sum"),
     "abs": _reduce_by("abs"),
-    "round": _reduce_by("round"),
+    "round": _round,
     "type": _class_of,
     "super": _super,
     "iter": _iterate,

@@ -614,8 +614,10 @@ def instance_method(call: Call, owner: Instance) -> Value | None:
     None means that it is not modelled.
     """
     name = call.name
-    if name in ("dict", "model_dump", "to_dict", "asdict") and kind_of(call.run, owner.cls):
+    if name in ("dict", "model_dump", "to_dict", "asdict", "_asdict") and kind_of(call.run, owner.cls):
         return Mapping({**owner.attributes}, open=owner.open, sections=owner.sections)
+    if name == "_replace" and kind_of(call.run, owner.cls) == "tuple":
+        return _replaced(call, owner)
     if name in ("copy", "model_copy") and kind_of(call.run, owner.cls):
         return copied(owner, 1)
     if name in ("json", "model_dump_json", "__repr__", "__str__") and kind_of(call.run, owner.cls):
@@ -624,6 +626,15 @@ def instance_method(call: Call, owner: Instance) -> Value | None:
                 key.logs.append(call.spot)
         return UNKNOWN
     return None
+
+
+def _replaced(call: Call, owner: Instance) -> Instance:
+    """Return a named tuple with other values of some fields."""
+    made = Instance(owner.cls)
+    made.attributes = {**owner.attributes, **call.keywords}
+    made.open = owner.open or call.opaque
+    made.sections = owner.sections
+    return made
 
 
 def _asdict(call: Call) -> Value:

@@ -27,7 +27,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import OPTIONS, Call, Model, Option, Run
-from cfgfix.code.inference.interpreter.values import constant_text, held
+from cfgfix.code.inference.interpreter.values import constant_text, held, key_of
 from cfgfix.core.records import replace
 
 SHELL = "\x00"
@@ -130,6 +130,12 @@ def options_given(run: Run, parser: Made) -> Mapping:
     values = _texts_given(options, given) if given is not None else {}
     for option in options:
         if option.attribute in values:
+            default = key_of(option.default) if option.default is not None else None
+            if default is not None:
+                # Without the argument of this one command the config's value counts.
+                default.reads.append(option.spot)
+                default.uses.append(option.spot)
+                default.conversions.add(option.kind.rpartition(".")[2])
             found.entries[option.attribute] = _value_given(option, values[option.attribute])
         elif option.default is not None:
             found.entries[option.attribute] = _default_value(option)
@@ -154,6 +160,9 @@ def parser_method(call: Call, parser: Made) -> Value:
         call.run.parsed.append((id(parser), name, call.spot))
         with_rest = name == "parse_known_args" or parser.name == OPTION_PARSER
         return Sequence([found, Sequence([], open=True)], kind="tuple") if with_rest else found
+    if name == "set_defaults":
+        _set_defaults(call, parser)
+        return NONE
     if name in ("error", "exit", "print_help", "print_usage", "format_help", "add_help"):
         return UNKNOWN
     dest = call.keywords.get("dest")
@@ -171,7 +180,24 @@ def parser_method(call: Call, parser: Made) -> Value:
     if name in _PARTS:
         return parser
     call.run.open_parsers.add(id(parser))
-    return NONE if name == "set_defaults" else UNKNOWN
+    return UNKNOWN
+
+
+def _set_defaults(call: Call, parser: Made) -> None:
+    """Give options other defaults: what a config holds takes their place, and is converted as they are."""
+    options = call.run.parsers.setdefault(id(parser), [])
+    if call.opaque or call.args:
+        call.run.open_parsers.add(id(parser))
+    given = dict(call.keywords)
+    for number, option in enumerate(options):
+        value = given.pop(option.attribute, None)
+        if value is not None:
+            options[number] = replace(option, default=value, required=False)
+            call.run.options[option.attribute] = options[number]
+    for name, value in given.items():
+        # It is no option, and an attribute of what is parsed all the same.
+        key = ConfigKey(OPTIONS, (name,), call.run.option_section)
+        options.append(Option((name,), name, value, False, "", "?", False, key, call.spot))
 
 
 OPENED = "argparse.FileType"
@@ -185,7 +211,12 @@ def _default_value(option: Option) -> Value:
         return OpenFile(_default_value(replace(option, kind="")))
     if type(default) is Scalar:
         value = default.value
+        if isinstance(value, str) and option.kind and option.kind not in _CONVERSIONS:
+            # argparse converts a default that is a text as well, here by a function of the project.
+            return Unknown(origins | default.origins)
         if isinstance(value, str) and option.kind in _CONVERSIONS:
+            if default.key is not None:
+                default.key.conversions.add(option.kind.rpartition(".")[2])
             try:
                 value = _CONVERSIONS[option.kind](value)
             except ValueError:
