@@ -10,7 +10,7 @@ from cfgfix.code.inference.releases import written_for_one
 from cfgfix.code.model.expressions import walk
 from cfgfix.code.model.hit import Hit, Step, at
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import BINARY, CALL, NAME, Call, Event, Expr, Place, Scope
+from cfgfix.code.model.summary import BINARY, CALL, NAME, SUBSCRIPT, Call, Event, Expr, Place, Scope
 from cfgfix.code.model.values import Made, Site, alternatives
 
 NEEDLES = (b"GradientTape",)
@@ -96,6 +96,9 @@ def _behind(
     program: Program, scope: Scope, body: Event, target: Expr, call: Call
 ) -> tuple[Place, int] | None:
     """Return where a loss is computed behind the body of a tape, place and block; None where it may be one of the body's own."""
+    scaled = _scaled_behind(scope, body, target, call)
+    if scaled is not None:
+        return scaled
     if target[0] == NAME:
         events = scope.binding(target[1])
         if len(events) != 1 or events[0].kind != "assign" or len(events[0].targets) != 1:
@@ -118,6 +121,26 @@ def _behind(
     return (made.name_place, made.block) if _computes(program, scope, made) else None
 
 
+def _scaled_behind(scope: Scope, body: Event, target: Expr, call: Call) -> tuple[Place, int] | None:
+    """Return where the optimizer scales a loss behind the body of a tape, as the last thing that happens to it."""
+    if target[0] == SUBSCRIPT:
+        target = target[1]
+    if target[0] != NAME:
+        return None
+    before = [event for event in scope.binding(target[1]) if event.place[:2] < call.place[:2]]
+    last = before[-1] if before else None
+    if last is None or last.kind != "assign" or last.value is None or last.place[:2] < body.place[2:]:
+        return None
+    if not inside(scope, call.block, last.block):
+        return None
+    for part in walk(last.value, scope):
+        if part[0] == CALL and scope.calls[part[1]].method in _SCALES:
+            made = scope.calls[part[1]]
+            return made.name_place, made.block
+    return None
+
+
+_SCALES = frozenset({"get_scaled_loss", "scale_loss"})
 _OPERATORS = frozenset({"+", "-", "*", "/", "**"})
 
 

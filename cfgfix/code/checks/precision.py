@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from cfgfix.code.checks.common import COMPILED, in_tests, short
+from cfgfix.code.checks.common import COMPILED, in_tests, inside_function, short
 from cfgfix.code.checks.moves import free_name
 from cfgfix.code.inference.guards import expects_absence
+from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import api, keras_three, where_known
 from cfgfix.code.model.expressions import dotted, text
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
@@ -39,6 +40,32 @@ def _kept_policy(site: Site) -> bool:
     )
 
 
+def _is_layer(site: Site) -> bool:
+    """Tell whether a call makes a layer or a model of Keras that computes something."""
+    return (
+        site.name.startswith(("keras.layers.", "keras.applications."))
+        and site.name.count(".") == 2
+        # Functions such as `enable_v2_dtype_behavior` make no layer.
+        and site.name.rpartition(".")[2][:1].isupper()
+        # What goes in computes nothing.
+        and site.name not in ("keras.layers.Input", "keras.layers.InputLayer")
+    )
+
+
+def _makes_layers(program: Program, site: Site) -> bool:
+    """Tell whether a function of the project makes layers with weights and sets no policy itself."""
+    made = False
+    for target in site.targets:
+        for inner, _ in inside_function(program, target.scope):
+            if "set_global_policy" in inner.name or "set_dtype_policy" in inner.name:
+                return False
+            made = made or _WEIGHTY.fullmatch(inner.name) is not None
+    return made
+
+
+_WEIGHTY = re.compile(r"keras\.layers\.(?:Dense|Conv[123]D|SeparableConv2D|Embedding|LSTM|GRU)")
+
+
 def policy_late(program: Program) -> Iterator[Hit]:
     """Find precision policies set after layers of the same scope were made."""
     for name in (
@@ -57,17 +84,11 @@ def policy_late(program: Program) -> Iterator[Hit]:
             earlier = None
             later = False
             for other in program.flow.within(site.scope):
-                if (
-                    other.name.startswith(("keras.layers.", "keras.applications."))
-                    and other.name.count(".") == 2
-                    # Functions such as `enable_v2_dtype_behavior` make no layer.
-                    and other.name.rpartition(".")[2][:1].isupper()
-                    # What goes in computes nothing.
-                    and other.name not in ("keras.layers.Input", "keras.layers.InputLayer")
-                ):
-                    if other.call.number < site.call.number and other.call.block == site.call.block:
+                if _is_layer(other) or (other.targets and not other.open and _makes_layers(program, other)):
+                    before = other.call.number < site.call.number
+                    if before and inside(site.scope, site.call.block, other.call.block):
                         earlier = earlier or other
-                    elif other.call.number > site.call.number:
+                    elif not before:
                         later = True
             if earlier is not None and not later:
                 yield hit_at(

@@ -24,11 +24,11 @@ from cfgfix.code.checks.compiled_scopes import (
     eager_guard,
 )
 from cfgfix.code.inference.guards import before_in_expression, ready_inline
-from cfgfix.code.inference.hot_paths import GRAPH, PY_FUNCTIONS, Reach, Root, hot_paths
+from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PY_FUNCTIONS, Reach, Root, hot_paths
 from cfgfix.code.inference.releases import IMPORTS
-from cfgfix.code.model.expressions import children, text, walk
+from cfgfix.code.model.expressions import children, dotted, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, Step, hit_at
-from cfgfix.code.model.program import Program
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import (
     ATTRIBUTE,
     BINARY,
@@ -90,6 +90,107 @@ def numpy_method(program: Program) -> Iterator[Hit]:
                 else "info",
                 confidence=None if compiled_for_sure(reach) else "medium",
             )
+
+
+_OF_ARRAYS = frozenset(
+    {"astype", "tolist", "item", "flatten", "ravel", "fill", "argsort", "argmax", "argmin", "cumsum"}
+)
+"""Methods of NumPy's arrays that tensors do not have."""
+_PLAIN = frozenset({"astype", "flatten", "ravel", "tolist", "item"})
+"""Those that a parameter is not asked for unless it is an array or a tensor."""
+
+
+def array_method(program: Program) -> Iterator[Hit]:
+    """Find methods of arrays that are asked of tensors while a function is traced."""
+    if any(
+        "numpy_behavior" in (dotted(call.func) or "")
+        for module in program.modules
+        for scope in module.summary.scopes
+        for call in scope.calls
+    ):
+        return
+    given = _given_attributes(program)
+    reached = [
+        *compiled_scopes(program),
+        *((reach.scope, reach) for reach in hot_paths(program).reached(ELEMENT)),
+    ]
+    seen: set[tuple[int, int]] = set()
+    for scope, reach in reached:
+        element = reach.root.kind == ELEMENT
+        if in_tests(scope) or (element and reach.path):
+            continue
+        for call in scope.calls:
+            key = id(scope), call.number
+            known = call.method in _OF_ARRAYS or (element and call.method == "numpy")
+            if not known or call.method in given or key in seen or call.func[0] != ATTRIBUTE:
+                continue
+            if call.method == "numpy" and (call.args or call.keywords):
+                continue
+            asked = call.func[1]
+            parameter = asked[0] == NAME and any(item[0] == asked[1] for item in scope.params)
+            if parameter and (
+                call.method not in (*_PLAIN, "numpy")
+                or reach.path
+                or scope.binding(asked[1])
+                or _is_own(program, scope, asked)
+            ):
+                continue
+            if not parameter and not _is_result(program, scope, asked):
+                continue
+            if eager_guard(scope, call.block) or not reach.passes(call.block, call.place):
+                continue
+            if _guarded_type(scope, call.block, call.place) or ready_inline(scope, call.block, call.place):
+                continue
+            seen.add(key)
+            yield Hit(
+                scope,
+                call.name_place,
+                call.block,
+                {"expr": text((CALL, call.number), scope), "method": call.method, "via": reach.via},
+                entry=reach,
+                severity=None if not _conditional(scope, call.block) else "warning",
+            )
+
+
+def _is_own(program: Program, scope: Scope, name: Expr) -> bool:
+    """Tell whether a name is the object that a method belongs to."""
+    return program.owner(scope) is not None and bool(scope.params) and name[1] == scope.params[0][0]
+
+
+def _is_result(program: Program, scope: Scope, expr: Expr) -> bool:
+    """Tell whether an expression is what an operation of TensorFlow gave, straight or by a name that is given once."""
+    if expr[0] == NAME:
+        bound = scope.binding(expr[1])
+        if len(bound) != 1 or bound[0].kind != "assign" or bound[0].value is None:
+            return False
+        if not any(target[:2] == expr[:2] for target in bound[0].targets):
+            return False
+        expr = bound[0].value
+    if expr[0] != CALL:
+        return False
+    names = {site.name for site in program.flow.within(scope) if site.call is scope.calls[expr[1]]}
+    return bool(names) and all(name.startswith(_GIVES_TENSORS) for name in names)
+
+
+_GIVES_TENSORS = (
+    "tensorflow.math.", "tensorflow.reduce_", "tensorflow.cast", "tensorflow.image.", "tensorflow.reshape", "tensorflow.concat", "tensorflow.stack",
+    "tensorflow.where", "tensorflow.expand_dims", "tensorflow.squeeze", "tensorflow.transpose", "tensorflow.equal", "tensorflow.greater",
+    "tensorflow.less", "tensorflow.nn.", "tensorflow.abs", "tensorflow.square", "tensorflow.io.decode", "tensorflow.io.read_file",
+    "tensorflow.strings.", "tensorflow.shape", "tensorflow.random.", "tensorflow.argmax", "tensorflow.one_hot", "tensorflow.zeros", "tensorflow.ones",
+)  # fmt: skip
+
+
+@once
+def _given_attributes(program: Program) -> frozenset[str]:
+    """Return the attributes that the project gives to classes, as in `tf.Tensor.astype = tf.cast`."""
+    return frozenset(
+        target[2]
+        for module in program.modules
+        for scope in module.summary.scopes
+        for event in scope.events()
+        for target in event.targets
+        if target[0] == ATTRIBUTE
+    )
 
 
 def _handler_of(scope: Scope, block: int) -> int | None:
@@ -284,7 +385,44 @@ def unrolled(program: Program) -> Iterator[Hit]:
                 continue
             bound = call.args[1] if len(call.args) > 1 else call.args[0]
             if bound[0] == CONSTANT and type(bound[1]) is int and bound[1] > 50 and event.bodies[0][1]:
-                yield Hit(scope, call.place, event.block, {"n": bound[1], "via": reach.via}, entry=reach)
+                around = _turns_around(scope, event.block)
+                total = bound[1] * around
+                yield Hit(
+                    scope,
+                    call.place,
+                    event.block,
+                    {
+                        "n": bound[1],
+                        "via": reach.via,
+                        "total": f", {total:,} with the loops around it" if around > 1 else "",
+                        "cost": "tracing it takes minutes, and the graph is kept in memory"
+                        if total >= _MINUTES
+                        else "slow to trace, fast to run",
+                    },
+                    entry=reach,
+                    severity="warning" if total >= _MINUTES else None,
+                )
+
+
+_MINUTES = 2000
+"""Turns whose tracing takes a minute and more (docs of TFF009)."""
+
+
+def _turns_around(scope: Scope, block: int) -> int:
+    """Return how often Python loops over constant ranges around a block run together."""
+    total = 1
+    numbers = set(scope.block_numbers(block))
+    for event in scope.events():
+        if event.kind != "for" or event.value is None or event.value[0] != CALL:
+            continue
+        if not any(item in numbers for item, _ in event.bodies[:1]):
+            continue
+        call = scope.calls[event.value[1]]
+        if call.func[:2] != (NAME, "range") or len(call.args) != 1 or call.args[0][0] != CONSTANT:
+            continue
+        if type(call.args[0][1]) is int:
+            total *= max(1, call.args[0][1])
+    return total
 
 
 _NOT_COMPILED = {
