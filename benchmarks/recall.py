@@ -16,6 +16,7 @@ each program or at each place.
 from __future__ import annotations
 
 import argparse
+import ast
 import difflib
 import json
 import os
@@ -143,6 +144,24 @@ def export(git: Path, commit: str, folder: Path) -> None:
         offset += size + 1
 
 
+def statements_at(file: Path, lines: Iterable[int]) -> set[int]:
+    """Return the lines of the statements that some lines belong to: of one with a body, those of its head."""
+    wanted = set(lines)
+    try:
+        tree = ast.parse(file.read_text(encoding="utf-8", errors="replace"))
+    except (SyntaxError, ValueError):
+        return wanted
+    found = set(wanted)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt):
+            body = getattr(node, "body", None)
+            last = body[0].lineno - 1 if isinstance(body, list) and body else node.end_lineno or node.lineno
+            span = range(node.lineno, max(last, node.lineno) + 1)
+            if not wanted.isdisjoint(span):
+                found.update(span)
+    return found
+
+
 def lines_since(before: Path, after: Path, lines: Iterable[int]) -> set[int]:
     """Return the lines that stand in a file where some of another state of it stood."""
     if not after.is_file():
@@ -178,8 +197,9 @@ def judge(repair: Repair, checkouts: Path, environment: dict[str, str]) -> tuple
             folder.mkdir()
             export(git, commit, folder)
             found.append(findings_of(folder, environment))
-        since = lines_since(*(folder / repair.file for folder in states), repair.lines)
-    return told_at(found[0], repair.file, repair.lines), told_at(found[1], repair.file, since)
+        lines = statements_at(states[0] / repair.file, repair.lines)
+        since = lines_since(*(folder / repair.file for folder in states), lines)
+    return told_at(found[0], repair.file, lines), told_at(found[1], repair.file, since)
 
 
 def count_repairs(options: argparse.Namespace, environment: dict[str, str]) -> dict[str, Counter[str]]:

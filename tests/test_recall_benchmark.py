@@ -79,3 +79,12 @@ def test_the_table_of_repairs_can_be_read() -> None:
     for kind in {row.kind for row in rows}:
         shares = [sum(row.kind == kind for row in half) for half in halves]
         assert abs(shares[0] - shares[1]) <= 1
+
+
+def test_a_place_is_its_whole_statement(tmp_path: Path) -> None:
+    """Take the lines of a call that spans several, and the head alone of what has a body."""
+    file = tmp_path / "a.py"
+    file.write_text("x = f(\n    1,\n    2,\n)\nwith g(\n    x\n) as y:\n    h(y)\n")
+    assert recall.statements_at(file, [2]) == {1, 2, 3, 4}
+    assert recall.statements_at(file, [5]) == {5, 6, 7}
+    assert recall.statements_at(file, [8]) == {8}

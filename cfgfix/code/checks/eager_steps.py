@@ -154,7 +154,7 @@ def _tapes_in_loops(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hi
         seen.add((id(scope), tape.call.number))
         if not any(
             call.method in APPLY_GRADIENTS and inside(scope, call.block, loop) for call in scope.calls
-        ):
+        ) and not _hands_on(program, tape, loop):
             continue
         if (
             hot.reach(scope, GRAPH, ELEMENT, PYTHON) is not None
@@ -190,6 +190,24 @@ def _tapes_in_loops(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hi
             },
             no_fix="the step stands in the loop itself: make it a function first",
         )
+
+
+def _hands_on(program: Program, tape: Site, loop: int) -> bool:
+    """Tell whether a loop hands its tape to a function of the project that applies the gradients."""
+    scope = tape.scope
+    names = {
+        target[1]
+        for event in scope.events()
+        if event.kind == "with" and (CALL, tape.call.number) in event.extra
+        for target in event.targets
+        if target[0] == NAME
+    }
+    return any(
+        inside(scope, site.call.block, loop)
+        and any(item[0] == NAME and item[1] in names for item in site.call.args)
+        and any(call.method in APPLY_GRADIENTS for target in site.targets for call in target.scope.calls)
+        for site in program.flow.within(scope)
+    )
 
 
 def _over_models(scope: Scope, loop: int) -> bool:

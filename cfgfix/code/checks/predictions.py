@@ -66,8 +66,10 @@ def in_loop(program: Program) -> Iterator[Hit]:
             site,
             flow=() if caller is None else (at(caller, label="called in this loop"),),
             severity="info"
-            if _shows(where, loop)
-            or _shows(scope, 0 if where is not scope else loop)
+            if (
+                (_shows(where, loop) or _shows(scope, 0 if where is not scope else loop))
+                and not _reads_frames(where, loop)
+            )
             or _few(program, where, loop, 100)
             or _now_and_then(where, site.call.block if caller is None else caller.call.block, loop)
             else None,
@@ -119,6 +121,22 @@ def _few(program: Program, scope: Scope, loop: int, most: int) -> bool:
 def _shows(scope: Scope, loop: int) -> bool:
     """Tell whether a loop shows what it predicts, picture by picture: somebody looks at it."""
     return any(call.method in _SHOWS and inside(scope, call.block, loop) for call in scope.calls)
+
+
+def _reads_frames(scope: Scope, loop: int) -> bool:
+    """Tell whether a loop reads a film or a camera, frame by frame: it shows them, and has to keep up."""
+    return any(
+        call.method == "read"
+        and not call.args
+        and inside(scope, call.block, loop)
+        and any(
+            (dotted(scope.calls[event.value[1]].func) or "").endswith("VideoCapture")
+            for event in scope.binding(call.func[1][1])
+            if event.kind == "assign" and event.value is not None and event.value[0] == CALL
+        )
+        for call in scope.calls
+        if call.func[0] == ATTRIBUTE and call.func[1][0] == NAME
+    )
 
 
 def _now_and_then(scope: Scope, block: int, loop: int) -> bool:

@@ -29,7 +29,7 @@ from cfgfix.code.inference.flow.datasets import CONSTRUCTORS, DATASET, TRANSFORM
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.code.inference.releases import api
-from cfgfix.code.model.expressions import MISSING, constant, dotted, text
+from cfgfix.code.model.expressions import MISSING, constant, dotted, is_true, text
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import (
@@ -523,6 +523,9 @@ def ignored_arguments(program: Program) -> Iterator[Hit]:
             keyword, kept = min(found, key=lambda item: item[1] is not None)
             yield hit_at(
                 site,
+                severity="warning"
+                if keyword == "shuffle" and is_true(site.call.keyword("shuffle")) and _in_one_order(dataset)
+                else None,
                 values={"method": name, "argument": keyword, "missing": _missing(keyword, dataset)},
                 rewrites=()
                 if kept
@@ -531,8 +534,23 @@ def ignored_arguments(program: Program) -> Iterator[Hit]:
             )
 
 
+_SOURCES = frozenset({"from_tensor_slices", "from_tensors", "range", "TFRecordDataset", "TextLineDataset"})
+_ORDERED = _SOURCES | {
+    "map", "batch", "padded_batch", "prefetch", "cache", "repeat", "take", "skip", "filter", "with_options", "enumerate", "zip", "unbatch", "rebatch",
+}  # fmt: skip
+"""What makes a dataset, or hands its elements on in the order in which they came."""
+
+
+def _in_one_order(dataset: Dataset) -> bool:
+    """Tell whether a dataset gives its elements in one order in every epoch, for certain."""
+    steps = [dataset, *upstream(dataset)]
+    return all(kind(step) in _ORDERED for step in steps) and any(kind(step) in _SOURCES for step in steps)
+
+
 def _missing(keyword: str, dataset: Dataset) -> str:
     """Return what a message says of a dataset that does not do itself what an ignored argument asks for."""
+    if keyword == "shuffle" and _in_one_order(dataset):
+        return "nothing shuffles this one, so every epoch sees the same order"
     if keyword == "batch_size" and _unbatched(dataset):
         return "nothing batches this one"
     return "its batches and order are its own"
