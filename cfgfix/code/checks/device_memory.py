@@ -343,3 +343,85 @@ def whole_memory(program: Program) -> Iterator[Hit]:
             ):
                 yield hit_at(site, flow=(), values={"function": scope.qualname})
                 break
+
+
+def config_unused(program: Program) -> Iterator[Hit]:
+    """Find configs of sessions that are set up, and that no session gets."""
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.named("tensorflow.ConfigProto"):
+        scope = site.scope
+        key = id(scope), site.call.number
+        if key in seen or in_tests(scope):
+            continue
+        seen.add(key)
+        made = next(
+            (
+                event
+                for event in scope.events()
+                if event.kind == "assign"
+                and event.value == (CALL, site.call.number)
+                and len(event.targets) == 1
+                and event.targets[0][0] == NAME
+            ),
+            None,
+        )
+        if made is None:
+            continue
+        name = made.targets[0][1]
+        stores = [
+            event
+            for event in scope.events()
+            for target in event.targets
+            if target[0] == ATTRIBUTE and _begins_with(target, name)
+        ]
+        if not stores or _is_used(program, scope, name):
+            continue
+        what = next((target for event in stores for target in event.targets if target[0] == ATTRIBUTE), None)
+        yield hit_at(
+            site,
+            flow=(),
+            values={"name": name, "what": dotted(what) if what is not None else name},
+        )
+
+
+def _begins_with(expr: Expr, name: str) -> bool:
+    while expr[0] == ATTRIBUTE:
+        expr = expr[1]
+    return expr[:2] == (NAME, name)
+
+
+def _is_used(program: Program, scope: Scope, name: str) -> bool:
+    """Tell whether a name is read anywhere, but for the attributes that are set on it."""
+    if scope.kind == "module" and any(
+        name in item.imports or any(source.endswith(f".{name}") for source in item.imports.values())
+        for module in program.all_modules(words=(name.encode(),))
+        if module.path != scope.module.path
+        for item in module.summary.scopes
+    ):
+        return True
+    inner = scope.module.summary.scopes
+    around = (
+        inner
+        if scope.kind == "module"
+        else [item for item in inner if item is scope or _is_in(inner, item, scope)]
+    )
+    for item in around:
+        for event in item.events():
+            for value in (event.value, *(event.extra if event.kind == "with" else ())):
+                if isinstance(value, tuple) and any(part[:2] == (NAME, name) for part in walk(value, item)):
+                    return True
+        for call in item.calls:
+            for given in (*call.args, *(value for _, value in call.keywords)):
+                if any(part[:2] == (NAME, name) for part in walk(given, item)):
+                    return True
+            if _begins_with(call.func, name):
+                return True
+    return False
+
+
+def _is_in(scopes: list[Scope], item: Scope, outer: Scope) -> bool:
+    while item.parent >= 0:
+        item = scopes[item.parent]
+        if item is outer:
+            return True
+    return False
