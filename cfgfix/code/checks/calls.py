@@ -314,6 +314,10 @@ _FAMILIES = (
     (re.compile(r"tensorflow\.distribute\.(?:experimental\.)?\w*Strategy"), "tensorflow.distribute.Strategy"),
     (re.compile(r"keras\.Sequential|keras\.Model"), "keras.Model"),
     (re.compile(r"keras\.optimizers\.[A-Z]\w*"), "keras.optimizers.Optimizer"),
+    (
+        re.compile(r"keras\.(?:Layer|Model|layers\.\w+|metrics\.\w+)\.add_(?:weight|variable)"),
+        "tensorflow.Variable",
+    ),
     (re.compile(r"tensorflow\.(?:Variable|GradientTape|TensorArray|train\.CheckpointManager)"), ""),
 )
 """Classes by their names, and the class of the table that has their members; empty for a class with a list of its own."""
@@ -332,11 +336,18 @@ def _one_of(site: Site, owner: str) -> bool:
     return bool(found) and all(isinstance(item, Made) and item.name == owner for item in found)
 
 
+_OF_KERAS = frozenset(
+    {"aggregation", "assign", "assign_add", "assign_sub", "autocast", "constraint", "initializer", "layout", "ndim", "numpy", "overwrite_with_gradient", "path", "regularizer", "value"}
+)  # fmt: skip
+"""Members of Keras's own variables (Keras 3.15.1, `keras/src/backend/common/variables.py`)."""
+
+
 def _members(program: Program, calls: Calls, family: str) -> frozenset[str]:
     """Return the names that objects of a class have in some release."""
     own = calls.members(family)
     if own is not None:
-        return own
+        # A weight of a layer is a variable of Keras, which has these as well.
+        return own | _OF_KERAS if family == "tensorflow.Variable" else own
     names = api(program).members(family)
     if family == "tensorflow.distribute.Strategy":
         names |= calls.members("tensorflow.distribute.MirroredStrategy") or frozenset()

@@ -21,7 +21,7 @@ from cfgfix.code.inference.releases import (
     where_keras_known,
     written_for_one,
 )
-from cfgfix.code.model.hit import Hit
+from cfgfix.code.model.hit import Hit, Rewrite
 from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.summary import Place, Scope
 from cfgfix.code.tensorflow.api import Api
@@ -158,6 +158,49 @@ def _uses(program: Program, module: Module) -> Iterator[_Use]:
                 and not written_for_one(program, scope)
             ):
                 yield _Use(*found, scope, expr[-1], block, imported=False)
+
+
+_PARTS = ("optimizers", "layers", "callbacks", "losses", "metrics", "regularizers", "initializers")
+
+
+def elsewhere(program: Program) -> Iterator[Hit]:
+    """Find classes that are asked of `keras` itself, and stand in one of its modules."""
+    table = api(program)
+    if table.silent:
+        return
+    for module in program.modules:
+        scope = module.scope
+        if "keras" not in standalone(program, module) or scope is None:
+            continue
+        if not keras_of_release(program, scope) or for_others(program, module):
+            continue
+        for scope in module.summary.scopes:
+            for expr, block in scope.references:
+                raw = program.static_name(expr, scope)
+                if raw is None or raw.count(".") != 1 or not raw.startswith("keras."):
+                    continue
+                last = raw.partition(".")[2]
+                if (
+                    not last[:1].isupper()
+                    or last in table.names("keras")
+                    or table.keras_name(raw) is not None
+                ):
+                    continue
+                part = next((item for item in _PARTS if last in table.names(f"keras.{item}")), None)
+                if (
+                    part is None
+                    or expects_absence(scope, block, expr[-1])
+                    or rebound(program, raw, expr, scope)
+                    or bound_twice(scope, head(expr))
+                ):
+                    continue
+                yield Hit(
+                    scope,
+                    expr[-1],
+                    block,
+                    {"name": raw, "right": f"keras.{part}.{last}"},
+                    rewrites=(Rewrite("replace", scope, expr[-1], f"{head(expr)}.{part}.{last}"),),
+                )
 
 
 def _idle(program: Program, scope: Scope) -> bool:
