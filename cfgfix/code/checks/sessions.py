@@ -25,7 +25,7 @@ _ADDS = re.compile(
 
 
 def grows(program: Program) -> Iterator[Hit]:
-    """Find operations that a loop makes and runs in each turn, in a graph that keeps them."""
+    """Find operations that a loop makes and runs in each turn."""
     seen: set[tuple[int, int]] = set()
     for run in program.flow.named(*_SESSIONS):
         scope = run.scope
