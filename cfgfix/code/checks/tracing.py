@@ -405,7 +405,7 @@ def unrolled(program: Program) -> Iterator[Hit]:
 
 
 _MINUTES = 2000
-"""Turns whose tracing takes a minute and more (docs of TFF009)."""
+"""Turns whose tracing takes a minute and more."""
 
 
 def _turns_around(scope: Scope, block: int) -> int:
