@@ -109,3 +109,27 @@ def test_only_what_is_printed_as_it_is_counts_as_logged(tmp_path: Path, key: str
     found = told(tmp_path, program, f"rate: 0.1\npasses: 2\nrobot: r2\ndigits: 3\n{line}")
     assert {item for _, item, _ in found} <= {key, "robot"}
     assert "digits" not in {item for _, item, _ in found}
+
+
+@pytest.mark.parametrize(
+    "opened",
+    [
+        'io.open("run.yml")',
+        'codecs.open("run.yml", encoding="utf-8")',
+        'tf.io.gfile.GFile("run.yml")',
+        'tf.io.gfile.GFile(name="run.yml")',
+    ],
+)
+def test_other_functions_that_open_a_file(tmp_path: Path, opened: str) -> None:
+    program = f"""\
+import codecs
+import io
+
+import tensorflow as tf
+import yaml
+
+with {opened} as stream:
+    run = yaml.safe_load(stream)
+tf.keras.layers.Dropout(run["rate"])
+"""
+    assert told(tmp_path, program, "rate: 1.5\n") == {("REF018", "rate", "error")}

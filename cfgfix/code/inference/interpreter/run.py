@@ -557,8 +557,22 @@ class Run:
         self.refusals.append(Refusal(kind, key, by, spot, name, says, takes, self.conditions, value))
 
 
+_OPENS = frozenset(
+    {
+        "io.open",
+        "codecs.open",
+        "tensorflow.io.gfile.GFile",
+        "tensorflow.gfile.GFile",
+        "tensorflow.gfile.Open",
+        "smart_open.open",
+    }
+)
+"""Functions that open a file by its path as `open` does."""
+
+
 def canonical(name: str) -> str:
     """Return the canonical form of a dotted name outside the project."""
     if name in ("tensorflow.keras", "tf_keras"):
         return "keras"
-    return fold(name)
+    found = fold(name)
+    return "builtins.open" if found in _OPENS else found
