@@ -33,6 +33,13 @@ LEARNING = {
     "mixed_precision": "mixed precision changes the numerics of the model",
 }
 """What each of these changes besides the speed; they are searched only when asked for."""
+BY_CODE = {"prefetch": 0, "private_threads": 0}
+"""What is tried on the dataset itself where the config has no key for it, with the value that leaves it as it is."""
+_IN_CODE = {
+    "prefetch": "end the dataset with .prefetch({})",
+    "private_threads": "give the dataset threads of its own: options = tf.data.Options(); "
+    "options.threading.private_threadpool_size = {}; dataset = dataset.with_options(options)",
+}
 KEEP = 3
 """The best third of a round goes on, with three times the time: each round then costs about the same."""
 MOST_CANDIDATES = 400
@@ -174,6 +181,7 @@ class Found:
     notes: tuple[str, ...]
     bound: Bound | None
     changes: tuple[tuple[str, str, Any, Any], ...] = field(default=())
+    code_changes: tuple[str, ...] = ()
     """Concept, key, value now, better value."""
 
     @property
@@ -217,6 +225,7 @@ class Found:
                 {"concept": name, "key": key, "from": now, "to": better}
                 for name, key, now, better in self.changes
             ],
+            "code_changes": list(self.code_changes),
             "notes": list(self.notes),
         }
 
@@ -424,6 +433,9 @@ class _Runner:
                 "config": plan.config,
                 "journal": self._journal,
                 "cold": plan.cold,
+                "by_code": []
+                if self._bound is None
+                else [name for name in BY_CODE if name not in self._bound.paths],
                 "trial_limit": plan.trial_limit + 5 * seconds,
                 "what": what,
                 "trials": [
@@ -606,12 +618,14 @@ def _prepared(plan: Plan) -> tuple[Bound | None, Plan, dict[str, Any], list[str]
         bound = bind(plan.config)
         problems = {name: text for name, text in bound.notes.items() if name in space}
         problems.update(_settable(bound, space))
+        for name in [name for name in problems if name in BY_CODE and name not in bound.paths]:
+            notes.append(f"{name}: {problems.pop(name)}, so it is tried on the dataset as the code makes it")
         for name, text in problems.items():
             if name in plan.wanted:
                 raise CfgfixError(f"{name} cannot be searched: {text}", path=plan.config)
             notes.append(f"{name} is not searched: {text}")
             del space[name]
-        present = {name: bound.present[name] for name in space}
+        present = {name: bound.present[name] if name in bound.paths else BY_CODE[name] for name in space}
         for name, values in list(space.items()):
             taken = tuple(
                 value for value in values if not any(_same(value, one) for one in bound.special[name])
@@ -775,6 +789,7 @@ def _searched(
         notes=tuple(notes),
         bound=bound,
         changes=_changes(bound, winner.values) if winner is not None and bound is not None else (),
+        code_changes=_code_changes(bound, winner.values) if winner is not None and bound is not None else (),
     )
 
 
@@ -880,7 +895,16 @@ def _changes(bound: Bound, values: Mapping[str, Any]) -> tuple[tuple[str, str, A
     return tuple(
         (name, format_key_path(bound.paths[name]), bound.present[name], value)
         for name, value in values.items()
-        if not _same(value, bound.present[name])
+        if name in bound.paths and not _same(value, bound.present[name])
+    )
+
+
+def _code_changes(bound: Bound, values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what to change in the code for the values that no key of the config gives."""
+    return tuple(
+        _IN_CODE[name].format("tf.data.AUTOTUNE" if value == -1 else value)
+        for name, value in values.items()
+        if name not in bound.paths and not _same(value, BY_CODE.get(name))
     )
 
 
@@ -904,6 +928,11 @@ def apply(path: str, found: Found) -> None:
 
     if not found.gain or found.winner is None or found.bound is None:
         raise ValueError("only a setting whose gain is proven is written")
+    if found.code_changes:
+        raise UnreadableError(
+            f"the better setting needs a change to the code, so it was left as it is: {'; '.join(found.code_changes)}",
+            path=path,
+        )
     bound = found.bound
     document = bound.document
     changes: list[Change] = []

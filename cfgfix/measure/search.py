@@ -186,6 +186,9 @@ def _trial(options: Mapping[str, Any], files: tuple[str, ...]) -> dict[str, Any]
             threads = tf.data.Options()
             threads.threading.private_threadpool_size = values["private_threads"]
             dataset = dataset.with_options(threads)
+        dataset = _changed(
+            dataset, {name: values[name] for name in options.get("by_code", ()) if name in values}
+        )
     step = _step(options, dataset, values) if options.get("step") else None
     begin = time.perf_counter()
     timeline = _timed(dataset, step, options["seconds"])
@@ -201,6 +204,17 @@ def _trial(options: Mapping[str, Any], files: tuple[str, ...]) -> dict[str, Any]
         "seconds": time.perf_counter() - begin,
         "cached_share": cached,
     }
+
+
+def _changed(dataset: Any, values: Mapping[str, Any]) -> Any:
+    """Return a dataset with what no key of the config gives; 0 leaves it as the code makes it."""
+    import tensorflow as tf
+
+    if values.get("private_threads"):
+        options = tf.data.Options()
+        options.threading.private_threadpool_size = values["private_threads"]
+        dataset = dataset.with_options(options)
+    return dataset.prefetch(values["prefetch"]) if values.get("prefetch") else dataset
 
 
 def _timed(dataset: Any, step: Callable[[int, Any], None] | None, seconds: float) -> Timeline:

@@ -52,13 +52,18 @@ def render(data: Mapping[str, Any], paint: Paint) -> str:
     lines += _wrapped(data["summary"])
     for change in data["changes"] if data["gain"] else ():
         lines.append(f"  {change['key']}: {_value(change['from'])} -> {_value(change['to'])}")
+    for text in data["code_changes"] if data["gain"] else ():
+        lines += _wrapped(f"in the code: {text}")
     lines += [paint("dim", line) for note in data["notes"] for line in _wrapped(f"note: {note}")]
     if data["applied"]:
         lines.append(paint("good", f"written to {data['config']}"))
     elif data["gain"]:
         lines.append(
             paint(
-                "info", "nothing was written: --apply writes it" if data["config"] else "nothing was written"
+                "info",
+                "nothing was written: --apply writes it"
+                if data["config"] and not data["code_changes"]
+                else "nothing was written",
             )
         )
     else:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -168,7 +169,6 @@ def test_a_present_setting_that_fails_ends_the_search(cfgfix, project):
         (["train.yaml", "--data-path", "."], "reach only your own"),
         (["train.yaml", "--dataset", "mine:sleepy", "--workers", "a"], "whole numbers"),
         (["train.yaml", "--dataset", "mine:sleepy", "--workers", "-2"], "must be from -1"),
-        (["train.yaml", "--dataset", "mine:sleepy", "--private-threads", "2"], "private_threads cannot be searched"),
         (["train.yaml", "--dataset", "mine:sleepy", "--xla"], "change the step"),
         (["train.yaml", "--dataset", "mine:sleepy", "--workers", "1,2", "--cold"], "--data-path"),
         (["train.yaml", "--dataset", "mine:sleepy", "--workers", "1"], "nothing to search"),
@@ -247,12 +247,12 @@ def test_the_best_third_goes_on_with_more_time(run):
 
 def test_a_batch_size_comes_with_what_it_changes(project, monkeypatch):
     monkeypatch.chdir(project)
-    plan = Plan("train.yaml", {"dataset": "mine:sleepy"}, {"batch_size": (8, 16), "private_threads": (2,)})
+    plan = Plan("train.yaml", {"dataset": "mine:sleepy"}, {"batch_size": (8, 16), "xla": (True, False)})
     _, prepared, present, notes = searching._prepared(plan)
     assert present == {"batch_size": 4}
     assert prepared.space == {"batch_size": (4, 8, 16)}
     assert any("what the model learns" in note for note in notes)
-    assert any(note.startswith("private_threads is not searched") for note in notes)
+    assert any(note.startswith("xla is not searched") for note in notes)
 
 
 def test_a_gain_that_noise_could_have_made_is_none(run, project):
@@ -363,3 +363,43 @@ def test_the_state_belongs_to_one_search(project, monkeypatch):
     assert mark == searching.fingerprint(plan, bound)
     (project / "mine.py").write_text(MODULE + "\n# changed\n")
     assert searching.fingerprint(plan, bound) != mark
+
+
+def test_what_no_key_gives_is_tried_on_the_dataset(project, monkeypatch):
+    monkeypatch.chdir(project)
+    plan = Plan("train.yaml", {"dataset": "mine:sleepy"}, {"workers": (1, 2), "private_threads": (2, 4)})
+    bound, prepared, present, notes = searching._prepared(plan)
+    assert present == {"workers": 1, "private_threads": 0}
+    assert prepared.space["private_threads"] == (0, 2, 4)
+    assert any(note.startswith("private_threads: the config has no key for it") for note in notes)
+    assert bound is not None
+    values = {"workers": 2, "private_threads": 4}
+    assert [change[0] for change in searching._changes(bound, values)] == ["workers"]
+    (text,) = searching._code_changes(bound, values)
+    assert "private_threadpool_size = 4" in text
+    assert searching._code_changes(bound, {"workers": 2, "private_threads": 0}) == ()
+
+
+def test_a_gain_by_the_code_is_told_and_not_written(run, project):
+    before = (project / "train.yaml").read_bytes()
+    found = run({1: 100.0, 2: 150.0, 4: 120.0})
+    assert found.gain
+    found = replace(found, code_changes=("end the dataset with .prefetch(4)",))
+    assert found.as_dict()["code_changes"] == ["end the dataset with .prefetch(4)"]
+    with pytest.raises(CfgfixError, match="a change to the code"):
+        apply(str(project / "train.yaml"), found)
+    assert (project / "train.yaml").read_bytes() == before
+
+
+def test_the_dataset_gets_threads_and_prefetch():
+    tf = pytest.importorskip("tensorflow", reason="needs the tf extra")
+    from cfgfix.measure.search import _changed
+
+    plain = tf.data.Dataset.range(10).batch(2)
+    assert _changed(plain, {"prefetch": 0, "private_threads": 0}) is plain
+    changed = _changed(plain, {"prefetch": 3, "private_threads": 4})
+    assert changed.options().threading.private_threadpool_size == 4
+    assert type(changed).__name__ == "_PrefetchDataset"
+    assert [batch.tolist() for batch in changed.as_numpy_iterator()] == [
+        batch.tolist() for batch in plain.as_numpy_iterator()
+    ]
