@@ -70,14 +70,24 @@ subject_options = together(
 @HTML
 @JSON
 @QUIET
+@click.option(
+    "--partial", is_flag=True, help="Exit with 0 where no check failed, also where some were skipped."
+)
 def diagnose(
-    *, config: str | None, output: str | None, html: str | None, as_json: bool, **options: Any
+    *,
+    config: str | None,
+    output: str | None,
+    html: str | None,
+    as_json: bool,
+    partial: bool,
+    **options: Any,
 ) -> None:
     """Check machine, CONFIG, code and the running pipeline before a long run.
 
     The checks cover hardware, loader, compilation, memory and storage too. Your code is imported and run, in processes of
     their own with a time limit. Each check passes, fails or is skipped with the reason; a check that breaks has failed.
-    Exit code 0: no check failed; 1: one did; 2: wrong use; 4: a fault in cfgfix.
+    Exit code 0: no check failed, and none was skipped that runs once you name more; 1: one failed; 2: wrong use; 3: none
+    failed, but checks were skipped, and the last lines say what to name (--partial: 0); 4: a fault in cfgfix.
     """
     from cfgfix.core.terminal import Paint
     from cfgfix.diagnose.checks import State, diagnose
@@ -97,6 +107,9 @@ def diagnose(
     print_answer(data, render, as_json=as_json)
     if any(outcome.state is State.FAIL for outcome in found):
         raise SystemExit(int(ExitCode.FINDINGS))
+    if data["to_name"] and not partial:
+        # A check that did not run has not passed.
+        raise SystemExit(int(ExitCode.UNREADABLE))
 
 
 def form_of(found: Sequence[Any], config: str | None, options: dict[str, Any]) -> dict[str, Any]:

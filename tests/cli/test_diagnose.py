@@ -221,3 +221,27 @@ def test_a_config_is_judged_by_the_settings_nearest_to_it(project, monkeypatch):
     assert "YML001" in plain.rules
     (project / "inner" / "cfgfix.toml").write_text('ignore = ["YML001"]\n')
     assert "YML001" not in checks._configuration(Subject("inner/train.yaml", (), None, {})).rules
+
+
+@pytest.mark.parametrize(
+    ("states", "arguments", "code"),
+    [
+        ({}, [], 0),
+        ({"pipeline": State.SKIPPED}, [], 3),
+        ({"pipeline": State.SKIPPED}, ["--partial"], 0),
+        ({"pipeline": State.SKIPPED, "hardware": State.FAIL}, ["--partial"], 1),
+        # What no name makes run, such as a GPU that is not there, is no reason.
+        ({"memory": State.SKIPPED, "storage": State.SKIPPED}, [], 0),
+    ],
+)
+def test_a_check_that_was_skipped_has_not_passed(project, monkeypatch, capsys, states, arguments, code):
+    from cfgfix.cli.start import run
+
+    monkeypatch.chdir(project)
+    made = tuple(
+        checks.Outcome(name, title, states.get(name, State.PASS), "made")
+        for name, title in checks.TITLES.items()
+    )
+    monkeypatch.setattr(checks, "diagnose", lambda _subject, _tell: made)
+    assert run(["diagnose", "train.yaml", "--quiet", *arguments]) == code
+    assert ("not run yet" in capsys.readouterr().out) is ("pipeline" in states)
