@@ -59,6 +59,9 @@ def alike(one: str, other: str) -> float:
     if (first.rstrip("s") == second.rstrip("s")) and min(len(first), len(second)) > 2:
         ratio = max(ratio, 0.92)
     words, others = _words(one), _words(other)
+    if len(words) > 1 and words != others and sorted(words) == sorted(others):
+        # Words that changed places.
+        return 0.9
     if len(words) == len(others) and len(words) > 1:
         pairs = [difflib.SequenceMatcher(None, a, b).ratio() for a, b in zip(words, others, strict=True)]
         differing = [pair for pair in pairs if pair < 1]

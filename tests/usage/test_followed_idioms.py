@@ -350,3 +350,37 @@ def test_texts_that_differ_in_a_number_are_two_texts(tmp_path: Path) -> None:
         LOAD + "if mill['size'] == 'b460':\n    tf.keras.layers.Dense(3)\ntf.keras.layers.Dense(mill['a'])\n"
     )
     assert told(tmp_path, {"train.py": HEAD + code, "mill.yaml": "size: b960\na: 1\n"})["mill.yaml"] == []
+
+
+SHOWN = {
+    "print(mill['label'], tf.reduce_mean([1.0]))\n": [],
+    "print('label', mill['label'])\n": [("logged-key", "label")],
+    "print(mill['spokes'], tf.reduce_mean([1.0]))\ntf.constant(mill['label'])\n": [("logged-key", "spokes")],
+}
+
+
+@pytest.mark.parametrize("code", SHOWN)
+def test_a_name_that_is_printed_beside_results(tmp_path: Path, code: str) -> None:
+    config = "label: north\n" if "spokes" not in code else "label: north\nspokes: 3\n"
+    assert told(tmp_path, {"train.py": HEAD + LOAD + code, "mill.yaml": config})["mill.yaml"] == SHOWN[code]
+
+
+def test_what_is_only_asked_whether_it_is_none_and_swallowed(tmp_path: Path) -> None:
+    code = """
+        def build(units, dense_activation="relu", **ignored):
+            return tf.keras.layers.Dense(units, activation=dense_activation)
+        options = {**mill["net"], **mill["more"]}
+        build(**{name: value for name, value in options.items() if value is not None})
+    """
+    config = "net:\n  units: 3\n  roof: red\nmore: {}\n"
+    files = {"train.py": HEAD + LOAD + textwrap.dedent(code), "mill.yaml": config}
+    assert told(tmp_path, files)["mill.yaml"] == [("dead-key", "net.roof")]
+    files["mill.yaml"] = config.replace("roof: red", "dense_activation: elu")
+    assert told(tmp_path, files)["mill.yaml"] == []
+
+
+def test_words_that_changed_places(tmp_path: Path) -> None:
+    code = LOAD + "tf.keras.layers.Dense(mill['dense_units'])\ntf.keras.layers.Dense(mill.get('test_size', 3))\n"
+    config = "units_dense: 3\ntrain_size: 2\n"
+    found = told(tmp_path, {"train.py": HEAD + code, "mill.yaml": config})["mill.yaml"]
+    assert found == [("misspelt-key", "units_dense"), ("dead-key", "train_size")]

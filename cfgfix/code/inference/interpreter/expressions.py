@@ -231,7 +231,11 @@ def _compare(frame: Frame, expr: Expr) -> Value:
         left = right
     spot = frame.spot(expr[3])
     for value in values:
-        if not isinstance(value, (Mapping, Instance, Sequence)):
+        # What is left out of a comprehension where it is None has no effect by that alone.
+        is_filter = frame.run.filtering and any(
+            type(item) is Scalar and item.value is None for item in values
+        )
+        if not isinstance(value, (Mapping, Instance, Sequence)) and not is_filter:
             frame.run.use(value, spot)
     origins = origins_of(values)
     if None in results and False not in results:
@@ -423,8 +427,11 @@ def _generate(
         assign(frame, target, item, _NO_EVENT)
         holds: bool | None = True
         for condition in conditions:
+            run.filtering += 1
             test = evaluate(frame, condition)
-            run.use(test, spot)
+            run.filtering -= 1
+            if not _asks_for_none(condition):
+                run.use(test, spot)
             inner = run.holds(test, spot)
             if inner is False:
                 holds = False
@@ -437,6 +444,13 @@ def _generate(
             complete = False
         complete = _generate(frame, generators, number + 1, element, results) and complete
     return complete
+
+
+def _asks_for_none(condition: Expr) -> bool:
+    """Tell whether a condition only asks whether something is None."""
+    return condition[0] == model.COMPARE and any(
+        right[0] == model.CONSTANT and right[1] is None for _, right in condition[2]
+    )
 
 
 def _assigned(frame: Frame, expr: Expr) -> Value:

@@ -285,6 +285,7 @@ class Run:
         given: What a scope was entered with that may hold a section of a config, by the identities of both.
         short: Whether a scope that was entered often is short and has no loops, by its identity.
         loops: How many loops over items that are not known the run is inside.
+        filtering: How many conditions of comprehensions the run is inside.
         written_tables: Tables that the code writes out and adds nothing to, by identity.
         deciding: The tests whose outcome is known, innermost last, each with the block that is run for it.
         waiting: Functions and objects that libraries may call, with the frame that handed them over.
@@ -322,6 +323,7 @@ class Run:
         self.short: dict[int, bool] = {}
         self.given: dict[int, dict[int, Value]] = {}
         self.loops = 0
+        self.filtering = 0
         self.written_tables: dict[int, Mapping] = {}
         self.deciding: list[tuple[int, Value]] = []
         self.waiting: list[tuple[Value, Frame]] = []

@@ -12,7 +12,7 @@ from cfgfix.code.inference.interpreter.models.method_names import GROWING
 from cfgfix.code.inference.interpreter.models.operators import NUMBERS, refuse_text
 from cfgfix.code.inference.interpreter.models.outside import FRAMEWORK, note
 from cfgfix.code.inference.interpreter.models.paths import opens_for_writing
-from cfgfix.code.inference.interpreter.models.texts import MAX_RANGE, MAX_TEXT, text_of
+from cfgfix.code.inference.interpreter.models.texts import MAX_RANGE, MAX_TEXT, is_text, text_of
 from cfgfix.code.inference.interpreter.objects import (
     NONE,
     NOTHING,
@@ -39,6 +39,7 @@ from cfgfix.code.inference.interpreter.values import (
     constant_text,
     copied,
     held,
+    key_of,
     origins_of,
     truth,
 )
@@ -65,7 +66,11 @@ def builtin(call: Call) -> Value:
 
 
 def _show(call: Call) -> Value:
+    shows_results = any(not isinstance(value, Scalar) for value in call.args)
     for value in call.values:
+        if shows_results and any(is_text(item) and key_of(item) is not None for item in alternatives(value)):
+            # A name that stands beside results says which they are.
+            call.use(value)
         call.run.log(value, call.spot)
     return Unknown(origins_of(call.values))
 
