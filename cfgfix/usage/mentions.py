@@ -161,7 +161,7 @@ def _names_of(scope: Any) -> Iterator[str]:
     while pending and count < 50_000:
         count += 1
         expr = pending.pop()
-        if not isinstance(expr, tuple) or not expr:
+        if type(expr) is not tuple or not expr:
             continue
         if expr[0] == ATTRIBUTE and len(expr) > 2 and isinstance(expr[2], str):
             yield expr[2]
@@ -169,4 +169,5 @@ def _names_of(scope: Any) -> Iterator[str]:
             yield expr[1]
             if "." in expr[1]:
                 yield from expr[1].split(".")
-        pending += [item for item in expr if isinstance(item, tuple)]
+        # Places, which are numbers, hold no names.
+        pending += [item for item in expr if type(item) is tuple and item and type(item[0]) is not int]

@@ -268,10 +268,18 @@ def _bind(call: Call, function: FunctionObject, names: Namespace) -> None:
     """Bind the parameters of a function; note what it does not take of a config's section."""
     run, spot, spread = call.run, call.spot, call.spread
     scope = function.scope
-    plain = [name for name, _, _, kind in scope.params if kind == "plain"]
-    only_named = [name for name, _, _, kind in scope.params if kind == "keyword"]
-    star = next((name for name, _, _, kind in scope.params if kind == "*"), None)
-    rest = next((name for name, _, _, kind in scope.params if kind == "**"), None)
+    plain: list[str] = []
+    only_named: list[str] = []
+    star = rest = None
+    for name, _, _, kind in scope.params:
+        if kind == "plain":
+            plain.append(name)
+        elif kind == "keyword":
+            only_named.append(name)
+        elif kind == "*":
+            star = name
+        else:
+            rest = name
     own = names.names
     for name, value in zip(plain, call.args, strict=False):
         own[name] = value
@@ -297,7 +305,7 @@ def _bind(call: Call, function: FunctionObject, names: Namespace) -> None:
         own[rest] = extra
         if spread is None and not call.opaque:
             run.write_out(extra)
-    for name in (*plain, *only_named):
+    for name in (*plain, *only_named) if only_named else plain:
         if name not in own:
             own[name] = _default(call, function, name)
 

@@ -50,7 +50,12 @@ def evaluate(frame: Frame, expr: Expr) -> Value:
     run.steps += 1
     if run.steps > MAX_STEPS:
         raise Exhausted
-    handler = _EXPRESSIONS.get(expr[0])
+    kind = expr[0]
+    if kind == model.NAME:
+        # Most expressions are names of the scope itself.
+        found = frame.names.names.get(expr[1])
+        return found if found is not None else _name(frame, expr)
+    handler = _EXPRESSIONS.get(kind)
     return handler(frame, expr) if handler is not None else UNKNOWN
 
 
@@ -78,7 +83,9 @@ def _constant(_frame: Frame, expr: Expr) -> Value:
 def _attribute(frame: Frame, expr: Expr) -> Value:
     owner = evaluate(frame, expr[1])
     spot = frame.spot(expr[3])
-    return choice(reading.attribute(frame, item, expr[2], spot) for item in alternatives(owner))
+    if type(owner) is not Choice:
+        return reading.attribute(frame, owner, expr[2], spot)
+    return choice([reading.attribute(frame, item, expr[2], spot) for item in owner.values])
 
 
 def _subscript(frame: Frame, expr: Expr) -> Value:
@@ -89,7 +96,9 @@ def _subscript(frame: Frame, expr: Expr) -> Value:
             return part
     index = evaluate(frame, expr[2])
     spot = frame.spot(expr[3])
-    return choice(reading.item(frame, item, index, spot) for item in alternatives(owner))
+    if type(owner) is not Choice:
+        return reading.item(frame, owner, index, spot)
+    return choice([reading.item(frame, item, index, spot) for item in owner.values])
 
 
 def _part_of(frame: Frame, owner: Value, bounds: Expr) -> Value | None:
@@ -508,11 +517,10 @@ def _call(frame: Frame, expr: Expr) -> Value:
         else:
             opaque = True
     spot = frame.spot(call.place, call.block)
-    callees = alternatives(callee)
-    if len(callees) == 1:
+    if type(callee) is not Choice:
         return run.call(Call(frame, callee, tuple(args), keywords, spot, spread, opaque=opaque))
     results = []
-    for item in callees:
+    for item in callee.values:
         shown = f"{text(call.func, frame.scope)} is {_callee_text(item)}"
         run.config_conditions.add(shown)
         run.assumed.append(shown)

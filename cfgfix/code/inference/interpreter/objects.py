@@ -143,7 +143,7 @@ class Scalar(Value):
         *,
         optional: bool = False,
     ) -> None:
-        super().__init__(origins)
+        self.origins = origins
         self.value = value
         self.key = key
         self.optional = optional
@@ -410,7 +410,7 @@ class External(Value):
     __slots__ = ("name",)
 
     def __init__(self, name: str) -> None:
-        super().__init__()
+        self.origins = NOTHING
         self.name = name
 
 
@@ -435,7 +435,7 @@ class Made(Value):
         spot: Spot | None,
         receiver: Value | None = None,
     ) -> None:
-        super().__init__()
+        self.origins = NOTHING
         self.name = name
         self.args = args
         self.keywords = keywords
@@ -450,7 +450,7 @@ class Method(Value):
     __slots__ = ("name", "owner")
 
     def __init__(self, owner: Value, name: str) -> None:
-        super().__init__(owner.origins)
+        self.origins = owner.origins
         self.owner = owner
         self.name = name
 
@@ -461,7 +461,7 @@ class Choice(Value):
     __slots__ = ("values",)
 
     def __init__(self, values: tuple[Value, ...]) -> None:
-        super().__init__(frozenset().union(*(value.origins for value in values)))
+        self.origins = NOTHING.union(*[value.origins for value in values if value.origins])
         self.values = values
 
 

@@ -24,13 +24,15 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
-from cfgfix.code.inference.interpreter.values import alternatives, held, key_of, keys_of, truth
-from cfgfix.code.model.program import Module, Program, absolute, fold
+from cfgfix.code.inference.interpreter.values import PLAIN, alternatives, held, key_of, keys_of, truth
+from cfgfix.code.model.expressions import text
+from cfgfix.code.model.program import Module, Program, absolute, fold, once
+from cfgfix.code.model.summary import NAME
 from cfgfix.core.records import dataclass, replace
 
 if TYPE_CHECKING:
     from cfgfix.code.inference.interpreter.events import Asked, Host, LibraryCall, Loading
-    from cfgfix.code.model.summary import Event, Place, Scope
+    from cfgfix.code.model.summary import Event, Expr, Place, Scope
 
 NORMAL, RETURN, BREAK, CONTINUE, RAISE = range(5)
 """How a statement ends."""
@@ -104,7 +106,8 @@ class Frame:
 
     def spot(self, place: Place, block: int = 0) -> Spot:
         """Return a place of the run."""
-        return Spot(self.scope, place, block, self.way, self.run.conditions)
+        assumed = self.run.assumed
+        return Spot(self.scope, place, block, self.way, tuple(assumed) if assumed else ())
 
     def catches(self, error: str) -> bool:
         """Tell whether the code around is ready for an exception."""
@@ -331,6 +334,8 @@ class Run:
         self.exhausted = False
         self.failure: Exception | None = None
         self.called_back: set[tuple[int, int]] = set()
+        self._texts: dict[int, str] = _condition_texts(program)
+        self._names: dict[int, set[str]] = _condition_names(program)
         self._decided: dict[int, Value] = {}
         self._written_out: dict[int, Value] = {}
 
@@ -451,6 +456,20 @@ class Run:
         """Tell whether something holds the named arguments of a call that writes them out."""
         return id(value) in self._written_out
 
+    def written(self, test: Expr, scope: Scope) -> str:
+        """Return a condition as it is written, worked out once in all runs of a program."""
+        found = self._texts.get(id(test))
+        if found is None:
+            found = self._texts[id(test)] = text(test, scope)
+        return found
+
+    def names_in(self, test: Expr) -> set[str]:
+        """Return the names of variables in a condition, worked out once likewise."""
+        found = self._names.get(id(test))
+        if found is None:
+            found = self._names[id(test)] = _names_in(test)
+        return found
+
     def condition(self, shown: str, test: Value) -> str:
         """Return a condition as it is written, noting whether a config decides it."""
         if test.origins or key_of(test) is not None:
@@ -515,6 +534,8 @@ class Run:
     def hand_over(self, frame: Frame, values: Iterable[Value]) -> None:
         """Note that a library gets functions and objects that it may call."""
         for value in values:
+            if type(value) in PLAIN:
+                continue
             for item in held(value, 3):
                 if isinstance(item, Made) and id(item) in self.parsers:
                     self.open_parsers.add(id(item))
@@ -557,6 +578,34 @@ class Run:
     ) -> None:
         """Note that something does not take a key or its value."""
         self.refusals.append(Refusal(kind, key, by, spot, name, says, takes, self.conditions, value))
+
+
+@once
+def _condition_texts(program: Program) -> dict[int, str]:
+    """Return the conditions of a program as they are written, filled as they are met."""
+    del program
+    return {}
+
+
+@once
+def _condition_names(program: Program) -> dict[int, set[str]]:
+    """Return the names in the conditions of a program, filled as they are met."""
+    del program
+    return {}
+
+
+def _names_in(expression: Expr) -> set[str]:
+    """Return the names of variables in an expression."""
+    found: set[str] = set()
+    pending: list[Any] = [expression]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, tuple):
+            if len(item) > 1 and item[0] == NAME and isinstance(item[1], str):
+                found.add(item[1])
+            else:
+                pending += item
+    return found
 
 
 _OPENS = frozenset(

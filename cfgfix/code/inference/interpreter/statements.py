@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from cfgfix.code.inference.interpreter import classes, reading, writing
 from cfgfix.code.inference.interpreter.expressions import (
@@ -194,7 +193,7 @@ def _if(frame: Frame, event: Event) -> int:
             return run_suite(frame, body)
         finally:
             run.deciding.pop()
-    shown = run.condition(text(event.value, frame.scope), test)
+    shown = run.condition(run.written(event.value, frame.scope), test)
     bodies = [(shown, event.bodies[0][1])]
     bodies.append((f"not {shown}", event.bodies[1][1] if len(event.bodies) > 1 else []))
     return _take_every_way(frame, bodies, [holding or {}, others or {}])
@@ -213,12 +212,14 @@ def _bindings_by_condition(
         The bindings for each of both ways; None for one that none of the values takes.
     """
     assert event.value is not None
+    if frame.run.every_way:
+        return {}, {}
     names = {
         name: value
-        for name in _names_in(event.value)
+        for name in frame.run.names_in(event.value)
         if isinstance(value := frame.names.names.get(name), Choice) and len(value.values) <= MAX_ALTERNATIVES
     }
-    if len(names) != 1 or frame.run.every_way:
+    if len(names) != 1:
         return {}, {}
     ((name, value),) = names.items()
     spot = frame.spot(event.place, event.block)
@@ -238,27 +239,13 @@ def _bindings_by_condition(
     )
 
 
-def _names_in(expression: Expr) -> set[str]:
-    """Return the names of variables in an expression."""
-    found: set[str] = set()
-    pending: list[Any] = [expression]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, tuple):
-            if len(item) > 1 and item[0] == model.NAME and isinstance(item[1], str):
-                found.add(item[1])
-            else:
-                pending += item
-    return found
-
-
 def _match(frame: Frame, event: Event) -> int:
     run = frame.run
     assert event.value is not None
     value = evaluate(frame, event.value)
     spot = frame.spot(event.place, event.block)
     run.use(value, spot)
-    shown = run.condition(f"match {text(event.value, frame.scope)}", value)
+    shown = run.condition(f"match {run.written(event.value, frame.scope)}", value)
     ways: list[tuple[str, list[Event]]] = []
     bindings: list[dict[str, Value]] = []
     for (_, _, (pattern, *guards), _), (block, body) in zip(event.extra, event.bodies, strict=True):

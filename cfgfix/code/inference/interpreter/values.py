@@ -80,12 +80,13 @@ def origins_of(values: Iterable[Value]) -> frozenset[ConfigKey]:
     return found
 
 
-_PLAIN = (Scalar, Unknown, External, Method)
+PLAIN = frozenset({Scalar, Unknown, External, Method})
+"""What holds nothing."""
 
 
 def held(value: Value, depth: int = 12) -> Iterator[Value]:
     """Yield a value and what it holds: entries, items, attributes."""
-    if type(value) in _PLAIN:
+    if type(value) in PLAIN:
         # Most values hold nothing.
         yield value
         return
@@ -98,6 +99,8 @@ def held(value: Value, depth: int = 12) -> Iterator[Value]:
         seen.add(id(here))
         yield here
         if left <= 0:
+            continue
+        if type(here) in PLAIN:
             continue
         inner: Iterable[Value] = ()
         if isinstance(here, Mapping):
@@ -112,7 +115,9 @@ def held(value: Value, depth: int = 12) -> Iterator[Value]:
             inner = [*here.args, *here.keywords.values(), *([here.receiver] if here.receiver else ())]
         elif isinstance(here, Made):
             inner = here.attributes.values()
-        pending.extend((item, left - 1) for item in inner)
+        if inner:
+            left -= 1
+            pending.extend([(item, left) for item in inner])
 
 
 def truth(value: Value) -> bool | None:
