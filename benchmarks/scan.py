@@ -208,20 +208,64 @@ class Scan:
         return Workload(title, commands, rounds, 0, self.note(), self.files, self.lines)
 
 
-NAMES = ("scan", "fixers", "tensorflow", "memory-code")
+NAMES = ("scan", "usage", "fixers", "tensorflow", "memory-code")
+
+
+OF_PROJECT = frozenset({"scan", "usage", "fixers"})
+"""What needs a project to read."""
+
+
+def with_configs(reference: Path, place: Path, peers: Path, own: Path, rounds: int) -> Workload:
+    """Return what a project takes with its configs: all of it cold, and its largest YAML file changed."""
+    folder = place / "project"
+    shutil.copytree(reference, folder, ignore=shutil.ignore_patterns(".git", "__pycache__"))
+    (folder / ".git").mkdir()
+    config = max(
+        (path for path in folder.rglob("*.y*ml") if not path.relative_to(folder).parts[0].startswith(".")),
+        key=lambda path: path.stat().st_size,
+    )
+    text = config.read_text(encoding="utf-8")
+    scan = Scan(folder, place, peers, own)
+    cold = Command("cfgfix with configs, cold", [*scan._check()], scan.env, before=scan._forget)
+    number = 0
+
+    def change() -> None:
+        nonlocal number
+        number += 1
+        config.write_text(re.sub(r"(: )(\d)", rf"\g<1>{number}\2", text, count=1), encoding="utf-8")
+        # What was written this second is not taken for unchanged.
+        time.sleep(1.1)
+
+    return Workload(
+        f"Configs and Python of {reference.name}",
+        [
+            cold,
+            scan.script("Python's parser alone", PARSING),
+            Command(
+                "cfgfix, one config changed",
+                [str(own / "cfgfix"), "check", "--isolated", str(config)],
+                scan.env,
+                before=change,
+            ),
+            Command("yamllint", [str(peer(peers, "yamllint") / "yamllint"), str(config)]),
+        ],
+        rounds,
+        0,
+        f"{scan.note()}; the config is {config.relative_to(folder)}, {text.count(chr(10)):,} lines",
+    )
 
 
 def workloads(
     place: Path, peers: Path, reference: Path | None, rounds: int, only: str | None = None
 ) -> Iterator[tuple[str, Workload]]:
     """Yield what is to be timed, made in `place`; what needs a project to read is left out where there is none."""
-    wanted = [
-        name for name in NAMES if only in (None, name) and (reference or name not in {"scan", "fixers"})
-    ]
+    wanted = [name for name in NAMES if only in (None, name) and (reference or name not in OF_PROJECT)]
     if not wanted:
         return
     own = own_environment(peers)
     few = max(3, rounds // 3)
+    if reference and "usage" in wanted:
+        yield "usage", with_configs(reference, place, peers, own, few)
     if reference and {"scan", "fixers"} & set(wanted):
         scan = Scan(reference.resolve(), place, peers, own)
         if "scan" in wanted:
