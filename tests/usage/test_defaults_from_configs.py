@@ -133,3 +133,51 @@ with {opened} as stream:
 tf.keras.layers.Dropout(run["rate"])
 """
     assert told(tmp_path, program, "rate: 1.5\n") == {("REF018", "rate", "error")}
+
+
+CHOSEN = """\
+import os
+import sys
+
+import tensorflow as tf
+import yaml
+
+
+def main(name="small", passes=1):
+    with open(os.path.join(os.path.dirname(__file__), "plans", name + ".yml")) as stream:
+        plan = yaml.safe_load(stream)
+    tf.keras.layers.Dropout(plan["rate"])
+
+
+if __name__ == "__main__":
+    main({given})
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "judged"), [("*sys.argv[1:]", {"small.yml", "large.yml"}), ("", {"small.yml"})]
+)
+def test_what_the_command_line_may_give_in_place_of_a_default(
+    tmp_path: Path, given: str, judged: set[str]
+) -> None:
+    (tmp_path / "plans").mkdir()
+    (tmp_path / "train.py").write_text(CHOSEN.replace("{given}", given))
+    for name in ("small", "large"):
+        (tmp_path / "plans" / f"{name}.yml").write_text("rate: 1.5\n")
+    command = [sys.executable, "-m", "cfgfix", "check", ".", "--output-format", "json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    files = json.loads(done.stdout)["files"]
+    told = {
+        Path(file["path"]).name
+        for file in files
+        for finding in file["findings"]
+        if finding["rule"] == "REF018"
+    }
+    same = {
+        Path(item["path"]).name
+        for file in files
+        for finding in file["findings"]
+        for item in finding["related"]
+        if item["label"] == "the same"
+    }
+    assert told | same == judged

@@ -16,6 +16,7 @@ from cfgfix.code.inference.interpreter.objects import (
     NONE,
     UNKNOWN,
     ClassObject,
+    ConfigKey,
     External,
     FunctionObject,
     Instance,
@@ -29,7 +30,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
-from cfgfix.code.inference.interpreter.run import NORMAL, RAISE, Call, Frame, Run
+from cfgfix.code.inference.interpreter.run import NORMAL, OPTIONS, RAISE, Call, Frame, Run
 from cfgfix.code.inference.interpreter.values import choice, constant_of, held, key_of, origins_of
 from cfgfix.code.model.summary import Scope
 from cfgfix.core.records import replace
@@ -324,6 +325,10 @@ def _default(call: Call, function: FunctionObject, name: str) -> Value:
             run.asked.append(
                 Asked(spread.sections, name, DEFAULT, where, default=default, conditions=run.conditions)
             )
+        if call.opaque and spread is None and type(default) is Scalar:
+            # `main(*sys.argv[1:])` may give another one.
+            given = ConfigKey(OPTIONS, (name,), run.option_section)
+            return Scalar(default.value, default.origins | {given}, default.key, optional=True)
         return default
     if spread is not None and of_sections and not call.opaque and not function.decorated:
         by = f"{scope.qualname}()"
