@@ -181,3 +181,40 @@ def test_what_the_command_line_may_give_in_place_of_a_default(
         if item["label"] == "the same"
     }
     assert told | same == judged
+
+
+COMPOSED = """\
+import os
+
+import tensorflow as tf
+from hydra import compose, initialize, initialize_config_dir
+from hydra.utils import instantiate
+
+with {begins}:
+    cfg = compose(config_name="run")
+layer = instantiate(cfg.layer)
+tf.keras.layers.Dropout(cfg.drop.rate)
+"""
+
+
+@pytest.mark.parametrize(
+    "begins",
+    [
+        'initialize(config_path="conf", version_base=None)',
+        'initialize_config_dir(os.path.join(os.path.abspath(os.path.dirname(__file__)), "conf"))',
+    ],
+)
+def test_configs_that_hydra_composes_without_its_decorator(tmp_path: Path, begins: str) -> None:
+    (tmp_path / "conf" / "layer").mkdir(parents=True)
+    (tmp_path / "conf" / "run.yaml").write_text(
+        "defaults: [{layer: dense}, _self_]\ndrop: {rate: 1.5}\nleft: 1\n"
+    )
+    (tmp_path / "conf" / "layer" / "dense.yaml").write_text(
+        "_target_: tensorflow.keras.layers.Dense\nunit: 4\n"
+    )
+    found = told(tmp_path, COMPOSED.format(begins=begins), "")
+    assert {(rule, key) for rule, key, _ in found} == {
+        ("REF018", "drop.rate"),
+        ("REF016", "unit"),
+        ("REF005", "left"),
+    }

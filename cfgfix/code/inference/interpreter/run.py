@@ -313,6 +313,8 @@ class Run:
         self.option_section = ConfigKey(OPTIONS, (), None)
         self.kept: list[Value] = []
         self.tracked: Mapping | None = None
+        self.hydra_folder: Value | None = None
+        """The folder of configs that `hydra.initialize` was given last."""
         self.resolvers: dict[ClassObject | str, list[str]] = {}
         self.pydantic = 0
         self.config_conditions: set[str] = set()

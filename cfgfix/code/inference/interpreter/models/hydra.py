@@ -10,6 +10,7 @@ from cfgfix.code.inference.interpreter.models.fields import fields_of, kind_of
 from cfgfix.code.inference.interpreter.models.loading import load
 from cfgfix.code.inference.interpreter.models.options import SHELL, literal
 from cfgfix.code.inference.interpreter.models.paths import folder_of, join_paths
+from cfgfix.code.inference.interpreter.models.texts import text_of
 from cfgfix.code.inference.interpreter.objects import (
     EITHER,
     NONE,
@@ -249,7 +250,37 @@ def _instantiated(
     return call.then(callee, args, {**given, **(keywords or {})}, spread=spread)
 
 
+def _initialize(call: Call) -> Value:
+    """Note the folder of configs, relative to the file of the call."""
+    given = call.argument(0, "config_path")
+    folder = folder_of(Scalar(call.spot.path))
+    call.run.hydra_folder = folder if given is None else join_paths([folder, given])
+    return Made("hydra.initialize", call.args, call.keywords, call.spot)
+
+
+def _initialize_dir(call: Call) -> Value:
+    given = call.argument(0, "config_dir")
+    call.run.hydra_folder = text_of(given) if given is not None else None
+    return Made("hydra.initialize_config_dir", call.args, call.keywords, call.spot)
+
+
+def _compose(call: Call) -> Value | None:
+    """Return the config that `compose` makes of the files in the folder."""
+    name = call.argument(0, "config_name")
+    folder = call.run.hydra_folder
+    if name is None or folder is None:
+        return None
+    facts = {"call": "hydra.compose", "class": "omegaconf"}
+    return load(call, "hydra", join_paths([folder, name]), facts)
+
+
 FUNCTIONS: dict[str, Model] = {
+    "hydra.initialize": _initialize,
+    "hydra.experimental.initialize": _initialize,
+    "hydra.initialize_config_dir": _initialize_dir,
+    "hydra.experimental.initialize_config_dir": _initialize_dir,
+    "hydra.compose": _compose,
+    "hydra.experimental.compose": _compose,
     "omegaconf.OmegaConf.structured": _structured,
     "omegaconf.OmegaConf.merge": _merge,
     "omegaconf.OmegaConf.unsafe_merge": _merge,
