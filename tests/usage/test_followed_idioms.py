@@ -353,15 +353,15 @@ def test_texts_that_differ_in_a_number_are_two_texts(tmp_path: Path) -> None:
 
 
 SHOWN = {
-    "print(mill['label'], tf.reduce_mean([1.0]))\n": [],
-    "print('label', mill['label'])\n": [("logged-key", "label")],
-    "print(mill['spokes'], tf.reduce_mean([1.0]))\ntf.constant(mill['label'])\n": [("logged-key", "spokes")],
+    "print(mill['motto'], tf.reduce_mean([1.0]))\n": [],
+    "print('motto', mill['motto'])\n": [("logged-key", "motto")],
+    "print(mill['spokes'], tf.reduce_mean([1.0]))\ntf.constant(mill['motto'])\n": [("logged-key", "spokes")],
 }
 
 
 @pytest.mark.parametrize("code", SHOWN)
 def test_a_name_that_is_printed_beside_results(tmp_path: Path, code: str) -> None:
-    config = "label: north\n" if "spokes" not in code else "label: north\nspokes: 3\n"
+    config = "motto: north\n" if "spokes" not in code else "motto: north\nspokes: 3\n"
     assert told(tmp_path, {"train.py": HEAD + LOAD + code, "mill.yaml": config})["mill.yaml"] == SHOWN[code]
 
 
