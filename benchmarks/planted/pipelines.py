@@ -65,7 +65,31 @@ def count() -> Made:
     return tf.data.Dataset.range(MANY)
 
 
+def records(*counts: int) -> Made:
+    """Return the records of files with so many each, read four at once, each after a wait."""
+    import os
+    import tempfile
+
+    folder = tempfile.mkdtemp()
+    names = []
+    for place, number in enumerate(counts):
+        names.append(os.path.join(folder, f"part-{place}.tfrecord"))
+        with tf.io.TFRecordWriter(names[-1]) as writer:
+            for row in range(number):
+                writer.write(str(row).encode() + b" " * 200)
+    files = tf.data.Dataset.from_tensor_slices(names)
+    return files.interleave(tf.data.TFRecordDataset, cycle_length=4, num_parallel_calls=4)
+
+
+def numbered(record: Any) -> Any:
+    return tf.strings.to_number(tf.strings.strip(record), tf.int64)
+
+
 # --- healthy
+
+
+def even_shards() -> Made:
+    return records(300, 310, 290, 300).map(numbered).map(features()).batch(8).prefetch(4)
 
 
 def in_memory() -> Made:
@@ -150,6 +174,10 @@ def computing_enough() -> Made:
 
 
 # --- faults: the cause and its time per batch are in run.py
+
+
+def uneven_shards() -> Made:
+    return records(100, 90, 110, 900).map(numbered).map(waiting(4)).map(features()).batch(4).prefetch(4)
 
 
 def sequential_wait() -> Made:

@@ -113,6 +113,7 @@ CASES: dict[str, Case] = {
             "uneven_but_bridged": 0.01,
             "computing_enough": 0.1,
             "noisy_labels": 0.005,
+            "even_shards": 0.01,
         }.items()
     },
     "sequential_wait": Case("data", says("stage", WAITS), 0.01, stage("Map"), slept(0.005, 4)),
@@ -142,6 +143,7 @@ CASES: dict[str, Case] = {
     ),
     "stall_every_20": Case("data", says("oscillation", "every (19|20)"), 0.005),
     "epochs_refill": Case("data", says("epoch start", "Shuffle"), 0.005, start, slept(0.003, 120)),
+    "uneven_shards": Case("data", says("shards", "part-3.tfrecord alone")),
     "sorted_classes": Case("data", says("order", "order of their classes"), 0.005),
     "augmented_before_cache": Case("data", says("repeats", "augment"), 0.005),
     "fit_callback_stall": Case("run", says("stall", "Saver.*every 20 steps"), 0, stall, slept(0.1)),

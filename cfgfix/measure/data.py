@@ -30,6 +30,7 @@ from cfgfix.measure.sampling import (
     silent,
     user_code,
 )
+from cfgfix.measure.shards import Shards, find_shards, judge_shards
 from cfgfix.measure.stages import (
     Node,
     Stage,
@@ -237,6 +238,8 @@ class DataProfile:
     """None where the batches have no classes."""
     padding: Padding | None = None
     """None where nothing in the batches is known for padding."""
+    shards: Shards | None = None
+    """None where no files are interleaved."""
 
     def as_dict(self) -> dict[str, object]:
         """Return the fields for JSON."""
@@ -251,6 +254,7 @@ class DataProfile:
             "pace": self.pace.as_dict() if self.pace else None,
             "class_order": self.order.as_dict() if self.order else None,
             "padding": self.padding.as_dict() if self.padding else None,
+            "shards": self.shards.as_dict() if self.shards else None,
             "epoch_start": self.start.as_dict() if self.start else None,
             "interpreter_lock": self.lock.as_dict() if self.lock else None,
             "consumer": self.consumer.as_dict() if self.consumer else None,
@@ -764,6 +768,7 @@ def measure(
         start,
         order,
         read_padding(dataset) if plan.stages else None,
+        find_shards(graph, files, cpus),
     )
     return replace(found, verdicts=judge(found, graph, cpus))
 
@@ -870,6 +875,7 @@ def judge(found: DataProfile, graph: Node | None, cpus: int) -> tuple[Verdict, .
         *content.judge_order(found.order),
         *content.judge_graph(graph),
         *judge_padding(found.padding),
+        *judge_shards(found.shards, keeps_up=keeps_up),
     ]
     return tuple(verdict for verdict in made if verdict is not None)
 
