@@ -22,6 +22,9 @@ _ELSEWHERE = frozenset({"misplaced-key", "misspelt-key"})
 def find_unread(runs: ConfigRuns) -> None:
     """Tell of keys that no program reads, or that only a way reads which is not taken."""
     every_way = runs.again()
+    if _is_wholly_unread(runs, every_way):
+        _tell_unused_file(runs)
+        return
     dead: list[Entry] = []
     unsure: set[KeyPath] = set()
     misplaced = {verdict.path for verdict in runs.verdicts if verdict.check in _ELSEWHERE}
@@ -80,6 +83,46 @@ def _is_beside_what_is_read(runs: ConfigRuns, path: KeyPath) -> bool:
         return False
     return any(
         any(key.reads for key in runs.keys_at(child.path)) for _, child in item.children if child.path != path
+    )
+
+
+def _is_wholly_unread(runs: ConfigRuns, every_way: list[RunResult]) -> bool:
+    """Tell whether programs open a file and use none of its keys, on no way, as far as all of them could be followed."""
+    if not every_way or runs.first.loading.how == "hydra" or not runs.untouched(()):
+        return False
+    made = [*runs.results, *every_way]
+    if any(result.run.exhausted or result.run.left_early or result.unresolved for result in made):
+        return False
+    if any(key.source == runs.path for result in made for item in result.run.asked for key in item.sections):
+        return False
+    files = [opened for result in made if (opened := result.opened.get(runs.path)) is not None]
+    if any(counted(key) or key.logs or key.writes for opened in files for key in opened.keys.values()):
+        return False
+    sections = [entry for path, entry in runs.entries.items() if len(path) == 1]
+    return bool(sections) and not any(
+        _holds_anchor(entry) or str(entry.path[-1]) in runs.mentioned or _is_in_scripts(runs, entry)
+        for entry in sections
+    )
+
+
+def _tell_unused_file(runs: ConfigRuns) -> None:
+    """Tell once of a file of which nothing is used, with the places of its other keys."""
+    first, *rest = [entry for path, entry in runs.entries.items() if len(path) == 1]
+    source = runs.first.file.source
+    runs.reported.update(runs.entries)
+    runs.add(
+        Verdict(
+            "unused-file",
+            first.path,
+            first.key,
+            {
+                "entry": runs.relative(runs.results[0].entrance.module.path),
+                "place": runs.place(runs.first.loading.spot),
+            },
+            spot=runs.first.loading.spot,
+            label="loads the file",
+            others=tuple(source.location(*entry.key, "the same") for entry in rest),
+        )
     )
 
 
