@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from cfgfix.code.inference.interpreter.events import GUARD
@@ -12,7 +13,17 @@ from cfgfix.core.findings import Location
 from cfgfix.core.records import dataclass
 from cfgfix.usage.config_files import Entry, KeyPath
 from cfgfix.usage.mentions import MentionIndex, Mentions
-from cfgfix.usage.program_runs import MAX_STEPS, ProjectRuns, RunResult, counted, made_again
+from cfgfix.usage.program_runs import MAX_STEPS, Choice, ProjectRuns, RunResult, counted, made_again
+
+MAX_CHOOSERS = 3
+"""Most keys of a file by whose values programs choose that are tried with other values."""
+MAX_VALUES = 32
+"""Most values that one of them is tried with."""
+MAX_COVER_STEPS = 800_000
+"""Most steps of all runs with other values of such keys, for the files of a folder together."""
+MAX_SHARES = 8
+UNLIKELY = "\0"
+"""A text that is none of those that a program knows: it takes the way for all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +57,91 @@ class Verdict:
     stops: bool = False
     title: str | None = None
     others: tuple[Location, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """Runs that together take every way at every condition.
+
+    Attributes:
+        key: The key whose values they have; empty where one run of each program takes both ways at all conditions.
+        ways: The runs, each with the value that the key has; None for its own.
+    """
+
+    key: KeyPath
+    ways: tuple[tuple[str | None, RunResult], ...]
+
+    def without_effect(self, file: str, path: KeyPath) -> Idle | None:
+        """Return what becomes of a key that has no effect on any way; None where it has one or its section is not looked at."""
+        taken: list[tuple[str | None, ConfigKey]] = []
+        for value, result in self.ways:
+            opened = result.opened.get(file)
+            if opened is None:
+                continue
+            around = [
+                key for depth in range(len(path) + 1) if (key := opened.keys.get(path[:depth])) is not None
+            ]
+            if len(around) <= len(path):
+                return None
+            if any(key.offers for key in around):
+                if value is None and not self.key:
+                    return None
+                continue
+            if any(key.escapes or key.walks for key in around):
+                return None
+            mine, section = around[-1], around[-2]
+            if (
+                mine.uses
+                or mine.writes
+                or mine.may_write
+                or mine.accepted
+                or mine.interpolated
+                or mine.overlaid
+            ):
+                return None
+            below = (
+                key
+                for other, key in opened.keys.items()
+                if len(other) > len(path) and other[: len(path)] == path
+            )
+            if any(counted(key) for key in below):
+                return None
+            if section.reads:
+                taken.append((value, mine))
+        if not taken:
+            return None
+        chosen = next((item for item in taken if item[0] is None), taken[0])
+        return Idle(
+            self.key,
+            chosen[0],
+            tuple(spot for _, key in taken for spot in key.reads),
+            tuple(spot for _, key in taken for spot in key.logs),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """A key that has no effect on any way.
+
+    Attributes:
+        chooser: The key by whose value its section is taken; empty where nothing chooses.
+        value: The value with which it is; None for the file's own.
+        reads: Where it is read.
+        logs: Where it is only written down.
+    """
+
+    chooser: KeyPath
+    value: str | None
+    reads: tuple[Spot, ...]
+    logs: tuple[Spot, ...]
+
+
+def _others(own: str, rivals: Iterable[str]) -> list[str]:
+    """Return the values that a key may have instead of its own, each once, written as its own is."""
+    found = {own.casefold(): own}
+    for rival in rivals:
+        found.setdefault(rival.casefold(), rival.lower() if own.islower() else rival)
+    return list(found.values())[1:]
 
 
 class ConfigRuns:
@@ -82,7 +178,13 @@ class ConfigRuns:
             for entry in self.root.walk():
                 if not entry.shared:
                     self.entries.setdefault(entry.path, entry)
+        self._covers: list[Cover] | None = None
+        self._cover_steps = 0
         self.verdicts: list[Verdict] = []
+        self.unused_here: set[KeyPath] = set()
+        """Keys and sections that only ways read which the file's other values do not take."""
+        self.idle: set[KeyPath] = set()
+        """Keys of which it is told that they have no effect on any way."""
         self.reported: set[KeyPath] = set()
 
     def relative(self, path: str) -> str:
@@ -111,6 +213,12 @@ class ConfigRuns:
         """Tell whether any code mentions a name or defines something so called."""
         return bool(self._mentions.scopes(name)) or self._mentions.defines(name)
 
+    def mentioned_beside(self, cover: Cover) -> Mentions:
+        """Return the same with the code that the runs of a cover came to left out, too."""
+        # With a text that the programs do not know, they ask for keys of sections that are not there.
+        ways = [result for value, result in cover.ways if value != UNLIKELY]
+        return self._mentions.mentions_for(self.path, [*self.results, *ways], everywhere=False)
+
     def again(self) -> list[RunResult]:
         """Return the runs made again with both ways taken at conditions.
 
@@ -119,6 +227,67 @@ class ConfigRuns:
         if self.exhausted or self.project.steps > 2 * MAX_STEPS:
             return []
         return [self.every_way(result) for result in self.results]
+
+    def covers(self) -> list[Cover]:
+        """Return runs that together take every way at every condition, in more than one division.
+
+        The first takes both ways at all of them. Each other one has a run for each value of one key by which the
+        programs choose, so that what belongs together stays together.
+        """
+        if self._covers is None:
+            self._covers = []
+            again = self.again()
+            if again and not any(result.run.exhausted for result in again):
+                self._covers.append(Cover((), tuple((None, result) for result in again)))
+                self._covers += [
+                    cover for key in self._choosers(again) if (cover := self._cover(key)) is not None
+                ]
+        return self._covers
+
+    def _choosers(self, again: list[RunResult]) -> list[KeyPath]:
+        """Return the keys whose texts take one of a section's entries."""
+        found = {
+            path
+            for result in [*self.results, *again]
+            for source, path in result.run.choosers
+            if source == self.path and path in self.entries and isinstance(self.entries[path].data, str)
+        }
+        return sorted(found, key=str)[:MAX_CHOOSERS]
+
+    def _cover(self, path: KeyPath) -> Cover | None:
+        """Return runs with each value of a key by which programs choose; None where there are too many."""
+        own = str(self.entries[path].data)
+        ways: list[tuple[str | None, RunResult]] = []
+        for result in self.results:
+            rivals: dict[str, None] = {}
+            for made in (result, self.every_way(result)):
+                opened = made.opened.get(self.path)
+                key = opened.keys.get(path) if opened is not None else None
+                rivals.update(key.rivals if key is not None else {})
+            if not rivals:
+                ways.append((None, self.every_way(result)))
+                continue
+            values = [None, *_others(own, rivals), UNLIKELY]
+            if len(values) > MAX_VALUES:
+                return None
+            for value in values:
+                if self._cover_steps >= self._most_cover_steps():
+                    return None
+                made = made_again(self.project, result, every_way=True, choice=Choice(self.path, path, value))
+                self._cover_steps += made.run.steps
+                if made.run.exhausted:
+                    return None
+                ways.append((value, made))
+        return Cover(path, tuple(ways))
+
+    def _most_cover_steps(self) -> int:
+        """Return how many steps runs with other values of the file's keys may take.
+
+        Files that lie together are of one kind, as a rule: they share them.
+        """
+        folder = self.path.rpartition("/")[0]
+        beside = sum(1 for path in self.project.known if path.rpartition("/")[0] == folder)
+        return MAX_COVER_STEPS // max(1, min(beside, MAX_SHARES))
 
     def keys_at(self, path: KeyPath) -> list[ConfigKey]:
         """Return what each run notes of a key."""

@@ -6,7 +6,7 @@ from cfgfix.code.inference.interpreter.objects import Spot
 from cfgfix.core.edits import RenameKey
 from cfgfix.core.findings import format_key_path
 from cfgfix.usage.config_files import Entry, KeyPath
-from cfgfix.usage.config_runs import ConfigRuns, Verdict
+from cfgfix.usage.config_runs import ConfigRuns, Idle, Verdict
 from cfgfix.usage.program_runs import RunResult, counted
 from cfgfix.usage.spelling import nearest_name
 
@@ -57,6 +57,7 @@ def find_unread(runs: ConfigRuns) -> None:
             guard = _read_otherwise(runs, path, every_way)
             if guard:
                 runs.reported.add(path)
+                runs.unused_here.add(path)
                 if isinstance(guard, Verdict):
                     runs.add(guard)
                 dead.append(entry)
@@ -316,4 +317,69 @@ def _tell(
             spot=spot,
             label=label,
         )
+    )
+
+
+def find_idle(runs: ConfigRuns) -> None:
+    """Tell of values that have no effect whichever way the program takes, in sections that another value takes, too."""
+    if runs.exhausted:
+        return
+    for path in [path for path in runs.entries if _may_be_idle(runs, path)]:
+        if any(path[:depth] in runs.idle for depth in range(1, len(path))):
+            continue
+        for cover in runs.covers():
+            idle = cover.without_effect(runs.path, path)
+            if idle is None or str(path[-1]) in runs.mentioned_beside(cover):
+                continue
+            runs.idle.add(path)
+            runs.reported.add(path)
+            runs.add(_idle_verdict(runs, path, idle))
+            break
+
+
+def _may_be_idle(runs: ConfigRuns, path: KeyPath) -> bool:
+    """Tell whether a key may have no effect although another value of the config decides on the ways that read it."""
+    entry = runs.entries[path]
+    if (
+        len(path) < 2
+        or path in runs.reported
+        or entry.anchored
+        or any(isinstance(step, int) for step in path)
+        or (entry.kind != "scalar" and _holds_anchor(entry))
+        or any(other[: len(path)] == path for other in runs.reported)
+        or (
+            not any(
+                key.offers or key.reads for depth in range(1, len(path)) for key in runs.keys_at(path[:depth])
+            )
+            and not any(path[:depth] in runs.unused_here for depth in range(1, len(path)))
+        )
+    ):
+        return False
+    return not any(
+        key.uses or key.escapes or key.walks
+        for depth in range(1, len(path) + 1)
+        for key in runs.keys_at(path[:depth])
+    )
+
+
+def _idle_verdict(runs: ConfigRuns, path: KeyPath, idle: Idle) -> Verdict:
+    notes = []
+    if idle.value is not None:
+        notes.append(
+            f"looked at with `{format_key_path(idle.chooser)}: {idle.value}`, by which its section is used"
+        )
+    places = idle.logs or idle.reads
+    check = "dead-key" if not idle.reads else "logged-key" if idle.logs else "unused-value"
+    values = {"key": format_key_path(path)}
+    if check != "dead-key":
+        values["place"] = runs.place(places[0])
+    label = "only written down" if idle.logs else "read here, and used by nothing"
+    return Verdict(
+        check,
+        path,
+        runs.entries[path].key,
+        values,
+        spot=places[0] if places else None,
+        label=label if places else "",
+        notes=tuple(notes),
     )

@@ -184,6 +184,21 @@ def outcome_of(result: RunResult) -> Outcome:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """A value of a config by which programs choose, and one that it may have.
+
+    Attributes:
+        file: The config, relative to the project.
+        key: The key path.
+        value: The value that the key has in a run; None for its own.
+    """
+
+    file: str
+    key: KeyPath
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class OpenSite:
     """A load site of a program of which it is not known, or not wholly, which files it gets.
 
@@ -371,6 +386,7 @@ class ProjectRuns:
         forced: Table[Site, str] | None = None,
         *,
         base: RunResult | None = None,
+        choice: Choice | None = None,
     ) -> RunResult:
         """Run a program once.
 
@@ -379,10 +395,15 @@ class ProjectRuns:
             command: The command that starts it, or None.
             forced: Files that are put in at load sites.
             base: The run that is made again with both ways taken at conditions on configs; None for none.
+            choice: The key of which it is one of several runs, each with another value; None for none.
         """
         every_way = base is not None
         host = Host(self, entrance, command, forced or {})
         run = Interpreter(self.program, host, every_way=every_way)
+        if choice is not None:
+            run.settled = frozenset({(choice.file, choice.key)})
+            if choice.value is not None:
+                host.given = {(choice.file, choice.key): choice.value}
         run.pydantic = self.pydantic_for(os.path.dirname(os.path.abspath(entrance.module.path)))
         if entrance.function:
             run.run_function(entrance.module, entrance.function)
@@ -407,6 +428,10 @@ class ProjectRuns:
             host.unknown_overrides,
             frozenset(host.touched),
         )
+        if choice is not None:
+            # It decides nothing of the other runs.
+            self.steps = before
+            return result
         self.made.append(
             Made(
                 (entrance.module.path, entrance.function),
@@ -611,14 +636,17 @@ def _names_at_top(result: RunResult, path: str) -> set[str]:
     }
 
 
-def made_again(project: ProjectRuns, result: RunResult, *, every_way: bool = False) -> RunResult:
+def made_again(
+    project: ProjectRuns, result: RunResult, *, every_way: bool = False, choice: Choice | None = None
+) -> RunResult:
     """Return a run made again in a project whose configs may have other texts."""
     forced: dict[Site, str] = {}
     if result.forced:
         opened = result.opened.get(result.forced)
         if opened is not None:
             forced = dict.fromkeys(result.sites_forced, result.forced)
-    return project.one(result.entrance, result.command, forced, base=result if every_way else None)
+    base = result if every_way else None
+    return project.one(result.entrance, result.command, forced, base=base, choice=choice)
 
 
 def counted(key: ConfigKey) -> bool:

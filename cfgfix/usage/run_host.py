@@ -88,6 +88,8 @@ class Host:
         self.entrance = entrance
         self.command = command
         self.forced = forced
+        self.given: Table[tuple[str, KeyPath], str] = {}
+        """Values that keys have in this run instead of their own, by file and path."""
         self.opened: dict[str, Opened] = {}
         self.unresolved: dict[Site, tuple[Loading, ConfigKey]] = {}
         self.unknown_overrides: list[tuple[str, Mapping]] = []
@@ -181,9 +183,8 @@ class Host:
         if root is None:
             return None
         omega = loading.how in ("omegaconf", "hydra")
-        made = Maker(
-            path, keys, "omegaconf" if omega else "dict", filled=bool(loading.loader.get("filled"))
-        ).value(root)
+        flavour = "omegaconf" if omega else "dict"
+        made = Maker(path, keys, flavour, self.given, filled=bool(loading.loader.get("filled"))).value(root)
         if loading.how == "omegaconf" and isinstance(made, Mapping):
             from cfgfix.usage.hydra import interpolate
 
@@ -269,10 +270,17 @@ class Maker:
     """Values of a run from the entries of a config file."""
 
     def __init__(
-        self, source: str, keys: dict[KeyPath, ConfigKey], flavour: str, *, filled: bool = False
+        self,
+        source: str,
+        keys: dict[KeyPath, ConfigKey],
+        flavour: str,
+        given: Table[tuple[str, KeyPath], str],
+        *,
+        filled: bool = False,
     ) -> None:
         self.filled = filled
         self.source = source
+        self.given = given
         self.keys = keys
         self.flavour = flavour
         self.made: dict[int, Value] = {}
@@ -293,7 +301,7 @@ class Maker:
                 self.filled and isinstance(entry.data, str) and not _MARKS.isdisjoint(entry.data)
             ):
                 return Unknown(frozenset({key}))
-            return Scalar(entry.data, frozenset({key}), key)
+            return Scalar(self.given.get((self.source, entry.path), entry.data), frozenset({key}), key)
         if entry.kind == "list":
             return Sequence([self.value(child) for _, child in entry.children], key=key)
         omega = self.flavour == "omegaconf"

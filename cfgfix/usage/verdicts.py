@@ -12,7 +12,7 @@ from cfgfix.core.records import dataclass
 from cfgfix.usage.arguments import Arguments
 from cfgfix.usage.config_files import ConfigFile, KeyPath, Place
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
-from cfgfix.usage.idle_keys import find_overwritten, find_unread
+from cfgfix.usage.idle_keys import find_idle, find_overwritten, find_unread
 from cfgfix.usage.jobs import Job, job_for, jobs_of
 from cfgfix.usage.lacking_keys import find_lacking
 from cfgfix.usage.mentions import MentionIndex
@@ -147,6 +147,7 @@ def _verdicts_of(
         find_numbers_as_text(runs)
         find_unread(runs)
         find_overwritten(runs)
+        find_idle(runs)
     converted = {
         key.name for opened in runs.mine for key in opened.keys.values() if key.conversions & {"float", "int"}
     }

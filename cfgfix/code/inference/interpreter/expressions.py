@@ -279,6 +279,8 @@ def _compared(frame: Frame, operator: str, left: Value, right: Value, expr: Expr
     found = compared(operator, left, right)
     if operator in ("==", "!="):
         for one, other in ((left, right), (right, left)):
+            if type(other) is Scalar and not other.origins:
+                frame.run.note_rivals(one, (other.value,))
             if type(one) is Scalar and one.key is not None and type(other) is Scalar and other.key is None:
                 one.key.compared.append((other.value, found is (operator == "==")))
     return found
@@ -312,6 +314,8 @@ def _contains(frame: Frame, holder: Value, item: Value, expr: Expr) -> bool | No
         return False
     if isinstance(inner, Sequence):
         known = [constant_of(part) for part in inner.items]
+        if not inner.open and not any(part.origins for part in inner.items):
+            run.note_rivals(item, known)
         if (
             type(item) is Scalar
             and item.key is not None

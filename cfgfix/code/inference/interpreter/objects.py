@@ -71,12 +71,13 @@ class ConfigKey:
         interpolated: Whether another value of the config names it.
         overlaid: Whether another file gives it another value.
         compared: Constants that its value is compared with, and whether it is the same.
+        rivals: Constants that its value, or what is made of it alone, is compared with or looked up among.
         asked: Names that a section is asked for of which not all entries are known.
     """
 
     __slots__ = (
         "accepted",
-        "asked", "compared", "conversions", "escapes", "interpolated", "logs", "may_write", "offers", "overlaid", "parent", "path", "reads", "size", "source", "uses", "walks", "writes",
+        "asked", "compared", "conversions", "escapes", "interpolated", "logs", "may_write", "offers", "overlaid", "parent", "path", "reads", "rivals", "size", "source", "uses", "walks", "writes",
     )  # fmt: skip
 
     def __init__(self, source: str, path: KeyPath, parent: ConfigKey | None) -> None:
@@ -98,6 +99,7 @@ class ConfigKey:
         self.interpolated = False
         self.overlaid = False
         self.compared: list[tuple[Any, bool]] = []
+        self.rivals: dict[str, None] = {}
 
     @property
     def name(self) -> str:

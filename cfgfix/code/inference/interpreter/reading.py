@@ -221,12 +221,21 @@ def item(
                 return UNKNOWN
             return choice(run.taken(item, spot) for item in owner.entries.values())
         found = owner.entries.get(name)
-        if run.every_way and index.origins and owner.key is None and not owner.sections and owner.entries:
+        if index.origins and not owner.open:
+            run.note_rivals(index, owner.entries)
+        if (
+            run.every_way
+            and index.origins
+            and owner.key is None
+            and not owner.sections
+            and owner.entries
+            and not run.is_settled(index)
+        ):
             return choice(owner.entries.values())
         if found is not None:
             if index.origins and owner.key is not None:
                 # The config itself says which of a section's entries is meant: each is there to be chosen.
-                run.offer(owner, name, spot)
+                run.offer(owner, name, index, spot)
             _note_option(run, owner, name, spot)
             return run.taken(found, spot)
         error = owner.absent if absent == "" else absent
@@ -344,6 +353,11 @@ def items_of(frame: Frame, value: Value, spot: Spot | None) -> list[Value] | Non
         if spot is not None:
             for item in value.items:
                 run.taken(item, spot)
+            if not value.items and value.key is not None:
+                # Of a list that is empty here, what would lie in it would count.
+                value.key.uses.append(spot)
+                if run.every_way:
+                    return None
         return None if value.open else list(value.items)
     if isinstance(value, Instance):
         if value.entries is not None:
@@ -355,7 +369,10 @@ def items_of(frame: Frame, value: Value, spot: Spot | None) -> list[Value] | Non
                 return items_of(frame, made, spot) if made is not value else None
             return None
     if isinstance(value, Mapping):
-        return None if value.open else [key_value(name) for name in value.entries]
+        if value.open and not (value.key is not None and value.key.size):
+            return None
+        # What the program adds to a section under names that are not known is none of the file's.
+        return [key_value(name) for name in value.entries if not isinstance(name, Unnamed)]
     if isinstance(value, Scalar) and isinstance(value.value, str):
         return (
             [Scalar(letter, value.origins) for letter in value.value[:MAX_TURNS]]
@@ -364,6 +381,11 @@ def items_of(frame: Frame, value: Value, spot: Spot | None) -> list[Value] | Non
         )
     if isinstance(value, Made) and value.name == "builtins.range":
         return _range_items(value)
+    if isinstance(value, Choice):
+        rows = [items_of(frame, other, spot) for other in value.values]
+        names = [None if row is None else [constant_of(part) for part in row] for row in rows]
+        alike = names[0] is not None and None not in names[0] and all(each == names[0] for each in names)
+        return rows[0] if alike else None
     if spot is not None:
         run.use(value, spot)
     return None
@@ -373,6 +395,8 @@ def item_of(value: Value) -> Value:
     """Return what stands for any item of what is iterated over."""
     if isinstance(value, Sequence) and value.items:
         return choice(value.items)
+    if isinstance(value, Choice):
+        return choice(item_of(other) for other in value.values)
     return Unknown(value.origins)
 
 

@@ -13,11 +13,13 @@ from cfgfix.code.inference.interpreter.objects import (
     External,
     FunctionObject,
     Instance,
+    KeyPath,
     Made,
     Mapping,
     Method,
     ModuleObject,
     Namespace,
+    PartialText,
     Scalar,
     Sequence,
     Spot,
@@ -42,6 +44,8 @@ MAX_TURNS = 64
 """Most turns of a loop over known items that are run one by one."""
 MAX_USES = 8
 """Most uses of one key that are noted."""
+MAX_RIVALS = 32
+"""Most texts that a key's value is compared with which are noted."""
 SAYS_NO = frozenset({"no", "n", "off", "false", "none", "null", "0"})
 """Texts that say no, and are true."""
 ACCESSORS = frozenset(
@@ -274,6 +278,8 @@ class Run:
         parsed: Calls that parse the command line: the parser's identity, the method, and where.
         option_section: What notes what becomes of the options as a whole.
         kept: Objects whose identity something is kept by.
+        choosers: Keys, as file and path, whose values take one of a section's entries.
+        settled: Keys, as file and path, on whose values conditions are decided also where both ways are taken.
         tracked: The settings that a tracker of experiments keeps; None before it has any.
         resolvers: Tags of the resolvers that the program adds to loaders, by the class or its name.
         pydantic: The major release of pydantic that the project means; 0 where that is not known.
@@ -312,6 +318,8 @@ class Run:
         self.parsed: list[tuple[int, str, Spot]] = []
         self.option_section = ConfigKey(OPTIONS, (), None)
         self.kept: list[Value] = []
+        self.choosers: set[tuple[str, KeyPath]] = set()
+        self.settled: frozenset[tuple[str, KeyPath]] = frozenset()
         self.tracked: Mapping | None = None
         self.hydra_folder: Value | None = None
         """The folder of configs that `hydra.initialize` was given last."""
@@ -424,7 +432,12 @@ class Run:
         self.ask_truth(test, "the condition", spot)
         if id(test) in self._decided:
             return truth(test)
+        if self.every_way and self.is_settled(test):
+            return truth(test)
         in_accessor = spot.scope.name in ACCESSORS and not test.origins and key_of(test) is None
+        if self.settled and not test.origins and key_of(test) is None:
+            # With other values of the config, only what it decides turns out otherwise.
+            return truth(test)
         if (
             self.every_way
             and not in_accessor
@@ -432,6 +445,23 @@ class Run:
         ):
             return None
         return truth(test)
+
+    def is_settled(self, value: Value) -> bool:
+        """Tell whether a value comes only from keys of which other runs take the other values."""
+        return (
+            bool(self.settled)
+            and bool(value.origins)
+            and self.settled.issuperset((key.source, key.path) for key in value.origins)
+        )
+
+    def note_rivals(self, value: Value, others: Iterable[Any]) -> None:
+        """Note the texts that a value which comes from one key of a config is compared with."""
+        if len(value.origins) != 1 or not isinstance(value, (Scalar, PartialText, Unknown)):
+            return
+        (key,) = value.origins
+        for other in others:
+            if isinstance(other, str) and len(key.rivals) < MAX_RIVALS:
+                key.rivals.setdefault(other)
 
     def note_branch(self, test: Value, holds: bool | None, spot: Spot) -> None:
         """Note which way an `if` takes, and the config keys that decide it."""
@@ -497,11 +527,12 @@ class Run:
             for key in keys_of(item):
                 key.walks.append(spot)
 
-    def offer(self, owner: Mapping, chosen: Any, spot: Spot) -> None:
+    def offer(self, owner: Mapping, chosen: Any, by: Value, spot: Spot) -> None:
         """Note that a value of a config takes one entry of a section.
 
         Another value takes another entry.
         """
+        self.choosers.update((key.source, key.path) for key in by.origins)
         for name, value in owner.entries.items():
             key = key_of(value)
             if name != chosen and key is not None:
