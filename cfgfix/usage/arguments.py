@@ -12,6 +12,7 @@ from cfgfix.code.inference.releases import (
     for_others,
     keras_is_two,
     keras_of_release,
+    refused_by_three,
     where_keras_known,
     where_known,
     written_for_one,
@@ -287,8 +288,14 @@ class Arguments:
                 if value is None or key is None or key.source != path:
                     continue
                 raises = f": {found.error}" if found.error else ""
+                severity = found.severity
+                if found.three:
+                    refused = refused_by_three(self.program, bound.spot.scope)
+                    if refused is None:
+                        continue
+                    severity = refused[0] or severity
                 yield Fault(
-                    TOGETHER, key, bound, name, value, False, "", f"{found.says}{raises}", "", found.severity
+                    TOGETHER, key, bound, name, value, False, "", f"{found.says}{raises}", "", severity
                 )
                 break
 

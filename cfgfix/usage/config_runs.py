@@ -72,7 +72,10 @@ class Cover:
     ways: tuple[tuple[str | None, RunResult], ...]
 
     def without_effect(self, file: str, path: KeyPath) -> Idle | None:
-        """Return what becomes of a key that has no effect on any way; None where it has one or its section is not looked at."""
+        """Return what becomes of a key that has no effect on any way.
+
+        None where it has one, or where its section is not looked at.
+        """
         taken: list[tuple[str | None, ConfigKey]] = []
         for value, result in self.ways:
             opened = result.opened.get(file)
@@ -229,9 +232,9 @@ class ConfigRuns:
         return [self.every_way(result) for result in self.results]
 
     def covers(self) -> list[Cover]:
-        """Return runs that together take every way at every condition, in more than one division.
+        """Return runs that together take every way at every condition.
 
-        The first takes both ways at all of them. Each other one has a run for each value of one key by which the
+        There is more than one division. The first takes both ways at all of them. Each other one has a run for each value of one key by which the
         programs choose, so that what belongs together stays together.
         """
         if self._covers is None:

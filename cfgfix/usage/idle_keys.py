@@ -321,7 +321,10 @@ def _tell(
 
 
 def find_idle(runs: ConfigRuns) -> None:
-    """Tell of values that have no effect whichever way the program takes, in sections that another value takes, too."""
+    """Tell of values that have no effect, whichever way the program takes.
+
+    Those are told that lie in sections which a value of the config takes, or not.
+    """
     if runs.exhausted:
         return
     for path in [path for path in runs.entries if _may_be_idle(runs, path)]:

@@ -17,6 +17,7 @@ from cfgfix.code.inference.releases import (
     keras_is_two,
     keras_of_release,
     of_other_releases,
+    refused_by_three,
     where_keras_known,
     written_for_one,
 )
@@ -109,7 +110,13 @@ def contradicting_constants(program: Program) -> Iterator[Hit]:
             continue
         known = {key: value for key, expr in given.items() if (value := _plain_items(expr)) is not _ABSENT}
         unknown = given.keys() - known.keys()
-        for found in contradictions(name, known, unknown, opaque=site.call.opaque):
+        for found in contradictions(name, known, unknown, opaque=site.call.opaque, names=False):
+            severity = found.severity
+            if found.three:
+                refused = refused_by_three(program, site.scope)
+                if refused is None:
+                    continue
+                severity = refused[0] or severity
             first = next(key for key in found.at if key in given)
             yield Hit(
                 site.scope,
@@ -120,7 +127,7 @@ def contradicting_constants(program: Program) -> Iterator[Hit]:
                     "name": _shown(program, site, name),
                     "says": f"{found.says}{f': {found.error}' if found.error else ''}",
                 },
-                severity=found.severity,
+                severity=severity,
             )
 
 

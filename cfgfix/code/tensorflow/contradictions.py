@@ -23,12 +23,14 @@ class Contradiction:
         says: The contradiction in words.
         error: The exception that it raises; empty where nothing is raised.
         severity: `error` or `warning`.
+        three: Whether only Keras 3 refuses them.
     """
 
     at: tuple[str, ...]
     says: str
     error: str
     severity: str
+    three: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class Row:
         severity: `error` or `warning`.
         defaults: Values of parameters that are not given.
         whole: Whether it is about what is not given, so that all arguments must be known.
+        three: Whether only Keras 3 refuses them.
+        named: Whether it is about the name of a file, of which a rule of its own tells in code.
         refused, taken: Arguments that the table's test tries.
     """
 
@@ -57,6 +61,8 @@ class Row:
     severity: str
     defaults: Mapping[str, Any]
     whole: bool
+    three: bool
+    named: bool
     refused: Mapping[str, Any]
     taken: Mapping[str, Any]
 
@@ -115,6 +121,8 @@ def rows() -> tuple[Row, ...]:
                 row.get("severity", "error"),
                 row.get("defaults", {}),
                 row.get("whole", False),
+                row.get("three", False),
+                row.get("named", False),
                 row["refused"],
                 row["taken"],
             )
@@ -128,7 +136,7 @@ def _rows_of(name: str) -> tuple[Row, ...]:
 
 
 def contradictions(
-    name: str, known: Mapping[str, Any], unknown: Collection[str], *, opaque: bool
+    name: str, known: Mapping[str, Any], unknown: Collection[str], *, opaque: bool, names: bool = True
 ) -> Iterator[Contradiction]:
     """Yield what is wrong with the arguments of a call together.
 
@@ -137,8 +145,11 @@ def contradictions(
         known: The arguments whose values are known, by parameter.
         unknown: The parameters that are given something unknown.
         opaque: Whether further arguments may be given.
+        names: Whether names of files count.
     """
     for row in _rows_of(name):
+        if row.named and not names:
+            continue
         if not row.operands.isdisjoint(unknown):
             continue
         if opaque and (row.whole or any(item not in known for item in row.defaults)):
@@ -147,6 +158,6 @@ def contradictions(
         try:
             if evaluate(row.when, scope) is not True:
                 continue
-            yield Contradiction(row.at, str(evaluate(row.says, scope)), row.error, row.severity)
+            yield Contradiction(row.at, str(evaluate(row.says, scope)), row.error, row.severity, row.three)
         except Missing:
             continue

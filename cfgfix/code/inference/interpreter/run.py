@@ -447,7 +447,7 @@ class Run:
         return truth(test)
 
     def is_settled(self, value: Value) -> bool:
-        """Tell whether a value comes only from keys of which other runs take the other values."""
+        """Tell whether other runs take the other values of all keys that a value is from."""
         return (
             bool(self.settled)
             and bool(value.origins)
@@ -455,7 +455,10 @@ class Run:
         )
 
     def note_rivals(self, value: Value, others: Iterable[Any]) -> None:
-        """Note the texts that a value which comes from one key of a config is compared with."""
+        """Note the texts that a value is compared with.
+
+        It counts for a value that comes from one key of a config.
+        """
         if len(value.origins) != 1 or not isinstance(value, (Scalar, PartialText, Unknown)):
             return
         (key,) = value.origins
