@@ -22,6 +22,8 @@ MAX_VALUES = 32
 MAX_COVER_STEPS = 800_000
 """Most steps of all runs with other values of such keys, for the files of a folder together."""
 MAX_SHARES = 8
+LOADING_WORDS = (b"yaml", b"json.load", b"OmegaConf", b"hydra", b"toml", b"config")
+"""What stands in code that may load a config."""
 UNLIKELY = "\0"
 """A text that is none of those that a program knows: it takes the way for all others."""
 
@@ -215,6 +217,29 @@ class ConfigRuns:
     def is_mentioned_as_name(self, name: str) -> bool:
         """Tell whether any code mentions a name or defines something so called."""
         return bool(self._mentions.scopes(name)) or self._mentions.defines(name)
+
+    def may_be_read(self, name: str) -> bool:
+        """Tell whether code that gets the file may read a key of a name.
+
+        Only the modules that its programs import have the file's values, and those of programs that may get any file.
+        """
+        if self.project.spent() or any(map(self._may_load, self.project.unread)):
+            return name in self.mentioned
+        if any(name in site.names for site in self.project.open_sites):
+            return True
+        made = [*self.results, *self.again()]
+        if any(name in result.run.of_unknown for result in made):
+            return True
+        entered = {scope for result in made for scope in result.run.entered.keys() - result.run.left_early}
+        mentioning = set(self._mentions.scopes(name)) - entered
+        modules = {id(module): module for result in made for module in result.run.modules_run()}
+        return any(id(scope) in mentioning for module in modules.values() for scope in module.summary.scopes)
+
+    def _may_load(self, path: str) -> bool:
+        """Tell whether a Python file that cannot be read may load the file, by its text."""
+        content = self.project.program.content_of(path)
+        name = self.path.rpartition("/")[2].encode("utf-8", "replace")
+        return name in content or any(word in content for word in LOADING_WORDS)
 
     def mentioned_beside(self, cover: Cover) -> Mentions:
         """Return the same with the code that the runs of a cover came to left out, too."""

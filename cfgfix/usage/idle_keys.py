@@ -101,7 +101,7 @@ def _is_wholly_unread(runs: ConfigRuns, every_way: list[RunResult]) -> bool:
         return False
     sections = [entry for path, entry in runs.entries.items() if len(path) == 1]
     return bool(sections) and not any(
-        _holds_anchor(entry) or str(entry.path[-1]) in runs.mentioned or _is_in_scripts(runs, entry)
+        _holds_anchor(entry) or runs.may_be_read(str(entry.path[-1])) or _is_in_scripts(runs, entry)
         for entry in sections
     )
 
