@@ -1,0 +1,28 @@
+import numpy as np
+import tensorflow as tf
+
+
+def jitter(image, label):
+    factor = np.random.uniform(0.7, 1.3)
+    image = tf.image.adjust_contrast(image, factor)
+    if np.random.rand() < 0.5:
+        image = tf.image.flip_left_right(image)
+    return image, label
+
+
+images = tf.random.uniform([64, 32, 32, 3])
+labels = tf.random.uniform([64], 0, 10, tf.int64)
+train = (
+    tf.data.Dataset.from_tensor_slices((images, labels))
+    .shuffle(64)
+    .map(jitter, num_parallel_calls=tf.data.AUTOTUNE)
+    .batch(16)
+    .prefetch(tf.data.AUTOTUNE)
+)
+model = tf.keras.Sequential([
+    tf.keras.layers.Conv2D(8, 3, activation="relu"),
+    tf.keras.layers.GlobalAveragePooling2D(),
+    tf.keras.layers.Dense(10, activation="softmax"),
+])
+model.compile("adam", "sparse_categorical_crossentropy")
+model.fit(train, epochs=3)

@@ -1,0 +1,4 @@
+from .engine import Engine
+from .pipeline import Pipeline
+
+__all__ = ["Engine", "Pipeline"]
