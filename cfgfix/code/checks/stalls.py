@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import COMPILED, in_tests
+from cfgfix.code.checks.common import COMPILED, few_turns, in_tests
 from cfgfix.code.checks.step_loops import applies_gradients, loops_over_data
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.hot_paths import hot_paths, innermost_loop, inside
 from cfgfix.code.model.expressions import text
-from cfgfix.code.model.hit import Hit, at, hit_at
+from cfgfix.code.model.hit import Hit, Step, at, hit_at
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import ATTRIBUTE, BINARY, BOOLEAN, COMPARE, NAME, UNARY, Expr, Scope
+from cfgfix.code.model.summary import ATTRIBUTE, BINARY, BOOLEAN, CALL, COMPARE, NAME, UNARY, Expr, Scope
 from cfgfix.code.model.values import Site
 
 NEEDLES = (
     *COMPILED,
     b".compile(",
+    b".set_weights(",
 )
 
 _STALLS = {
@@ -182,3 +183,43 @@ def _stalling(program: Program, site: Site) -> tuple[str, tuple[Site, ...]] | No
             if what is not None and _period(program, inner.scope, inner.call.block, 0) == 1:
                 return what, (inner,)
     return None
+
+
+_TRAINS = frozenset({"train_on_batch", "fit", "apply_gradients"})
+
+
+def copied_weights(program: Program) -> Iterator[Hit]:
+    """Find loops that copy a model's weights through the host in every step."""
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            for call in scope.calls:
+                if call.method != "set_weights" or len(call.args) != 1 or in_tests(scope):
+                    continue
+                given = call.args[0]
+                if given[0] != CALL or scope.calls[given[1]].method != "get_weights":
+                    continue
+                loop = innermost_loop(scope, call.block)
+                if (
+                    loop is None
+                    or few_turns(program, scope, loop, 50)
+                    or _period(program, scope, call.block, loop) != 1
+                ):
+                    continue
+                step = next(
+                    (
+                        other
+                        for other in scope.calls
+                        if other.method in _TRAINS and innermost_loop(scope, other.block) == loop
+                    ),
+                    None,
+                )
+                if step is None or step.method == "fit":
+                    # A fit trains for long; a copy beside it is small.
+                    continue
+                yield Hit(
+                    scope,
+                    call.name_place,
+                    call.block,
+                    {"loop_line": scope.blocks[loop].line, "step": step.method},
+                    related=(Step(scope, step.name_place, step.block, "one step of training"),),
+                )
