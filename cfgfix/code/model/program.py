@@ -58,15 +58,16 @@ _FOLDS = (
     ("keras.preprocessing.timeseries_dataset", "keras.utils.timeseries_dataset"),
     ("tensorflow.python.data.ops.dataset_ops.Dataset", "tensorflow.data.Dataset"),
     ("tensorflow.data.experimental.AUTOTUNE", "tensorflow.data.AUTOTUNE"),
+    ("keras.layers.experimental.preprocessing.", "keras.layers."),
+)
+_FOLDED_CLASSES = (
     ("keras.engine.training.Model", "keras.Model"),
     ("keras.models.Model", "keras.Model"),
     ("keras.training.Model", "keras.Model"),
     ("keras.models.Sequential", "keras.Sequential"),
-    ("keras.layers.experimental.preprocessing.", "keras.layers."),
     ("keras.layers.Layer", "keras.Layer"),
-    ("tensorflow.Module", "tensorflow.Module"),
-    ("tensorflow.function", "tensorflow.function"),
 )
+"""The same for whole names: `keras.layers.LayerNormalization` is no `keras.layers.Layer`."""
 
 
 @functools.lru_cache(maxsize=16_384)
@@ -80,6 +81,9 @@ def fold(name: str) -> str:
             return "keras"
         for old, new in _FOLDS:
             if name.startswith(old):
+                name = new + name[len(old) :]
+        for old, new in _FOLDED_CLASSES:
+            if name == old or name.startswith(f"{old}."):
                 name = new + name[len(old) :]
     return name
 
