@@ -1,0 +1,254 @@
+"""Dense layers, embeddings, normalization, dropout, merges and what only changes the shape."""
+
+from __future__ import annotations
+
+from cfgfix.code.tensorflow.layers.activations import activated, activation_named
+from cfgfix.code.tensorflow.layers.sizes import (
+    Arguments,
+    Inputs,
+    LayerSizes,
+    Rule,
+    Shape,
+    UnknownSize,
+    channels,
+    elements,
+    known_elements,
+    one,
+    product,
+)
+
+
+def _dense(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+    shape = one(inputs)
+    units = arguments.number("units")
+    weights = channels(shape) * units + (units if arguments.flag("use_bias", True) else 0)
+    made = LayerSizes(((*shape[:-1], units),), trainable=weights, for_weights=True)
+    return activated(made, activation_named(arguments.value("activation")))
+
+
+def _embedding(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+    width = arguments.number("output_dim")
+    return LayerSizes(((*one(inputs), width),), trainable=arguments.number("input_dim") * width, for_weights=True)  # fmt: skip
+
+
+# Normalization
+
+
+def _of_axes(arguments: Arguments, shape: Shape, default: int) -> int:
+    """Return the product of the dimensions that a layer has weights for."""
+    given = arguments.value("axis", default)
+    sizes = []
+    for axis in given if isinstance(given, (list, tuple)) else [given]:
+        if not isinstance(axis, int) or axis == 0 or not -len(shape) <= axis <= len(shape):
+            raise UnknownSize
+        size = shape[axis - 1 if axis > 0 else axis]
+        if size is None:
+            raise UnknownSize
+        sizes.append(size)
+    return product(sizes)
+
+
+def _batch_normalization(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+    shape = one(inputs)
+    count = _of_axes(arguments, shape, -1)
+    trained = count * (arguments.flag("center", True) + arguments.flag("scale", True))
+    return LayerSizes(
+        (shape,), trainable=trained, fixed=2 * count, inputs=True, work=known_elements(shape)
+    )  # fmt: skip
+
+
+def _layer_normalization(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+    shape = one(inputs)
+    count = _of_axes(arguments, shape, -1)
+    scaled = arguments.flag("scale", True)
+    trained = count * (arguments.flag("center", True) + scaled)
+    return LayerSizes((shape,), trainable=trained, inputs=True, extra=known_elements(shape) if scaled else 0)
+
+
+def _group_normalization(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+    shape = one(inputs)
+    count = _of_axes(arguments, shape, -1)
+    trained = count * (arguments.flag("center", True) + arguments.flag("scale", True))
+    return LayerSizes((shape,), trainable=trained, inputs=True)
+
+
+def _rms_normalization(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+    shape = one(inputs)
+    return LayerSizes((shape,), trainable=_of_axes(arguments, shape, -1), inputs=True)
+
+
+def _same(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
+    return LayerSizes((one(inputs),), reuses=True)
+
+
+def _same_kept(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
+    return LayerSizes((one(inputs),), inputs=True)
+
+
+def _changed(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
+    """Return what a layer makes that computes anew and keeps nothing."""
+    return LayerSizes((one(inputs),))
+
+
+def _dropout(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+    shape = one(inputs)
+    rate = arguments.value("rate")
+    if isinstance(rate, (int, float)) and not rate:
+        return LayerSizes((shape,), reuses=True)
+    return LayerSizes((shape,), masks=known_elements(shape))
+
+
+# Shapes
+
+
+def _flatten(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+    arguments.channels_last()
+    shape = one(inputs)
+    made: Shape = (None,) if None in shape else (elements(shape),)
+    return LayerSizes((made,), reuses=True)
+
+
+def _reshape(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+    shape = one(inputs)
+    wanted = arguments.value("target_shape")
+    if not isinstance(wanted, (list, tuple)) or not all(type(size) is int for size in wanted):
+        raise UnknownSize
+    return LayerSizes((reshaped(shape, tuple(wanted)),), reuses=True)
+
+
+def reshaped(shape: Shape, wanted: tuple[int, ...]) -> Shape:
+    """Return the shape that a tensor of the same elements has, one dimension of which may be left open.
+
+    Raises:
+        UnknownSize: It does not fit, or is not known.
+    """
+    if -1 not in wanted:
+        return wanted
+    if wanted.count(-1) > 1:
+        raise UnknownSize
+    if None in shape:
+        return tuple(None if size == -1 else size for size in wanted)
+    known = product([size for size in wanted if size != -1])
+    total = elements(shape)
+    if known <= 0 or total % known:
+        raise UnknownSize
+    return tuple(total // known if size == -1 else size for size in wanted)
+
+
+def _permute(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+    shape = one(inputs)
+    dims = arguments.value("dims")
+    if not isinstance(dims, (list, tuple)) or sorted(dims) != list(range(1, len(shape) + 1)):
+        raise UnknownSize
+    return LayerSizes((tuple(shape[dim - 1] for dim in dims),))
+
+
+def _repeat_vector(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+    return LayerSizes(((arguments.number("n"), *one(inputs)),))
+
+
+# Merges
+
+
+def merged(inputs: Inputs) -> Shape:
+    """Return the shape of what is computed from tensors element by element, small ones repeated.
+
+    Raises:
+        UnknownSize: They do not fit.
+    """
+    if not inputs:
+        raise UnknownSize
+    rank = max(map(len, inputs))
+    if any(len(shape) != rank for shape in inputs):
+        raise UnknownSize
+    made: list[int | None] = []
+    for sizes in zip(*inputs, strict=True):
+        wide = {size for size in sizes if size != 1}
+        if len(wide) > 1:
+            raise UnknownSize
+        made.append(wide.pop() if wide else 1)
+    return tuple(made)
+
+
+def _sum(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
+    return LayerSizes((merged(inputs),), passes=True)
+
+
+def _product(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
+    return LayerSizes((merged(inputs),), inputs=True)
+
+
+def concatenated(inputs: Inputs, axis: object) -> Shape:
+    """Return the shape of tensors put one after another along an axis of Keras, in which the batch counts.
+
+    Raises:
+        UnknownSize: They do not fit.
+    """
+    if not inputs or type(axis) is not int:
+        raise UnknownSize
+    rank = len(inputs[0])
+    position = axis - 1 if axis > 0 else axis + rank
+    if axis == 0 or not 0 <= position < rank or any(len(shape) != rank for shape in inputs):
+        raise UnknownSize
+    for number in range(rank):
+        if number != position and len({shape[number] for shape in inputs}) > 1:
+            raise UnknownSize
+    along = [shape[position] for shape in inputs]
+    known = [size for size in along if size is not None]
+    total = sum(known) if len(known) == len(along) else None
+    return (*inputs[0][:position], total, *inputs[0][position + 1 :])
+
+
+def _concatenate(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+    return LayerSizes((concatenated(inputs, arguments.value("axis", -1)),))
+
+
+def _dot(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+    if len(inputs) != 2:
+        raise UnknownSize
+    axes = arguments.value("axes")
+    first, second = (axes, axes) if isinstance(axes, int) else axes if isinstance(axes, (list, tuple)) else (0, 0)  # fmt: skip
+    one_shape, other = inputs
+    places = []
+    for axis, shape in ((first, one_shape), (second, other)):
+        position = axis - 1 if axis > 0 else axis + len(shape)
+        if axis == 0 or not 0 <= position < len(shape):
+            raise UnknownSize
+        places.append(position)
+    left = one_shape[: places[0]] + one_shape[places[0] + 1 :]
+    right = other[: places[1]] + other[places[1] + 1 :]
+    return LayerSizes(((*left, *right) or (1,),), inputs=True)
+
+
+LAYERS: dict[str, Rule] = {
+    "Dense": _dense,
+    "Embedding": _embedding,
+    "BatchNormalization": _batch_normalization,
+    "LayerNormalization": _layer_normalization,
+    "GroupNormalization": _group_normalization,
+    "RMSNormalization": _rms_normalization,
+    "UnitNormalization": _same_kept,
+    "ActivityRegularization": _same,
+    "Masking": _same_kept,
+    "Rescaling": _changed,
+    "Dropout": _dropout,
+    "SpatialDropout1D": _changed,
+    "SpatialDropout2D": _changed,
+    "SpatialDropout3D": _changed,
+    "GaussianDropout": _same_kept,
+    "GaussianNoise": _changed,
+    "AlphaDropout": _dropout,
+    "Flatten": _flatten,
+    "Reshape": _reshape,
+    "Permute": _permute,
+    "RepeatVector": _repeat_vector,
+    "Add": _sum,
+    "Subtract": _sum,
+    "Average": _sum,
+    "Multiply": _product,
+    "Maximum": _product,
+    "Minimum": _product,
+    "Concatenate": _concatenate,
+    "Dot": _dot,
+}
+"""These layers, by name."""

@@ -1,0 +1,260 @@
+"""Layers over space: convolutions, pooling, padding, cropping, up-sampling and changes of images."""
+
+from __future__ import annotations
+
+import math
+
+from cfgfix.code.tensorflow.layers.activations import activated, activation_named
+from cfgfix.code.tensorflow.layers.sizes import (
+    Arguments,
+    Inputs,
+    LayerSizes,
+    Rule,
+    Shape,
+    UnknownSize,
+    channels,
+    one,
+    product,
+)
+
+
+def window_steps(size: int | None, kernel: int, stride: int, dilation: int, padding: str) -> int | None:
+    """Return how many steps a window takes over a dimension; None where that is not known.
+
+    Raises:
+        UnknownSize: It does not fit, or the padding is none that is known.
+    """
+    if size is None:
+        return None
+    if padding in ("same", "causal"):
+        return -(-size // stride)
+    if padding != "valid":
+        raise UnknownSize
+    found = (size - dilation * (kernel - 1) - 1) // stride + 1
+    if found < 1:
+        raise UnknownSize
+    return found
+
+
+def _space(inputs: Inputs, rank: int) -> Shape:
+    shape = one(inputs)
+    if len(shape) != rank + 1:
+        raise UnknownSize
+    return shape
+
+
+def _slid(
+    shape: Shape, kernel: tuple[int, ...], strides: tuple[int, ...], dilation: tuple[int, ...], padding: str
+) -> Shape:
+    return tuple(
+        window_steps(size, window, stride, spread, padding)
+        for size, window, stride, spread in zip(shape[:-1], kernel, strides, dilation, strict=True)
+    )
+
+
+def _convolution(rank: int) -> Rule:
+    def sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+        arguments.channels_last()
+        shape = _space(inputs, rank)
+        filters, groups = arguments.number("filters"), arguments.number("groups", 1)
+        kernel = arguments.sizes("kernel_size", rank)
+        space = _slid(
+            shape,
+            kernel,
+            arguments.sizes("strides", rank, 1),
+            arguments.sizes("dilation_rate", rank, 1),
+            arguments.word("padding", "valid"),
+        )
+        if channels(shape) % groups:
+            raise UnknownSize
+        weights = product(kernel) * (channels(shape) // groups) * filters
+        weights += filters if arguments.flag("use_bias", True) else 0
+        made = LayerSizes(((*space, filters),), trainable=weights, for_weights=True)
+        return activated(made, activation_named(arguments.value("activation")))
+
+    return sizes
+
+
+def _depthwise(rank: int) -> Rule:
+    def sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+        arguments.channels_last()
+        shape = _space(inputs, rank)
+        count = channels(shape) * arguments.number("depth_multiplier", 1)
+        kernel = arguments.sizes("kernel_size", rank)
+        space = _slid(
+            shape,
+            kernel,
+            arguments.sizes("strides", rank, 1),
+            arguments.sizes("dilation_rate", rank, 1),
+            arguments.word("padding", "valid"),
+        )
+        weights = product(kernel) * count + (count if arguments.flag("use_bias", True) else 0)
+        made = LayerSizes(((*space, count),), trainable=weights, for_weights=True)
+        return activated(made, activation_named(arguments.value("activation")))
+
+    return sizes
+
+
+def _separable(rank: int) -> Rule:
+    def sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+        arguments.channels_last()
+        shape = _space(inputs, rank)
+        filters = arguments.number("filters")
+        middle = channels(shape) * arguments.number("depth_multiplier", 1)
+        kernel = arguments.sizes("kernel_size", rank)
+        space = _slid(
+            shape,
+            kernel,
+            arguments.sizes("strides", rank, 1),
+            arguments.sizes("dilation_rate", rank, 1),
+            arguments.word("padding", "valid"),
+        )
+        weights = product(kernel) * middle + middle * filters
+        weights += filters if arguments.flag("use_bias", True) else 0
+        between = (
+            math.inf if None in space else product([size for size in space if size is not None]) * middle
+        )
+        made = LayerSizes(((*space, filters),), trainable=weights, for_weights=True, extra=between)
+        return activated(made, activation_named(arguments.value("activation")))
+
+    return sizes
+
+
+def _transposed(rank: int) -> Rule:
+    def sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+        arguments.channels_last()
+        shape = _space(inputs, rank)
+        filters = arguments.number("filters")
+        kernel = arguments.sizes("kernel_size", rank)
+        strides = arguments.sizes("strides", rank, 1)
+        dilation = arguments.sizes("dilation_rate", rank, 1)
+        padding = arguments.word("padding", "valid")
+        if arguments.value("output_padding") is not None or padding not in ("same", "valid"):
+            raise UnknownSize
+        space = tuple(
+            None
+            if size is None
+            else size * stride
+            if padding == "same"
+            else size * stride + max((one_kernel - 1) * spread + 1 - stride, 0)
+            for size, one_kernel, stride, spread in zip(shape[:-1], kernel, strides, dilation, strict=True)
+        )
+        weights = product(kernel) * filters * channels(shape)
+        weights += filters if arguments.flag("use_bias", True) else 0
+        made = LayerSizes(((*space, filters),), trainable=weights, for_weights=True)
+        return activated(made, activation_named(arguments.value("activation")))
+
+    return sizes
+
+
+def _pooling(rank: int, *, largest: bool) -> Rule:
+    def sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+        arguments.channels_last()
+        shape = _space(inputs, rank)
+        pool = arguments.sizes("pool_size", rank, 2)
+        strides = pool if arguments.value("strides") is None else arguments.sizes("strides", rank)
+        space = _slid(shape, pool, strides, (1,) * rank, arguments.word("padding", "valid"))
+        return LayerSizes(((*space, shape[-1]),), inputs=largest, outputs_kept=largest)
+
+    return sizes
+
+
+def _global_pooling(rank: int, *, largest: bool) -> Rule:
+    def sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+        arguments.channels_last()
+        shape = _space(inputs, rank)
+        kept = arguments.flag("keepdims", False)
+        made = (*(1,) * rank, shape[-1]) if kept else (shape[-1],)
+        return LayerSizes((made,), inputs=largest, outputs_kept=largest)
+
+    return sizes
+
+
+def _edges(arguments: Arguments, name: str, rank: int) -> list[tuple[int, int]]:
+    """Return how much is added or cut at both ends of each dimension in space."""
+    given = arguments.value(name, 1)
+    if rank == 1 and isinstance(given, (list, tuple)) and len(given) == 2 and all(type(x) is int for x in given):  # fmt: skip
+        return [(given[0], given[1])]
+    parts = list(given) if isinstance(given, (list, tuple)) else [given] * rank
+    found: list[tuple[int, int]] = []
+    for part in parts:
+        pair = tuple(part) if isinstance(part, (list, tuple)) else (part, part)
+        if len(pair) != 2 or not all(type(number) is int and number >= 0 for number in pair):
+            raise UnknownSize
+        found.append((pair[0], pair[1]))
+    if len(found) != rank:
+        raise UnknownSize
+    return found
+
+
+def _padding(rank: int, name: str, sign: int) -> Rule:
+    def sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+        arguments.channels_last()
+        shape = _space(inputs, rank)
+        space: list[int | None] = []
+        for size, edges in zip(shape[:-1], _edges(arguments, name, rank), strict=True):
+            made = None if size is None else size + sign * sum(edges)
+            if made is not None and made < 1:
+                raise UnknownSize
+            space.append(made)
+        return LayerSizes(((*space, shape[-1]),))
+
+    return sizes
+
+
+def _up_sampling(rank: int) -> Rule:
+    def sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+        arguments.channels_last()
+        shape = _space(inputs, rank)
+        factors = arguments.sizes("size", rank, 2)
+        space = (
+            None if size is None else size * factor for size, factor in zip(shape[:-1], factors, strict=True)
+        )
+        return LayerSizes(((*space, shape[-1]),))
+
+    return sizes
+
+
+def _resized(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+    arguments.channels_last()
+    shape = _space(inputs, 2)
+    return LayerSizes(((arguments.number("height"), arguments.number("width"), shape[-1]),))
+
+
+def _image(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
+    return LayerSizes((one(inputs),))
+
+
+LAYERS: dict[str, Rule] = {
+    **{f"Conv{rank}D": _convolution(rank) for rank in (1, 2, 3)},
+    **{f"Convolution{rank}D": _convolution(rank) for rank in (1, 2, 3)},
+    **{f"DepthwiseConv{rank}D": _depthwise(rank) for rank in (1, 2)},
+    **{f"SeparableConv{rank}D": _separable(rank) for rank in (1, 2)},
+    **{f"SeparableConvolution{rank}D": _separable(rank) for rank in (1, 2)},
+    **{f"Conv{rank}DTranspose": _transposed(rank) for rank in (1, 2, 3)},
+    **{f"Convolution{rank}DTranspose": _transposed(rank) for rank in (2, 3)},
+    **{f"MaxPooling{rank}D": _pooling(rank, largest=True) for rank in (1, 2, 3)},
+    **{f"MaxPool{rank}D": _pooling(rank, largest=True) for rank in (1, 2, 3)},
+    **{f"AveragePooling{rank}D": _pooling(rank, largest=False) for rank in (1, 2, 3)},
+    **{f"AvgPool{rank}D": _pooling(rank, largest=False) for rank in (1, 2, 3)},
+    **{f"GlobalMaxPooling{rank}D": _global_pooling(rank, largest=True) for rank in (1, 2, 3)},
+    **{f"GlobalMaxPool{rank}D": _global_pooling(rank, largest=True) for rank in (1, 2, 3)},
+    **{f"GlobalAveragePooling{rank}D": _global_pooling(rank, largest=False) for rank in (1, 2, 3)},
+    **{f"GlobalAvgPool{rank}D": _global_pooling(rank, largest=False) for rank in (1, 2, 3)},
+    **{f"ZeroPadding{rank}D": _padding(rank, "padding", 1) for rank in (1, 2, 3)},
+    **{f"Cropping{rank}D": _padding(rank, "cropping", -1) for rank in (1, 2, 3)},
+    **{f"UpSampling{rank}D": _up_sampling(rank) for rank in (1, 2, 3)},
+    **dict.fromkeys(("Resizing", "CenterCrop", "RandomCrop"), _resized),
+    **dict.fromkeys(
+        (
+            "RandomFlip",
+            "RandomRotation",
+            "RandomZoom",
+            "RandomTranslation",
+            "RandomContrast",
+            "RandomBrightness",
+        ),
+        _image,
+    ),
+}
+"""These layers, by name."""
