@@ -576,9 +576,11 @@ class DocumentChecker:
             if item.target in facts:
                 place = facts.pop(item.target).location
                 related.append(replace(place, label=str(item.label(scope))))
+        told = {(place.path, place.start, place.end) for place in related}
         related += [
             replace(said.location, label=f"{concept.replace('_', ' ')}: {said.call_text}")
             for concept, said in facts.items()
+            if (said.location.path, said.location.start, said.location.end) not in told
         ]
         return make_finding(
             rule,

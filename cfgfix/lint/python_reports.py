@@ -212,6 +212,8 @@ def _about_options(
             runs.code_around(os.path.join(named, "x"))
         elif named.endswith(PYTHON):
             runs.code_around(named)
+    from cfgfix.usage.training_memory import held_against
+
     by_path = {os.path.abspath(file.path): file.path for file in files}
     found: dict[str, list[Finding]] = {}
     for code in runs.codes():
@@ -223,7 +225,11 @@ def _about_options(
                 source = read_source(path)
             except UnreadableError:
                 continue
-            found.setdefault(path, []).extend(run.checker.by_runs(((check, hit),), source))
+            for machine in run.machines:
+                judged = held_against(hit, machine.lookup)
+                if judged is not None:
+                    found.setdefault(path, []).extend(run.checker.by_runs(((check, judged),), source))
+                    break
     return found
 
 

@@ -153,8 +153,13 @@ class Runs:
             from cfgfix.usage.project_code import ProjectCode
 
             settings = self.finder.settings_in(root)
+            run = self.sound(settings)
             found = self._codes[root] = ProjectCode(
-                root, Matcher(settings).excluded, content_stamp(()), tensorflow=settings.tensorflow
+                root,
+                Matcher(settings).excluded,
+                content_stamp(()),
+                tensorflow=settings.tensorflow,
+                follows_models=run is not None and any(map(_has_card, run.machines)),
             )
         return found
 
@@ -246,6 +251,11 @@ class Runs:
             configs=self.configs,
             files=[],
         )
+
+
+def _has_card(machine: Machine) -> bool:
+    """Tell whether it is known how much memory the GPU of a machine has."""
+    return machine.lookup is not None and machine.lookup("gpu.usable_mib") is not None
 
 
 def repository(path: str, paths: Sequence[str]) -> str:

@@ -82,7 +82,7 @@ def opened_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
     text = str(case["config"])
     with open(path, "w", encoding="utf-8", newline="") as stream:
         stream.write(text)
-    code = ProjectCode(folder, lambda _path: False, keep=False)
+    code = ProjectCode(folder, lambda _path: False, keep=False, follows_models="hardware" in case)
     checker = DocumentChecker(Catalogue([rule]), [rule], {})
     source = SourceFile.from_bytes(text.encode(), path)
     says = code.says_about(path, source)
@@ -116,9 +116,15 @@ def options_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
     texts = write_case_files(case, folder)
     checker = DocumentChecker(Catalogue([rule]), [rule], {})
     found: dict[str, list[Finding]] = {}
-    for inside, check, hit in ProjectCode(folder, lambda _path: False, keep=False).options():
+    from cfgfix.usage.training_memory import held_against
+
+    machine, _ = machine_of(case)
+    code = ProjectCode(folder, lambda _path: False, keep=False, follows_models=machine is not None)
+    for inside, check, hit in code.options():
         path = os.path.join(folder, inside)
-        found.setdefault(path, []).extend(checker.by_runs(((check, hit),), read_source(path)))
+        judged = held_against(hit, machine)
+        if judged is not None:
+            found.setdefault(path, []).extend(checker.by_runs(((check, judged),), read_source(path)))
     language = Python()
     return Trial(
         texts,

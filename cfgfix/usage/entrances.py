@@ -108,13 +108,24 @@ class Entrances:
         self.files = files
         self.root = files.root
         self._imports_of: dict[int, tuple[list[Module], set[str]]] = {}
+        self._found: list[tuple[Entrance, bool]] | None = None
 
     def found(self) -> list[Entrance]:
         """Return where the project's programs begin.
 
         Programs that may load a config count, and those that have options.
         """
-        found: list[Entrance] = []
+        return [entrance for entrance, settings in self._all() if settings]
+
+    def without_settings(self) -> list[Entrance]:
+        """Return where programs of TensorFlow begin that load no config and have no options."""
+        return [entrance for entrance, settings in self._all() if not settings and entrance.framework]
+
+    def _all(self) -> list[tuple[Entrance, bool]]:
+        """Return where programs begin, and whether they may load a config or have options of TensorFlow's programs."""
+        if self._found is not None:
+            return self._found
+        found: list[tuple[Entrance, bool]] = []
         scripts = self._console_scripts()
         imported = self._imported()
         for module in self.program.all_modules():
@@ -130,13 +141,15 @@ class Entrances:
             if not begins and not names:
                 continue
             framework, loads, another, options = self._closure(module)
-            if not loads and not (options and framework):
-                continue
+            settings = loads or (options and framework)
             if begins:
-                found.append(Entrance(module, "", framework, another, (module.name,), loads))
+                made = Entrance(module, "", framework, another, (module.name,), loads)
+                found.append((made, settings))
             for name in names:
-                found.append(Entrance(module, scripts[name][1], framework, another, (name,), loads))
-        found.sort(key=lambda item: (not item.framework, bool(ASIDE.search(f"/{item.module.path}"))))
+                made = Entrance(module, scripts[name][1], framework, another, (name,), loads)
+                found.append((made, settings))
+        found.sort(key=lambda item: (not item[0].framework, bool(ASIDE.search(f"/{item[0].module.path}"))))
+        self._found = found
         return found
 
     def _imported(self) -> set[int]:

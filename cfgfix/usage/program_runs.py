@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from collections.abc import Mapping as Table
 from collections.abc import Sequence as Row
 from collections.abc import Set as AbstractSet
@@ -244,6 +245,12 @@ class ProjectRuns:
         """Faults of cfgfix that cut something off."""
         self.steps = 0
         self.option_steps = 0
+        self.follows_models = False
+        """Whether it is asked what the training of models needs."""
+        self.trainings: dict[int, Any] = {}
+        """What is known of that, by the identity of the run."""
+        self.followed_steps = 0
+        """The steps of the runs that were made to learn it."""
         self.every_way: dict[int, RunResult] = {}
         """The runs made again with both ways taken at conditions on configs, by the identity of the run."""
         self.sites: dict[Site, Loading] = {}
@@ -331,7 +338,8 @@ class ProjectRuns:
             made.append((entrance, mine))
         self.open_sites = [item for entrance, mine in made for item in _open_sites(self, entrance, mine)]
         self._try_others(self.open_sites)
-        for entrance in entrances:
+        others = finder.without_settings() if self.follows_models else []
+        for entrance in (*entrances, *others):
             if not entrance.loads and self.option_steps < MAX_OPTION_STEPS:
                 before = self.steps
                 self._keep_for_options(self.one(entrance, None))
@@ -341,7 +349,7 @@ class ProjectRuns:
 
     def _keep_for_options(self, result: RunResult) -> None:
         """Keep a run that loads nothing for what it shows of the options."""
-        if result.entrance.framework and result.run.options:
+        if result.entrance.framework and (result.run.options or self.follows_models):
             self.without_config.append(result)
 
     def spent(self) -> bool:
@@ -365,13 +373,14 @@ class ProjectRuns:
         again.program, again.files, again.root, again.known = self.program, self.files, self.root, self.known
         again.configs = {**self.configs, path: config}
         again.unread = self.unread
-        again.failures = self.failures
+        again.failures, again.follows_models = self.failures, self.follows_models
         again.sites, again.script_texts = self.sites, self.script_texts
         again.pydantic_majors = self.pydantic_majors
         again.entered, again.open_sites = self.entered, self.open_sites
         again.without_config, again.commands_of, again.option_steps = [], self.commands_of, self.option_steps
         again.results, again.every_way, again.steps = [], {}, 0
         again.others, again.made, again.driven, again.steps_at = self.others, [], 0, {}
+        again.trainings, again.followed_steps = {}, 0
         for result in self.results:
             if path in result.opened:
                 again.results.append(made_again(again, result))
@@ -397,37 +406,16 @@ class ProjectRuns:
             base: The run that is made again with both ways taken at conditions on configs; None for none.
             choice: The key of which it is one of several runs, each with another value; None for none.
         """
-        every_way = base is not None
-        host = Host(self, entrance, command, forced or {})
-        run = Interpreter(self.program, host, every_way=every_way)
-        if choice is not None:
-            run.settled = frozenset({(choice.file, choice.key)})
-            if choice.value is not None:
-                host.given = {(choice.file, choice.key): choice.value}
-        run.pydantic = self.pydantic_for(os.path.dirname(os.path.abspath(entrance.module.path)))
-        if entrance.function:
-            run.run_function(entrance.module, entrance.function)
-        else:
-            run.run(entrance.module)
+        result = self._once(entrance, command, forced or {}, every_way=base is not None, choice=choice)
+        run = result.run
         before = self.steps
         self.steps += run.steps
         if not entrance.framework and any(map(uses_framework, run.modules_run())):
             # What it imports by a name that stands in the config.
             entrance = replace(entrance, framework=True)
+            result = replace(result, entrance=entrance)
         if run.failure is not None:
             self.failures.append(internal_fault(run.failure, entrance.module.path))
-        result = RunResult(
-            entrance,
-            command,
-            host.opened,
-            run,
-            every_way,
-            next(iter((forced or {}).values()), ""),
-            tuple(forced or ()),
-            host.unresolved,
-            host.unknown_overrides,
-            frozenset(host.touched),
-        )
         if choice is not None:
             # It decides nothing of the other runs.
             self.steps = before
@@ -445,6 +433,53 @@ class ProjectRuns:
             )
         )
         return result
+
+    def followed(self, result: RunResult, prepare: Callable[[Interpreter], object]) -> RunResult:
+        """Return a run made again beside those that verdicts rest on.
+
+        Args:
+            result: The run.
+            prepare: Called with the new one before it begins.
+        """
+        again = self._once(result.entrance, result.command, _forced(result), prepare=prepare)
+        self.followed_steps += again.run.steps
+        return again
+
+    def _once(
+        self,
+        entrance: Entrance,
+        command: Command | None,
+        forced: Table[Site, str],
+        *,
+        every_way: bool = False,
+        choice: Choice | None = None,
+        prepare: Callable[[Interpreter], object] | None = None,
+    ) -> RunResult:
+        host = Host(self, entrance, command, forced)
+        run = Interpreter(self.program, host, every_way=every_way)
+        if choice is not None:
+            run.settled = frozenset({(choice.file, choice.key)})
+            if choice.value is not None:
+                host.given = {(choice.file, choice.key): choice.value}
+        if prepare is not None:
+            prepare(run)
+        run.pydantic = self.pydantic_for(os.path.dirname(os.path.abspath(entrance.module.path)))
+        if entrance.function:
+            run.run_function(entrance.module, entrance.function)
+        else:
+            run.run(entrance.module)
+        return RunResult(
+            entrance,
+            command,
+            host.opened,
+            run,
+            every_way,
+            next(iter(forced.values()), ""),
+            tuple(forced),
+            host.unresolved,
+            host.unknown_overrides,
+            frozenset(host.touched),
+        )
 
     def pydantic_for(self, folder: str) -> int:
         """Return the major release of pydantic that a folder's program is for.
@@ -640,13 +675,14 @@ def made_again(
     project: ProjectRuns, result: RunResult, *, every_way: bool = False, choice: Choice | None = None
 ) -> RunResult:
     """Return a run made again in a project whose configs may have other texts."""
-    forced: dict[Site, str] = {}
-    if result.forced:
-        opened = result.opened.get(result.forced)
-        if opened is not None:
-            forced = dict.fromkeys(result.sites_forced, result.forced)
     base = result if every_way else None
-    return project.one(result.entrance, result.command, forced, base=base, choice=choice)
+    return project.one(result.entrance, result.command, _forced(result), base=base, choice=choice)
+
+
+def _forced(result: RunResult) -> dict[Site, str]:
+    """Return the files that were put in at load sites in a run."""
+    opened = result.opened.get(result.forced) if result.forced else None
+    return dict.fromkeys(result.sites_forced, result.forced) if opened is not None else {}
 
 
 def counted(key: ConfigKey) -> bool:

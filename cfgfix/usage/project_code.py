@@ -76,7 +76,7 @@ class CodeSays:
 
 
 OptionHit = tuple[str, str, Hit]
-"""What is wrong with an option: the Python file, relative to the repository, the name of the rule's check, the place."""
+"""What is wrong with an option or a batch in the code: the Python file, relative to the repository, the name of the rule's check, the place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,7 @@ class ProjectCode:
         key: What else the answer depends on, for the cache.
         keep: Whether answers are kept between runs.
         tensorflow: Which TensorFlow is meant: a release, or where to look for it (the setting of this name).
+        follows_models: Whether it is asked what the training of models needs, which only a machine with a GPU makes known.
     """
 
     def __init__(
@@ -117,7 +118,9 @@ class ProjectCode:
         *,
         keep: bool = True,
         tensorflow: str = FILES,
+        follows_models: bool = False,
     ) -> None:
+        self._follows_models = follows_models
         self.root = os.path.abspath(root)
         self._excluded = excluded
         self._key = key
@@ -194,7 +197,7 @@ class ProjectCode:
         listed = ProjectFiles(self.root)
         beside = [*listed.data, *listed.texts]
         self.inputs = [file.path for file in files] + [os.path.join(self.root, path) for path in beside]
-        if not listed.data and not any(map(_declares_options, files)):
+        if not listed.data and not self._follows_models and not any(map(_declares_options, files)):
             return Known({}, Followed(len(files)), ())
         requirement = self._requirement(files)
         self.inputs += requirement.looked_in
@@ -204,7 +207,7 @@ class ProjectCode:
             listed.data,
             self.root,
             os.getcwd(),
-            repr(self._key),
+            repr((self._key, self._follows_models)),
             repr(replace(requirement, looked_in=())),
         )
         self._code, self._stamped = cache.key_of(about), dict(self._stamps(listed.data))
@@ -226,7 +229,7 @@ class ProjectCode:
         found = Known(
             {path: _says(item) for path, item in verdicts_by_file(runs).items()},
             followed(runs),
-            tuple(_option_hit(runs, verdict) for verdict in option_verdicts(runs)),
+            tuple(_option_hit(runs, verdict) for verdict in (*option_verdicts(runs), *_batches(runs))),
         )
         if self._keep and not self.failures:
             from cfgfix.usage.kept_runs import packed_runs
@@ -257,7 +260,8 @@ class ProjectCode:
         if runs.failures:
             return None
         configs = {**before.configs, **{path: _says(item) for path, item in verdicts.items()}}
-        declares = any(made.has_options for made in runs.made)
+        # What the code trains may depend on the changed text as well.
+        declares = self._follows_models or any(made.has_options for made in runs.made)
         return Known(configs, before.followed, None if declares else before.options)
 
     def _kept_runs(
@@ -280,6 +284,8 @@ class ProjectCode:
         try:
             with self._program(files) as program:
                 runs = run_again(program, self.root, kept, changed, wanted)
+                if runs is not None:
+                    runs.follows_models = self._follows_models
         except Exception:  # noqa: BLE001 - everything is run then, and says what is wrong
             return None
         return None if runs is None or runs.failures else (runs, kept, _unpacked(known))
@@ -292,7 +298,7 @@ class ProjectCode:
 
         with self._program(files) as program:
             runs = ProjectRuns(program, self.root)
-            runs.failures = self.failures
+            runs.failures, runs.follows_models = self.failures, self._follows_models
             runs.run()
             self._runs = runs
         return runs
@@ -378,6 +384,15 @@ def _hit(verdict: Verdict) -> Hit:
             *verdict.others,
         ),
     )
+
+
+def _batches(runs: ProjectRuns) -> Iterator[OptionVerdict]:
+    """Yield the batches that the code itself gives to the training of its models, where that is asked for."""
+    if runs.follows_models:
+        from cfgfix.usage.sinks import Sinks
+        from cfgfix.usage.training_memory import literal_batches
+
+        yield from literal_batches(runs, Sinks(runs))
 
 
 def _declares_options(file: Any) -> bool:

@@ -105,7 +105,14 @@ def _reached_by(runs: ConfigRuns, sinks: Sinks, places: Places) -> tuple[Reached
     """Return the parameters of TensorFlow that the values of a file reach."""
     results = [result for result in runs.results if result.entrance.framework]
     values = {path: entry.data for path, entry in runs.entries.items() if entry.kind == "scalar"}
-    return reached_by(runs.path, results, sinks, values, places) if results else ()
+    if not results:
+        return ()
+    found = reached_by(runs.path, results, sinks, values, places)
+    if runs.project.follows_models:
+        from cfgfix.usage.training_memory import reached_trainings
+
+        found += reached_trainings(runs.project, results, found, sinks, places)
+    return found
 
 
 def _verdicts_of(

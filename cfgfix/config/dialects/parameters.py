@@ -26,6 +26,7 @@ class Meaning:
         facts: Concepts that the call itself gives a value.
         element: The concepts of the bytes of an element that comes to it.
         samples: The concepts of the number of samples that come to it in one pass.
+        training: The concept of each figure of `TRAINING` about the model that it trains.
     """
 
     parameters: Mapping[str, tuple[str, ...]]
@@ -33,6 +34,12 @@ class Meaning:
     facts: Mapping[str, Any]
     element: tuple[str, ...]
     samples: tuple[str, ...]
+    training: Mapping[str, str]
+
+
+TRAINING = ("parameters", "fixed", "sample")
+"""Stand for parameters where it is told what a step of a call that trains needs: the numbers in the weights of its model,
+bytes whatever the batch, and bytes for each sample."""
 
 
 ELEMENT = "an element"
@@ -79,6 +86,8 @@ class Reached:
         name = self.call.removeprefix("tensorflow.data.").removeprefix("tensorflow.").removeprefix("keras.")
         if self.parameter == SAMPLES:
             return f"{name}(), where {self.value} samples come"
+        if self.parameter in TRAINING and self.path is None:
+            return f"{name}() trains the model"
         if self.parameter == ELEMENT:
             return f"elements of {self.value} bytes come to {name}()"
         return f"{name}({self.parameter})" if self.parameter else f"{name}()"
@@ -109,6 +118,11 @@ def meaning_of(call: str) -> Meaning | None:
     """
     known = _loaded()
     return known.get(call) or known.get(f"{call.rpartition('.')[0]}.*")
+
+
+def told_names() -> frozenset[str]:
+    """Return the concepts that only code gives a value: what a step of a training needs."""
+    return frozenset(concept for meaning in _loaded().values() for concept in meaning.training.values())
 
 
 def source_file() -> str:
@@ -148,6 +162,7 @@ def render(folder: str) -> str:
             dict(entry.get("facts", {})),
             tuple(entry.get("element", ())),
             tuple(entry.get("samples", ())),
+            dict(entry.get("training", {})),
         )
         for call, entry in data["calls"].items()
     }
@@ -201,6 +216,8 @@ def key_meanings(reached: Iterable[Reached]) -> KeyMeanings:
                 values.setdefault(concept, []).append((value, item))
         for concept in meaning.element if item.parameter == ELEMENT else ():
             values.setdefault(concept, []).append((item.value, item))
+        if item.path is None and item.parameter in meaning.training:
+            values.setdefault(meaning.training[item.parameter], []).append((item.value, item))
         named = meaning.samples if item.parameter == SAMPLES else meaning.parameters.get(item.parameter, ())
         for concept in named:
             if item.path is not None and item.unchanged:

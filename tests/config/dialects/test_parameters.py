@@ -11,7 +11,7 @@ from cfgfix.code.tensorflow.api import Api, load
 from cfgfix.code.tensorflow.requirements import NOTHING
 from cfgfix.config.dialects.dialect import dialects
 from cfgfix.config.dialects.meanings import MEANINGS
-from cfgfix.config.dialects.parameters import Reached, dialect_by_meanings, key_meanings, meaning_of
+from cfgfix.config.dialects.parameters import TRAINING, Reached, dialect_by_meanings, key_meanings, meaning_of
 from cfgfix.core.findings import Location
 from cfgfix.rules.reader import load_yaml
 
@@ -27,7 +27,9 @@ def api() -> Api:
 @pytest.mark.parametrize("call", CALLS)
 def test_every_entry_is_true(api: Api, call: str) -> None:
     entry = CALLS[call]
-    assert set(entry) <= {"source", "parameters", "counted", "facts", "element", "samples", "attributes"}
+    kinds = {"source", "parameters", "counted", "facts", "element", "samples", "attributes", "training"}
+    assert set(entry) <= kinds
+    assert set(entry.get("training", {})) <= set(TRAINING)
     assert entry["source"]
     named = [
         concepts

@@ -67,6 +67,10 @@ def call_value(call: Call) -> Value:
     if isinstance(callee, Method):
         return _call_method(call, callee)
     if isinstance(callee, Instance):
+        if call.run.tensors is not None:
+            known = call.run.tensors.call_own(call, callee)
+            if known is not None:
+                return known
         for name in ("__call__", "call"):
             method = classes.member(callee.cls, name)
             if isinstance(method, FunctionObject):
@@ -235,6 +239,9 @@ def _most_times(run: Run, scope: Scope, times: int, inside: int) -> int:
     """
     if times <= MAX_ENTERED:
         return MAX_ENTERED
+    if run.tensors is not None:
+        # Functions that build blocks of a model are called as often as it has blocks.
+        return MAX_ENTERED_SHORT
     known = run.short.get(id(scope))
     if known is None:
         known = run.short[id(scope)] = _is_short(scope, loops=inside > 0)

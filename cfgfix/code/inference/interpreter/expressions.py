@@ -11,7 +11,7 @@ from cfgfix.code.inference.interpreter.models.operators import binary, compared
 from cfgfix.code.inference.interpreter.models.options import SHELL
 from cfgfix.code.inference.interpreter.models.texts import formatted, joined
 from cfgfix.code.inference.interpreter.objects import (
-    NOTHING,
+    NONE,
     UNKNOWN,
     Choice,
     ClassObject,
@@ -380,11 +380,10 @@ def _format(frame: Frame, expr: Expr) -> Value:
 
 
 def _slice(frame: Frame, expr: Expr) -> Value:
-    origins = NOTHING
-    for part in expr[1:]:
-        if part is not None:
-            origins = origins | evaluate(frame, part).origins
-    return Unknown(origins)
+    parts = [NONE if part is None else evaluate(frame, part) for part in expr[1:]]
+    if frame.run.tensors is not None and all(isinstance(part, Scalar) for part in parts):
+        return Sequence(parts, kind="slice")
+    return Unknown(origins_of(parts))
 
 
 def _comprehension(frame: Frame, expr: Expr) -> Value:

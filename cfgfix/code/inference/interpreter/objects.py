@@ -20,9 +20,10 @@ class Spot:
         block: The block it stands in.
         calls: The calls on the way, outermost first, as `(scope, place)`.
         conditions: What must hold for the run to come here, where that is not known.
+        turns: The turns of loops over items that are not known which the run is in, outermost first.
     """
 
-    __slots__ = ("block", "calls", "conditions", "place", "scope")
+    __slots__ = ("block", "calls", "conditions", "place", "scope", "turns")
 
     def __init__(
         self,
@@ -31,12 +32,14 @@ class Spot:
         block: int,
         calls: tuple[tuple[Scope, Place], ...] = (),
         conditions: tuple[str, ...] = (),
+        turns: tuple[int, ...] = (),
     ) -> None:
         self.scope = scope
         self.place = place
         self.block = block
         self.calls = calls
         self.conditions = conditions
+        self.turns = turns
 
     @property
     def path(self) -> str:

@@ -100,6 +100,8 @@ def attribute(frame: Frame, owner: Value, name: str, spot: Spot, default: Value 
         if owner.name == "absl.flags.FlagHolder":
             note_holder(run, owner, spot)
         found = owner.attributes.get(name)
+        if found is None and run.tensors is not None:
+            found = run.tensors.attribute(owner, name, spot)
         return found if found is not None else Method(owner, name)
     if isinstance(owner, FilePath):
         return path_attribute(owner, name)
@@ -163,6 +165,10 @@ def _instance_attribute(frame: Frame, owner: Instance, name: str, spot: Spot, de
         if owner.entries.flavour != "dict" and not isinstance(getter, FunctionObject):
             return attribute(frame, owner.entries, name, spot, default)
     outside = classes.outside_bases(owner.cls)
+    if outside and run.tensors is not None:
+        found = run.tensors.attribute(owner, name, spot)
+        if found is not None:
+            return found
     if outside or owner.open:
         run.of_unknown.add(name)
         return Method(owner, name)
@@ -255,6 +261,8 @@ def item(
             )
         return lacking(frame, owner, name, spot, error, default)
     if isinstance(owner, Sequence):
+        if isinstance(index, Sequence) and index.kind == "slice":
+            return _sliced(owner, index)
         number = constant_of(index)
         run.use(index, spot)
         if isinstance(number, int) and not isinstance(number, bool) and not owner.open:
@@ -262,6 +270,10 @@ def item(
                 return run.taken(owner.items[number], spot)
             return UNKNOWN
         return choice(run.taken(item, spot) for item in owner.items) if owner.items else UNKNOWN
+    if run.tensors is not None:
+        found = run.tensors.item(owner, index, spot)
+        if found is not None:
+            return found
     if isinstance(owner, (Made, External)) and owner.name == "os.environ":
         return environment(run, index, default)
     if isinstance(owner, External) and owner.name == "sys.argv":
@@ -274,6 +286,14 @@ def item(
     run.use(index, spot)
     run.asked_of_unknown(owner, constant_of(index))
     return Unknown(owner.origins)
+
+
+def _sliced(owner: Sequence, index: Sequence) -> Value:
+    """Return a part of a list."""
+    bounds = [constant_of(part) for part in index.items]
+    if owner.open or not all(bound is None or type(bound) is int for bound in bounds) or bounds[2:] == [0]:
+        return Sequence(list(owner.items), open=True, kind=owner.kind)
+    return Sequence(owner.items[slice(*bounds)], kind=owner.kind)
 
 
 def _walk_entries(run: Run, owner: Mapping, spot: Spot) -> None:
@@ -381,6 +401,8 @@ def items_of(frame: Frame, value: Value, spot: Spot | None) -> list[Value] | Non
         )
     if isinstance(value, Made) and value.name == "builtins.range":
         return _range_items(value)
+    if isinstance(value, Made) and run.tensors is not None:
+        return run.tensors.items(value)
     if isinstance(value, Choice):
         rows = [items_of(frame, other, spot) for other in value.values]
         names = [None if row is None else [constant_of(part) for part in row] for row in rows]

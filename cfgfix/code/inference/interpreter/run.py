@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cfgfix.code.inference.interpreter.events import Refusal
 from cfgfix.code.inference.interpreter.objects import (
@@ -110,8 +110,9 @@ class Frame:
 
     def spot(self, place: Place, block: int = 0) -> Spot:
         """Return a place of the run."""
-        assumed = self.run.assumed
-        return Spot(self.scope, place, block, self.way, tuple(assumed) if assumed else ())
+        run = self.run
+        assumed = run.assumed
+        return Spot(self.scope, place, block, self.way, tuple(assumed) if assumed else (), run.turns)
 
     def catches(self, error: str) -> bool:
         """Tell whether the code around is ready for an exception."""
@@ -259,6 +260,28 @@ Model = Callable[[Call], "Value | None"]
 """What a function or method outside the project does: what its call gives, or None where that is not modelled."""
 
 
+class Tensors(Protocol):
+    """What a run asks of the tensors that models are built from, where it follows them."""
+
+    def attribute(self, owner: Value, name: str, spot: Spot) -> Value | None:
+        """Return an attribute of a tensor, layer or model; None where it is not followed."""
+
+    def items(self, owner: Made) -> list[Value] | None:
+        """Return what unpacking or iterating over a result of a library gives; None where that is not known."""
+
+    def item(self, owner: Value, index: Value, spot: Spot) -> Value | None:
+        """Return what stands at a place of a result; None where it is not followed."""
+
+    def operation(self, sign: str, left: Value, right: Value, spot: Spot) -> Value | None:
+        """Return what an operator makes of tensors; None where none is among them."""
+
+    def call_own(self, call: Call, instance: Instance) -> Value | None:
+        """Return what the call of an object of the project gives; None where it is no layer."""
+
+    def after_call(self, call: Call, name: str, made: Made) -> Value:
+        """Return what a call of a library gives."""
+
+
 class Run:
     """What is known and noted while a program runs.
 
@@ -293,7 +316,8 @@ class Run:
         times_entered: How many times a scope was entered, by its identity.
         given: What a scope was entered with that may hold a section of a config, by the identities of both.
         short: Whether a scope that was entered often is short and has no loops, by its identity.
-        loops: How many loops over items that are not known the run is inside.
+        turns: The turns of loops over items that are not known which the run is in, each with a number of its own.
+        tensors: What follows the tensors of models in this run; None where nothing does.
         filtering: How many conditions of comprehensions the run is inside.
         written_tables: Tables that the code writes out and adds nothing to, by identity.
         deciding: The tests whose outcome is known, innermost last, each with the block that is run for it.
@@ -335,10 +359,11 @@ class Run:
         self.times_entered: dict[int, int] = {}
         self.short: dict[int, bool] = {}
         self.given: dict[int, dict[int, Value]] = {}
-        self.loops = 0
         self.filtering = 0
         self.written_tables: dict[int, Mapping] = {}
         self.deciding: list[tuple[int, Value]] = []
+        self.turns: tuple[int, ...] = ()
+        self.tensors: Tensors | None = None
         self.waiting: list[tuple[Value, Frame]] = []
         self.steps = 0
         self.exhausted = False

@@ -311,7 +311,7 @@ def _for(frame: Frame, event: Event) -> int:
     items = reading.items_of(frame, iterable, frame.spot(event.place, event.block))
     signal = NORMAL
     if items is not None and len(items) <= MAX_TURNS:
-        if isinstance(iterable, Made):
+        if isinstance(iterable, Made) and frame.run.tensors is None:
             items = items[:MAX_NUMBERS]
         for item in items:
             assign(frame, event.targets[0], item, event)
@@ -359,16 +359,17 @@ def _run_loop_body(frame: Frame, body: list[Event]) -> int:
     run = frame.run
     before = dict(frame.names.names)
     signal = NORMAL
-    turns = 2 if not run.loops else 1
-    run.loops += 1
+    outer = run.turns
     try:
-        for _ in range(turns):
+        for _ in range(1 if outer else 2):
+            # What is made in one turn is told apart from what is made in another by the steps taken before it.
+            run.turns = (*outer, run.steps)
             signal = run_suite(frame, body)
             frame.names.names = _merged([frame.names.names, before])
             if signal in (BREAK, RETURN, RAISE):
                 break
     finally:
-        run.loops -= 1
+        run.turns = outer
     return signal
 
 

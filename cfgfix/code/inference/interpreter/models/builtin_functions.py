@@ -384,6 +384,14 @@ def _filter(call: Call) -> Value:
     return UNKNOWN
 
 
+def _reversed(call: Call) -> Value:
+    """Return the items of a list from the last to the first."""
+    found = _sequence("list")(call)
+    if isinstance(found, Sequence):
+        found.items.reverse()
+    return found
+
+
 def _sorted(call: Call) -> Value:
     items = reading.items_of(call.frame, call.args[0], call.spot) if call.args else None
     if items is None:
@@ -518,7 +526,7 @@ _FUNCTIONS: dict[str, _Function] = {
     "tuple": _sequence("tuple"),
     "set": _sequence("set"),
     "frozenset": _sequence("set"),
-    "reversed": _sequence("list"),
+    "reversed": _reversed,
     "getattr": _getattr,
     "setattr": _setattr,
     "hasattr": _hasattr,

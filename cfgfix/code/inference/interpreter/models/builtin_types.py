@@ -167,13 +167,21 @@ def _sequence_method(call: Call) -> Value:
     return Unknown(origins_of(call.sequence.items))
 
 
+def _in_open_loop(call: Call) -> bool:
+    """Tell whether a list gets items in a loop of which it is not known how often it turns, where models are followed.
+
+    Elsewhere what such a list may hold counts, not how much.
+    """
+    return call.run.tensors is not None and bool(call.run.turns)
+
+
 def _append(call: Call) -> Value | None:
     if not call.args:
         return None
     owner = call.sequence
     if call.run.sure or not owner.open:
         owner.items.append(call.args[0])
-    owner.open = owner.open or not call.run.sure
+    owner.open = owner.open or not call.run.sure or _in_open_loop(call)
     return NONE
 
 
@@ -183,7 +191,7 @@ def _extend(call: Call) -> Value | None:
     owner, other = call.sequence, call.args[0]
     if isinstance(other, Sequence):
         owner.items.extend(other.items)
-        owner.open = owner.open or other.open or not call.run.sure
+        owner.open = owner.open or other.open or not call.run.sure or _in_open_loop(call)
     else:
         owner.open = True
     return owner if call.name == "union" else NONE
@@ -210,6 +218,12 @@ def _number_of_items(call: Call) -> Value:
     return Unknown(origins_of(call.sequence.items))
 
 
+def _reverse(call: Call) -> Value:
+    if call.run.sure:
+        call.sequence.items.reverse()
+    return NONE
+
+
 def _reorder(_: Call) -> Value:
     return NONE
 
@@ -226,7 +240,7 @@ _SEQUENCE_METHODS: dict[str, Model] = {
     "index": _number_of_items,
     "count": _number_of_items,
     "sort": _reorder,
-    "reverse": _reorder,
+    "reverse": _reverse,
 }
 
 # Methods of the next class in line

@@ -32,6 +32,27 @@ from cfgfix.code.inference.interpreter.run import Run
 from cfgfix.code.inference.interpreter.values import alternatives, held, key_of
 
 NUMBERS = (int, float)
+MAX_EXPONENT = 64
+"""Largest exponent of a power that is worked out."""
+
+
+def _power(base: Any, exponent: Any) -> Any:
+    """Return a power.
+
+    Raises:
+        OverflowError: It may be too large to work out.
+        TypeError: It is no number.
+    """
+    if not isinstance(base, NUMBERS) or not isinstance(exponent, NUMBERS):
+        raise TypeError
+    if abs(exponent) > MAX_EXPONENT or (isinstance(base, int) and base.bit_length() > MAX_EXPONENT):
+        raise OverflowError
+    found = base**exponent
+    if isinstance(found, complex):
+        raise TypeError
+    return found
+
+
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
     "-": operator.sub,
@@ -39,6 +60,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "/": operator.truediv,
     "//": operator.floordiv,
     "%": operator.mod,
+    "**": _power,
 }
 
 _COMPARES: dict[str, Callable[[Any, Any], Any]] = {
@@ -59,6 +81,10 @@ def binary(run: Run, sign: str, left: Value, right: Value, spot: Spot) -> Value:
         if result is not None:
             return Scalar(result.value, origins, optional=left.optional or right.optional)
         return Unknown(origins)
+    if run.tensors is not None:
+        of_tensors = run.tensors.operation(sign, left, right, spot)
+        if of_tensors is not None:
+            return of_tensors
     if sign == "/" and isinstance(left, FilePath):
         return FilePath(join_paths((left.text, text_of(right))))
     if sign == "/" and isinstance(right, FilePath):
@@ -110,8 +136,6 @@ def _computed(run: Run, sign: str, left: Scalar, right: Scalar, spot: Spot) -> S
         for value in (left, right):
             if value.value is None and value.key is not None:
                 run.refuse("wrong-type", value.key, f"`{sign}`", spot, "TypeError", value=None)
-        return None
-    if sign == "**":
         return None
     try:
         result = function(one, other)

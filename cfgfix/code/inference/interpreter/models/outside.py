@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cfgfix.code.inference.interpreter.events import LibraryCall
-from cfgfix.code.inference.interpreter.objects import FunctionObject, Made, Mapping
+from cfgfix.code.inference.interpreter.objects import FunctionObject, Made, Mapping, Value
 from cfgfix.code.inference.interpreter.run import Call
 from cfgfix.code.inference.interpreter.values import all_origins, key_of
 
@@ -145,7 +145,7 @@ def _called_with_given(call: Call) -> Mapping | None:
     return None
 
 
-def library_call(call: Call, name: str) -> Made:
+def library_call(call: Call, name: str) -> Value:
     """Note a call of something outside the project, and return what it made."""
     run, spot = call.run, call.spot
     values = call.values
@@ -172,4 +172,4 @@ def library_call(call: Call, name: str) -> Made:
             if value is not given:
                 run.use(value, spot, deep=True)
         run.hand_over(call.frame, values)
-    return made
+    return made if run.tensors is None else run.tensors.after_call(call, name, made)

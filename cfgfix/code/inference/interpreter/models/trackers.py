@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cfgfix.code.inference.interpreter import writing
 from cfgfix.code.inference.interpreter.models.outside import library_call
-from cfgfix.code.inference.interpreter.objects import EITHER, Mapping, Value
+from cfgfix.code.inference.interpreter.objects import EITHER, Made, Mapping, Value
 from cfgfix.code.inference.interpreter.run import Call, Model
 from cfgfix.code.inference.interpreter.values import wrapped
 
@@ -24,7 +24,8 @@ def _start(call: Call) -> Value:
     given = call.keywords.get("config")
     if given is not None:
         writing.update(call.frame, settings, wrapped(given, "wandb", EITHER, "AttributeError"), call.spot)
-    made.attributes["config"] = settings
+    if isinstance(made, Made):
+        made.attributes["config"] = settings
     return made
 
 

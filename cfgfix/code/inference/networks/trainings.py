@@ -1,0 +1,350 @@
+"""What the training steps of a program need in memory: the models that it trains, as they are when it does."""
+
+from __future__ import annotations
+
+import contextlib
+
+from cfgfix.code.inference.interpreter import classes
+from cfgfix.code.inference.interpreter.objects import (
+    FunctionObject,
+    Instance,
+    Made,
+    Scalar,
+    Sequence,
+    Spot,
+    Value,
+)
+from cfgfix.code.inference.interpreter.run import Call, Run
+from cfgfix.code.inference.networks.arguments import last_name, plain
+from cfgfix.code.inference.networks.follower import INPUT, Follower, is_own_layer
+from cfgfix.code.tensorflow.api import Api
+from cfgfix.code.tensorflow.layers.network import FLOAT32, Network
+from cfgfix.code.tensorflow.layers.sizes import Named, UnknownSize
+from cfgfix.core.records import dataclass
+from cfgfix.rules.expression import Missing, optimizer_slots
+
+HALF = 2
+"""Bytes of a number of 16 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """A call that trains a model, and what one step of it needs.
+
+    Attributes:
+        spot: Where.
+        parameters: Numbers in the weights.
+        fixed: Bytes whatever the batch: weights, optimizer state, and the gradients that exist where the step needs the most.
+        sample: Bytes for each sample of the batch.
+        optimizer: The name of the optimizer; empty for one that is not known, whose state is not counted.
+    """
+
+    spot: Spot
+    parameters: int
+    fixed: float
+    sample: float
+    optimizer: str
+
+
+class Trainings:
+    """The calls that train models in one run; it is made before the run begins.
+
+    Args:
+        run: The run.
+        api: The signatures of the project's TensorFlow.
+
+    Attributes:
+        found: Those of which it is known what they need.
+    """
+
+    def __init__(self, run: Run, api: Api) -> None:
+        self.run = run
+        self.follower = Follower(run, api, self._told)
+        self.found: list[Training] = []
+        self._compiled: dict[int, Call] = {}
+        self._width: int | None = FLOAT32
+        """Bytes of a number in an activation; None where that is not known."""
+        run.tensors = self.follower
+
+    def _told(self, call: Call, name: str) -> None:
+        """Note what a call does that concerns the training of models."""
+        last = last_name(name)
+        if last == "compile" and call.receiver is not None:
+            self._compiled[id(call.receiver)] = call
+        elif last in ("fit", "fit_generator") and call.receiver is not None:
+            compiled = self._compiled.get(id(call.receiver))
+            if compiled is not None:
+                self._note(call, call.receiver, compiled.argument(0, "optimizer"), compiled.spot)
+        elif last == "apply_gradients" and call.receiver is not None:
+            models = {id(model): model for model in self.follower.asked}
+            self.follower.asked.clear()
+            if len(models) == 1:
+                (model,) = models.values()
+                self._note(call, model, call.receiver, call.spot)
+        elif last in ("set_global_policy", "set_policy", "set_dtype_policy"):
+            self._set_policy(call)
+        elif last in ("set_floatx", "recompute_grad", "set_experimental_options"):
+            self._width = None
+
+    def _set_policy(self, call: Call) -> None:
+        policy = (
+            call.args[0] if call.args else call.keywords.get("policy") or call.keywords.get("dtype_policy")
+        )
+        if isinstance(policy, Made) and last_name(policy.name) in ("Policy", "DTypePolicy"):
+            policy = policy.args[0] if policy.args else policy.keywords.get("name")
+        name = plain(policy, self.follower.api)
+        if not self.run.sure or self.run.turns:
+            self._width = None
+        elif name in ("mixed_float16", "mixed_bfloat16"):
+            self._width = HALF
+        else:
+            self._width = FLOAT32 if name == "float32" else None
+
+    def _note(self, call: Call, model: Value, optimizer: Value | None, spot: Spot) -> None:
+        """Note a call that trains a model, where it is known what a step needs.
+
+        Args:
+            call: The call.
+            model: The model.
+            optimizer: What updates its weights.
+            spot: Where it is said that this optimizer does.
+        """
+        if len(self.found) < MAX_TRAININGS:
+            with contextlib.suppress(UnknownSize, RecursionError, OverflowError):
+                _within(spot, call.spot)
+                self.found.append(self._training(call, model, optimizer))
+
+    def _training(self, call: Call, model: Value, given: Value | None) -> Training:
+        """Return what a step of a call that trains a model needs.
+
+        Raises:
+            UnknownSize: Not everything is known of the model.
+        """
+        width = self._width
+        if width is None:
+            raise UnknownSize
+        optimizer, slots = self._optimizer(given)
+        network = self.network(model, call)
+        parts = network.parts(width)
+        if not parts or not network.trainable:
+            raise UnknownSize
+        part = parts[0]
+        state = FLOAT32 * (network.trainable + network.fixed) + slots * network.trainable
+        return Training(
+            call.spot,
+            network.trainable + network.fixed,
+            state + FLOAT32 * part.gradients,
+            part.sample,
+            optimizer,
+        )
+
+    def _optimizer(self, given: Value | None) -> tuple[str, int]:
+        """Return the name of an optimizer and the bytes of its state for each number that is trained."""
+        api = self.follower.api
+        while isinstance(given, Made) and last_name(given.name) in ("LossScaleOptimizer", "get"):
+            given = given.args[0] if given.args else given.keywords.get("inner_optimizer")
+        if isinstance(given, Made) and given.name.startswith("keras.optimizers."):
+            name = last_name(given.name).lower()
+            momentum = plain(given.keywords.get("momentum", Scalar(0.0)), api)
+            if name == "sgd" and (momentum != 0.0 or len(given.args) > 1):
+                name = "momentum"
+        else:
+            word = plain(given, api) if given is not None else "rmsprop"
+            name = (
+                last_name(word.name).lower()
+                if isinstance(word, Named)
+                else word.lower()
+                if isinstance(word, str)
+                else ""
+            )
+        try:
+            return name, optimizer_slots(name)
+        except Missing:
+            # An estimate may be too low, never too high.
+            return "", 0
+
+    def network(self, model: Value, call: Call) -> Network:
+        """Return the layers of a model as it is at a place of the run.
+
+        Raises:
+            UnknownSize: Not everything is known of it.
+        """
+        follower, spot = self.follower, call.spot
+        if follower.doubted(model):
+            raise UnknownSize
+        if isinstance(model, Instance):
+            inputs, outputs = self._own_model(model, call)
+        else:
+            follower.frame = call.frame
+            ends = follower.ends_of(model, spot)
+            if ends is None:
+                raise UnknownSize
+            inputs, outputs = ends
+        builder = _Builder(follower, spot, _is_trained(model))
+        return builder.network(inputs, outputs)
+
+    def _own_model(self, model: Instance, call: Call) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+        """Return what a model of a class of the project gets and gives, by its method `call`."""
+        follower = self.follower
+        overridden = () if call.name == "apply_gradients" else ("train_step", "fit", "make_train_function")
+        if not is_own_layer(model) or any(
+            isinstance(classes.member(model.cls, name), FunctionObject) for name in overridden
+        ):
+            raise UnknownSize
+        method = classes.member(model.cls, "call")
+        shape = follower.shapes_built.get(id(model))
+        if shape is None:
+            shapes = {
+                found
+                for args in follower.called.get(id(model), ())
+                if len(args) == 1 and (found := follower.shape_of(args[0])) is not None
+            }
+            shape = shapes.pop() if len(shapes) == 1 else None
+        if shape is None or not isinstance(method, FunctionObject):
+            raise UnknownSize
+        sizes: list[Value] = [Scalar(size) for size in shape]
+        start = Made(INPUT, (Sequence(sizes, kind="tuple"),), {}, call.spot)
+        takes_training = any(name == "training" for name, *_ in method.scope.params)
+        keywords: dict[str, Value] = {"training": Scalar(True)} if takes_training else {}
+        made = call.then(model, (start,), keywords)
+        return (start,), (made,)
+
+
+MAX_TRAININGS = 64
+"""Most calls of one run that train."""
+
+
+class _Builder:
+    """The network of one model, from the tensors that it gets and gives.
+
+    Args:
+        follower: What knows the tensors.
+        spot: Where the model is trained.
+        trained: Whether its weights are.
+    """
+
+    def __init__(self, follower: Follower, spot: Spot, trained: bool) -> None:
+        self.follower = follower
+        self.spot = spot
+        self.trained = trained
+        self.made = Network()
+        self.numbers: dict[int, int] = {}
+        """The numbers of tensors, by the identity of their value."""
+        self.calls: dict[int, tuple[int, ...]] = {}
+        """The numbers of what a call gives, by its identity."""
+        self.seen: set[int] = set()
+
+    def network(self, inputs: tuple[Value, ...], outputs: tuple[Value, ...]) -> Network:
+        """Return the network.
+
+        Raises:
+            UnknownSize: Not everything is known.
+        """
+        for value in inputs:
+            shape = self.follower.shape_of(value)
+            if shape is None:
+                raise UnknownSize
+            self.numbers[id(value)] = self.made.tensor(shape)
+        for value in _each(outputs):
+            self._add(value)
+        return self.made
+
+    def _add(self, value: Value) -> None:
+        """Add a tensor and all that it is made from, what comes first first."""
+        pending = [value]
+        while pending:
+            here = pending[-1]
+            if id(here) in self.numbers:
+                pending.pop()
+                continue
+            found = self.follower.computed(here)
+            if found is None:
+                raise UnknownSize
+            missing = [tensor for tensor in found.inputs if id(tensor) not in self.numbers]
+            if missing:
+                if len(pending) > MAX_PENDING:
+                    raise UnknownSize
+                pending += reversed(missing)
+                continue
+            if id(found.call) not in self.calls:
+                self._check(found.call, found.layer)
+                first = id(found.layer) not in self.seen
+                self.seen.add(id(found.layer))
+                node = self.made.add(
+                    found.sizes,
+                    [self.numbers[id(tensor)] for tensor in found.inputs],
+                    trained=self.trained and self._is_trained(found.layer),
+                    first=first,
+                )
+                self.calls[id(found.call)] = node.outputs
+            self.numbers[id(here)] = self.calls[id(found.call)][found.place]
+            pending.pop()
+
+    def _is_trained(self, layer: Value | None) -> bool:
+        """Tell whether a layer is trained, with all models that it is part of.
+
+        Raises:
+            UnknownSize: That is not known.
+        """
+        pending, seen = [layer], set()
+        while pending:
+            here = pending.pop()
+            if here is None or id(here) in seen:
+                continue
+            seen.add(id(here))
+            for spot in self.follower.set_at.get(id(here), ()):
+                _within(spot, self.spot)
+            if not _is_trained(here):
+                return False
+            pending += self.follower.owners.get(id(here), ())
+        return True
+
+    def _check(self, call: Made, layer: Value | None) -> None:
+        """Make sure that a layer and its call are certainly part of what is trained."""
+        for made in (call, layer):
+            if made is None:
+                continue
+            if self.follower.doubted(made):
+                raise UnknownSize
+            if isinstance(made, Made) and made.spot is not None:
+                _within(made.spot, self.spot)
+
+
+MAX_PENDING = 50_000
+"""Most tensors that wait for what they are made from."""
+
+
+def _within(inner: Spot, outer: Spot) -> None:
+    """Make sure that what is done at one place of a run is done whenever it comes to another.
+
+    Raises:
+        UnknownSize: It is not certain.
+    """
+    if not set(inner.conditions) <= set(outer.conditions) or inner.turns != outer.turns[: len(inner.turns)]:
+        raise UnknownSize
+
+
+def _is_trained(layer: Value | None) -> bool:
+    """Tell whether the weights of a layer or model are trained.
+
+    Raises:
+        UnknownSize: That is not known.
+    """
+    if isinstance(layer, Instance):
+        given = layer.attributes.get("trainable")
+    elif isinstance(layer, Made):
+        given = layer.attributes.get("trainable") or layer.keywords.get("trainable")
+    else:
+        return True
+    if given is None:
+        return True
+    if isinstance(given, Scalar) and isinstance(given.value, bool) and not given.optional:
+        return given.value
+    raise UnknownSize
+
+
+def _each(values: tuple[Value, ...]) -> list[Value]:
+    found: list[Value] = []
+    for value in values:
+        found += value.items if isinstance(value, Sequence) else [value]
+    return found
