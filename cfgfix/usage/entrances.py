@@ -118,11 +118,11 @@ class Entrances:
         return [entrance for entrance, settings in self._all() if settings]
 
     def without_settings(self) -> list[Entrance]:
-        """Return where programs of TensorFlow begin that load no config and have no options."""
+        """Return where programs of TensorFlow begin in which no settings are looked for."""
         return [entrance for entrance, settings in self._all() if not settings and entrance.framework]
 
     def _all(self) -> list[tuple[Entrance, bool]]:
-        """Return where programs begin, and whether they may load a config or have options of TensorFlow's programs."""
+        """Return where programs begin, and whether settings are looked for in them."""
         if self._found is not None:
             return self._found
         found: list[tuple[Entrance, bool]] = []

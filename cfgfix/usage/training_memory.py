@@ -34,7 +34,9 @@ def reached_trainings(
     sinks: Sinks,
     places: Places,
 ) -> tuple[Reached, ...]:
-    """Return what the step needs that needs the most for each sample, of all that programs train with one config.
+    """Return what the largest training step needs that a config has.
+
+    That is the one that needs the most for each sample.
 
     Nothing where it is not one key of the config, or one number in the code, that says how large a batch is.
 
@@ -74,7 +76,7 @@ def _several_batches(reached: Sequence[Reached]) -> bool:
 
 
 def trainings_of(project: ProjectRuns, result: RunResult, sinks: Sinks) -> list[Training]:
-    """Return the calls of one run that train a model, where it is known what they need.
+    """Return the calls of one run that train a model and whose need is known.
 
     The run is made again, with loops and functions that build a model followed to their end.
 
@@ -111,7 +113,9 @@ def _followed(project: ProjectRuns, result: RunResult, sinks: Sinks) -> list[Tra
 
 
 def literal_batches(project: ProjectRuns, sinks: Sinks) -> Iterator[OptionVerdict]:
-    """Yield the batches of one size that the code itself says, with what the training step needs that gets them.
+    """Yield the batches whose size the code itself says.
+
+    With each comes what the training step needs that gets them.
 
     Whether that is too much, `held_against` a machine says.
 
@@ -169,7 +173,9 @@ def _literal(result: RunResult, sinks: Sinks) -> tuple[BoundCall, int] | None:
 
 
 def held_against(hit: Hit, lookup: Callable[[str], Any] | None) -> Hit | None:
-    """Return a batch that is too large for a machine as it is told; None for one that fits, or where that is not known.
+    """Return a batch that is too large for a machine as it is told.
+
+    None for one that fits, or where that is not known.
 
     Hits about anything else are returned as they are.
 

@@ -121,7 +121,7 @@ def meaning_of(call: str) -> Meaning | None:
 
 
 def told_names() -> frozenset[str]:
-    """Return the concepts that only code gives a value: what a step of a training needs."""
+    """Return the concepts that only code gives: what a training step needs."""
     return frozenset(concept for meaning in _loaded().values() for concept in meaning.training.values())
 
 

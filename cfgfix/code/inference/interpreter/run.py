@@ -267,7 +267,10 @@ class Tensors(Protocol):
         """Return an attribute of a tensor, layer or model; None where it is not followed."""
 
     def items(self, owner: Made) -> list[Value] | None:
-        """Return what unpacking or iterating over a result of a library gives; None where that is not known."""
+        """Return what iterating over a result of a library gives.
+
+        None where that is not known.
+        """
 
     def item(self, owner: Value, index: Value, spot: Spot) -> Value | None:
         """Return what stands at a place of a result; None where it is not followed."""
@@ -276,7 +279,10 @@ class Tensors(Protocol):
         """Return what an operator makes of tensors; None where none is among them."""
 
     def call_own(self, call: Call, instance: Instance) -> Value | None:
-        """Return what the call of an object of the project gives; None where it is no layer."""
+        """Return what the call of an object of the project gives.
+
+        None where it is no layer.
+        """
 
     def after_call(self, call: Call, name: str, made: Made) -> Value:
         """Return what a call of a library gives."""

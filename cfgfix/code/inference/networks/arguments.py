@@ -54,7 +54,7 @@ def given_to(made: Made, api: Api, name: str) -> dict[str, Any]:
 
 
 def by_parameter(made: Made, api: Api, name: str) -> dict[str, Value]:
-    """Return the values that a call of a public class or function is given, by parameter."""
+    """Return the values that a call of a public name is given, by parameter."""
     signature = api.constructor(name)
     order = signature.positions(api.newest) if signature is not None else ()
     found: dict[str, Value] = {

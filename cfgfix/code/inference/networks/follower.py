@@ -154,7 +154,10 @@ class Follower:
         return None
 
     def items(self, owner: Made) -> list[Value] | None:
-        """Return what unpacking or iterating over a result of a library gives; None where that is not known."""
+        """Return what iterating over a result of a library gives.
+
+        None where that is not known.
+        """
         if owner.name == _ALL_LAYERS and owner.receiver is not None:
             # What a loop does to each layer, it does to the model.
             return [owner.receiver]
@@ -186,7 +189,10 @@ class Follower:
         return made
 
     def call_own(self, call: Call, instance: Instance) -> Value | None:
-        """Return what the call of an object of the project gives, built before the first; None where it is no layer."""
+        """Return what the call of an object of the project gives.
+
+        It is built before the first call. None where it is no layer.
+        """
         method = classes.member(instance.cls, "call")
         if not is_own_layer(instance) or not isinstance(method, FunctionObject):
             return None
@@ -338,7 +344,10 @@ class Follower:
         return application(name, {parameter: plain(value, self.api) for parameter, value in given.items()})
 
     def ends_of(self, model: Value, spot: Spot) -> tuple[tuple[Value, ...], tuple[Value, ...]] | None:
-        """Return the tensors that a model gets and gives, as it is made; None where that is not known."""
+        """Return the tensors that a model gets and gives, as it is made.
+
+        None where that is not known.
+        """
         if not isinstance(model, Made) or self.doubted(model):
             return None
         if model.name in _FUNCTIONAL:
@@ -362,7 +371,10 @@ class Follower:
         return ((start,), (found,)) if found is not None else None
 
     def layers_in(self, model: Made, spot: Spot) -> list[Value] | None:
-        """Return the layers of a sequential model; None where they are not all known at a place of the run."""
+        """Return the layers of a sequential model at a place of the run.
+
+        None where they are not all known there.
+        """
         listed = model.keywords.get("layers") or (model.args[0] if model.args else None)
         found: list[Value] = []
         if isinstance(listed, Sequence):
@@ -511,7 +523,7 @@ def is_application(value: Value | None) -> bool:
 
 
 def is_own_layer(value: Value | None) -> bool:
-    """Tell whether a value is an object of a class of the project that is a layer or model of Keras."""
+    """Tell whether a value is an object of a layer or model class of the project."""
     return isinstance(value, Instance) and any(
         name.startswith("keras.") and last_name(name) in ("Layer", "Model", "Sequential")
         for name in classes.outside_bases(value.cls)
@@ -537,7 +549,7 @@ def input_shape(made: Made, api: Api) -> Shape:
 
 
 def first_layer_shape(layer: Made, api: Api) -> Shape:
-    """Return the shape, without its batch, that the first layer of a model says it gets.
+    """Return the shape, without its batch, that a first layer says it gets.
 
     Raises:
         UnknownSize: It says none.

@@ -95,7 +95,10 @@ class Operation:
 
 
 def operation_of(made: Made, api: Api) -> Operation | None:
-    """Return what a call of a function or operator computes; None where that is not known."""
+    """Return what a call of a function or operator computes.
+
+    None where that is not known.
+    """
     name = made.name
     if name.startswith(OPERATOR):
         return _of_operator(name[len(OPERATOR) :], made)

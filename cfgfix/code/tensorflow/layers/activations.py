@@ -47,7 +47,9 @@ ACTIVATIONS = {
 
 
 def activation_named(value: object) -> Activation:
-    """Return what an activation keeps that is given by its name, as a function or as a layer.
+    """Return what an activation keeps.
+
+    It is given by its name, as a function or as a layer.
 
     Raises:
         UnknownSize: It is none that is known.

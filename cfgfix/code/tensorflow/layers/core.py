@@ -117,7 +117,9 @@ def _reshape(arguments: Arguments, inputs: Inputs) -> LayerSizes:
 
 
 def reshaped(shape: Shape, wanted: tuple[int, ...]) -> Shape:
-    """Return the shape that a tensor of the same elements has, one dimension of which may be left open.
+    """Return the shape that a tensor of the same elements has.
+
+    One dimension may be left open.
 
     Raises:
         UnknownSize: It does not fit, or is not known.
@@ -151,7 +153,9 @@ def _repeat_vector(arguments: Arguments, inputs: Inputs) -> LayerSizes:
 
 
 def merged(inputs: Inputs) -> Shape:
-    """Return the shape of what is computed from tensors element by element, small ones repeated.
+    """Return the shape of what is computed from tensors element by element.
+
+    Small ones are repeated.
 
     Raises:
         UnknownSize: They do not fit.
@@ -179,7 +183,9 @@ def _product(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
 
 
 def concatenated(inputs: Inputs, axis: object) -> Shape:
-    """Return the shape of tensors put one after another along an axis of Keras, in which the batch counts.
+    """Return the shape of tensors put one after another along an axis.
+
+    The batch counts as the first axis, as in Keras.
 
     Raises:
         UnknownSize: They do not fit.

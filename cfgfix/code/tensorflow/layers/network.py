@@ -88,7 +88,9 @@ class Network:
         return node
 
     def parts(self, width: int = FLOAT32) -> list[Part]:
-        """Return the moments of a training step that need the most, for small batches and for large ones.
+        """Return the moments of a training step that need the most.
+
+        Those for small batches are told as well as those for large ones.
 
         Args:
             width: Bytes of a number in an activation.

@@ -125,7 +125,10 @@ class Arguments:
         return found.lower()
 
     def sizes(self, name: str, rank: int, default: int | None = None) -> tuple[int, ...]:
-        """Return one number for each dimension in space, given as one for all or as a list."""
+        """Return one number for each dimension in space.
+
+        It is given as one for all or as a list.
+        """
         found = self.value(name, default)
         numbers = tuple(found) if isinstance(found, (list, tuple)) else (found,) * rank
         if len(numbers) != rank or not all(
@@ -135,7 +138,7 @@ class Arguments:
         return numbers
 
     def channels_last(self) -> None:
-        """Make sure that channels are the last dimension, as Keras has them unless told otherwise."""
+        """Make sure that channels are the last dimension, as is the default."""
         if self.value("data_format") not in (None, "channels_last"):
             raise UnknownSize
 
@@ -190,7 +193,10 @@ def channels(shape: Shape) -> int:
 
 
 def known_elements(shape: Shape) -> float:
-    """Return how many elements a tensor has for one sample; infinite where that is not known."""
+    """Return how many elements a tensor has for one sample.
+
+    Infinite where that is not known.
+    """
     try:
         return elements(shape)
     except UnknownSize:

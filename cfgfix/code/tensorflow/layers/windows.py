@@ -19,7 +19,9 @@ from cfgfix.code.tensorflow.layers.sizes import (
 
 
 def window_steps(size: int | None, kernel: int, stride: int, dilation: int, padding: str) -> int | None:
-    """Return how many steps a window takes over a dimension; None where that is not known.
+    """Return how many steps a window takes over a dimension.
+
+    None where that is not known.
 
     Raises:
         UnknownSize: It does not fit, or the padding is none that is known.
