@@ -63,7 +63,7 @@ def own_configs(hardware: Hardware | None) -> list[OwnConfig]:
     """
     if not _is_project():
         return []
-    runs = Runs(Request())
+    runs = _runs(hardware)
     code = runs.code_around(os.path.join(".", "x"))
     here = os.path.abspath(".") + os.sep
     found: list[OwnConfig] = []
@@ -83,6 +83,13 @@ def own_configs(hardware: Hardware | None) -> list[OwnConfig]:
                 found.append(own)
     found.sort(key=lambda own: (-len(own.meanings.keys), own.path.count(os.sep), own.path))
     return found
+
+
+def _runs(hardware: Hardware | None) -> Runs:
+    runs = Runs(Request())
+    usable = hardware.lookup("gpu.usable_mib") if hardware is not None else None
+    runs.follows_models = usable is not None and usable.known
+    return runs
 
 
 def _is_project() -> bool:
@@ -107,7 +114,7 @@ def own_config(path: str, hardware: Hardware | None) -> OwnConfig | None:
     Raises:
         CfgfixError: It cannot be read.
     """
-    runs = Runs(Request())
+    runs = _runs(hardware)
     says = runs.code_says(path, read_source(path))
     return _own(path, runs, says if says is not None and says.framework else None, hardware)
 

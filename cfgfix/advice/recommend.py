@@ -220,10 +220,28 @@ def _batch(work: _Work) -> None:
         )
         return
     kept = f"; {given} stays as the file has it" if given is not None else ""
+    fits = _most_samples(work)
+    if fits is not None:
+        most, parts = fits
+        work.leave(
+            "batch_size",
+            f"the model that the code builds needs {parts}: {most} is the most that a card may hold{kept}; {peak}",
+        )
+        return
     work.leave(
         "batch_size",
         f"activations decide, and no config tells their size{kept}; {peak}; multiples of 8 suit 16-bit matrix units",
     )
+
+
+def _most_samples(work: _Work) -> tuple[int, str] | None:
+    """Return the largest batch that a card may hold of the model that the code builds, and what it needs in words."""
+    fixed, sample = work.number("training_fixed_bytes"), work.number("training_sample_bytes")
+    usable = work.fact("gpu.usable_mib")
+    if fixed is None or not sample or usable is None:
+        return None
+    most = max(0, math.floor((usable * MIB - fixed) / sample))
+    return most, f"{format_bytes(fixed)} and {format_bytes(sample)} for each sample"
 
 
 def _workers(work: _Work) -> None:

@@ -109,6 +109,7 @@ class Runs:
         "baseline",
         "configs",
         "finder",
+        "follows_models",
         "inputs",
         "jobless",
         "jobs",
@@ -139,6 +140,8 @@ class Runs:
         self.problems: list[CfgfixError] = []
         """What is wrong in settings and stops neither the run nor the files under other settings."""
         self._codes: dict[str, ProjectCode] = {}
+        self.follows_models = False
+        """Whether it is asked what the training of models needs, though no settings name a GPU."""
         self.jobs: list[str] = []
         """What is said of the jobs by whose limits configs were judged."""
         self.jobless = False
@@ -159,7 +162,7 @@ class Runs:
                 Matcher(settings).excluded,
                 content_stamp(()),
                 tensorflow=settings.tensorflow,
-                follows_models=run is not None and any(map(_has_card, run.machines)),
+                follows_models=self.follows_models or (run is not None and any(map(_has_card, run.machines))),
             )
         return found
 

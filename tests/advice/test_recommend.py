@@ -174,3 +174,27 @@ def test_memory_of_the_settings() -> None:
     sample = 1024 * 80 * 4 + 200 * 4 + 2 * 4
     assert [size for _, size, _ in rows] == [12 * 32 * sample, 16 * sample]
     assert rows[0][2] == pytest.approx(12 * 32 * sample / (64 * 2**30))
+
+
+def test_the_model_that_the_code_builds_says_the_largest_batch(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "train.py").write_text(
+        "import tensorflow as tf\nimport yaml\n\n"
+        "cfg = yaml.safe_load(open('config.yaml'))\n"
+        "model = tf.keras.Sequential([tf.keras.layers.Input((1000,)), tf.keras.layers.Dense(cfg['units'])])\n"
+        "model.compile(optimizer='adam', loss='mse')\n"
+        "model.fit(tf.data.Dataset.range(9).batch(cfg['flock']))\n"
+    )
+    (tmp_path / "config.yaml").write_text("flock: 33\nunits: 5000\n")
+    monkeypatch.chdir(tmp_path)
+
+    def reason(machine: str) -> str:
+        hardware = parse_profile(machine)
+        view, schema, _ = view_of("config.yaml", None, Settings(root="."), hardware)
+        left = recommend(view, hardware, schema).left_out
+        return next(item.reason for item in left if item.path == ("flock",))
+
+    assert "the most that a card may hold" in reason("rtx4090,cpus=8,ram=32")
+    assert "the model that the code builds needs" in reason("rtx4090,cpus=8,ram=32")
+    assert "activations decide, and no config tells their size" in reason("cpu,cpus=8,ram=16")

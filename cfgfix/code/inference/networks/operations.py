@@ -55,8 +55,10 @@ class Operation:
 
     Attributes:
         tensors: What it gets.
-        layer: The layer that computes the same; None where `kept` says it.
-        changed: What it makes, where no layer computes the same: a shape.
+        layer: The layer that computes the same; None where one of the others says what it does.
+        same: Whether what it gives has the shape of what it gets.
+        reshape: The shape that it gives, without the batch.
+        means: The axes over which it takes a mean or sum, and whether they stay.
     """
 
     tensors: tuple[Value, ...]
