@@ -97,7 +97,10 @@ def _followed(project: ProjectRuns, result: RunResult, sinks: Sinks) -> list[Tra
         return []
     if project.followed_steps >= MAX_STEPS:
         return []
-    if any(call.name.startswith(_STRATEGIES) and call.conditions for call in calls):
+    strategies = [
+        call for call in calls if call.name.startswith(_STRATEGIES) and call.name.endswith("Strategy")
+    ]
+    if len({call.name for call in strategies}) > 1 or any(call.conditions for call in strategies):
         # How many replicas share a batch depends on what is not known.
         return []
     made: list[Trainings] = []

@@ -424,6 +424,17 @@ def test_a_loop_over_two_models_is_not_told(tmp_path):
     assert figures(tmp_path, program, fit=loop) == {}
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        "if len(tf.config.list_physical_devices('GPU')) > 1:\n    strategy = tf.distribute.MirroredStrategy()\n",
+        "one = tf.distribute.OneDeviceStrategy('/gpu:0')\nother = tf.distribute.MirroredStrategy()\n",
+    ],
+)
+def test_an_unknown_number_of_replicas_is_not_told(tmp_path, program):
+    assert figures(tmp_path, program + textwrap.dedent(PROGRAMS["a list"])) == {}
+
+
 def test_two_sizes_of_batches_are_not_told_apart(tmp_path):
     program = "other = tf.data.Dataset.range(3).batch(7)\n" + textwrap.dedent(PROGRAMS["a list"])
     assert figures(tmp_path, program) == {}
