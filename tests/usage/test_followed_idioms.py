@@ -380,7 +380,9 @@ def test_what_is_only_asked_whether_it_is_none_and_swallowed(tmp_path: Path) -> 
 
 
 def test_words_that_changed_places(tmp_path: Path) -> None:
-    code = LOAD + "tf.keras.layers.Dense(mill['dense_units'])\ntf.keras.layers.Dense(mill.get('test_size', 3))\n"
+    code = (
+        LOAD + "tf.keras.layers.Dense(mill['dense_units'])\ntf.keras.layers.Dense(mill.get('test_size', 3))\n"
+    )
     config = "units_dense: 3\ntrain_size: 2\n"
     found = told(tmp_path, {"train.py": HEAD + code, "mill.yaml": config})["mill.yaml"]
     assert found == [("misspelt-key", "units_dense"), ("dead-key", "train_size")]
