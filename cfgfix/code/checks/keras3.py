@@ -160,7 +160,7 @@ def _end(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0)
 
     kind = expr[0]
     if kind == CONSTANT:
-        value = expr[1]
+        value = str(expr[1]) if type(expr[1]) is int else expr[1]
         return _End(value, True) if isinstance(value, str) and 0 < len(value) < MAX_TEXT else None
     if kind == FORMAT:
         return _End(expr[2], False) if expr[2] else None
