@@ -330,6 +330,10 @@ _TOML_KEY = re.compile(
 )
 
 
+_MOST_BITS = 14_000
+"""Bits of the largest integer that Python writes in decimal (4,300 digits); one written in hexadecimal may be larger and stays a text."""
+
+
 def _toml_tree(text: str) -> tuple[Entry | None, Problem | None]:
     import sys
 
@@ -367,6 +371,8 @@ def _toml_tree(text: str) -> tuple[Entry | None, Problem | None]:
     def made(value: Any, path: KeyPath, depth: int) -> Entry:
         plain = tuple(step for step in path if isinstance(step, str))
         key, span = places.get(plain, ((0, 0), (0, 0)))
+        if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+            value = text[slice(*span)]
         if isinstance(value, dict) and depth < MAX_DEPTH:
             return Entry(
                 "map",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from cfgfix.code.inference.interpreter.objects import Scalar
@@ -101,6 +102,8 @@ def number_for(value: Any, takes: str) -> tuple[int | float, str] | None:
         try:
             number = float(value)
         except ValueError:
+            return None
+        if not math.isfinite(number):
             return None
         if not integer:
             text = number_text(value) or value

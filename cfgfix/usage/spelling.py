@@ -13,11 +13,16 @@ from cfgfix.usage.config_files import Entry
 _NUMBER = re.compile(r"[-+]?(?:[0-9][0-9_]*)(?:\.[0-9_]*)?[eE][-+]?[0-9]+|[-+]?\.[0-9]+[eE][-+]?[0-9]+")
 
 
+MAX_SHOWN = 80
+"""Most characters of a value in a message."""
+
+
 def in_words(value: Value | None) -> str:
-    """Return a value in words."""
-    if isinstance(value, Scalar):
-        return repr(value.value)
-    return "of the code"
+    """Return a value in words; what is long is cut, for it stands in a message."""
+    if not isinstance(value, Scalar):
+        return "of the code"
+    shown = repr(value.value)
+    return shown if len(shown) <= MAX_SHOWN else f"{shown[: MAX_SHOWN - 3]}..."
 
 
 def number_text(value: Any) -> str | None:

@@ -87,3 +87,46 @@ def test_plain_texts_are_still_made(tmp_path: Path, written: str) -> None:
         check=False,
     )
     assert "other" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("config.yaml", "rate: 0x" + "f" * 4_000 + "\nepochs: 1\n"),
+        ("config.yaml", "rate: 0" + "7" * 9_000 + "\nepochs: 1\n"),
+        ("config.yaml", "rate: " + "9" * 5_000 + "\nepochs: 1\n"),
+        ("config.toml", "rate = 0x" + "f" * 4_000 + "\nepochs = 1\n"),
+        ("config.toml", "rate = " + "9" * 5_000 + "\nepochs = 1\n"),
+        ("config.json", '{"rate": ' + "9" * 5_000 + ', "epochs": 1}'),
+    ],
+)
+def test_integers_that_python_does_not_write(tmp_path: Path, name: str, text: str) -> None:
+    loads = {
+        "config.yaml": "yaml.safe_load(open('config.yaml'))",
+        "config.toml": "tomllib.load(open('config.toml', 'rb'))",
+        "config.json": "json.load(open('config.json'))",
+    }
+    (tmp_path / name).write_text(text)
+    (tmp_path / "train.py").write_text(
+        "import json, tomllib\nimport tensorflow as tf\nimport yaml\n"
+        f"cfg = {loads[name]}\ntf.keras.layers.Dense(cfg['rate'] * 2)\ntf.keras.layers.Dropout(cfg['rate'])\n"
+    )
+    for command in (["check", "."], ["fix", "."], ["explain", name]):
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "cfgfix",
+                *command,
+                *(["--output-format", "concise"] if command[0] != "explain" else []),
+            ],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode < 4, done.stderr
+        assert "internal error" not in done.stdout + done.stderr
+        assert max(map(len, done.stdout.splitlines()), default=0) < 1_000
+    assert (tmp_path / name).read_text() == text
