@@ -1,7 +1,7 @@
 """Ask Keras for the models of `keras.applications`, and write the table of `cfgfix.code.tensorflow.applications`.
 
 The models of this environment's Keras are built without their weights; nothing is trained. Activations are those that
-`cfgfix.code.tensorflow.layers` says the layers keep, fitted to the number of pixels: `benchmarks/evidence/training_memory.py`
+`cfgfix.code.tensorflow.layers` says the layers keep, fitted to the number of pixels: `benchmarks/training_memory.py`
 holds them against measured training steps.
 
     python tools/make_application_table.py              # write the table

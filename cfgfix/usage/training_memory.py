@@ -24,7 +24,7 @@ _STRATEGIES = "tensorflow.distribute."
 _BATCH = "batch_size"
 _MIRRORED = "tensorflow.distribute.MirroredStrategy"
 SURE = 0.95
-"""Share of an estimate that a step certainly needs: it is at most a twentieth too high (`benchmarks/evidence/training_memory.py`)."""
+"""Share of an estimate that a step certainly needs: all measured peaks were above it (`benchmarks/training_memory.md`)."""
 
 
 def reached_trainings(
