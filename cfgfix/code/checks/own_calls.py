@@ -82,6 +82,7 @@ class _Certain:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._names: dict[int, dict[str, int]] = {}
+        self._outer: dict[int, set[str]] = {}
         self._stored: set[str] | None = None
         self._overridden: dict[str, list[Scope]] | None = None
 
@@ -117,8 +118,12 @@ class _Certain:
             for inner in scope.module.summary.scopes[scope.number + 1 :]:
                 if inner.parent == scope.number and inner.kind in ("function", "class"):
                     defined[inner.name] = defined.get(inner.name, 0) + 1
-        elsewhere = sum(name in inner.outer for inner in scope.module.summary.scopes if inner is not scope)
-        return len(scope.binding(name)) + defined.get(name, 0) + elsewhere
+        outer = self._outer.get(id(scope.module))
+        if outer is None:
+            outer = self._outer[id(scope.module)] = {
+                item for inner in scope.module.summary.scopes for item in inner.outer
+            }
+        return len(scope.binding(name)) + defined.get(name, 0) + (name in outer)
 
     def _function(self, function: Function) -> _Callee | None:
         scope = function.scope

@@ -19,8 +19,18 @@ from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import IMPORTS, is_tf_keras, written_for_one
 from cfgfix.code.model.expressions import constant, dotted, text, walk
 from cfgfix.code.model.hit import Hit, at, hit_at
-from cfgfix.code.model.program import Program, is_keras_model
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, COMPREHENSION, ITEMS, NAME, SUBSCRIPT, Expr, Scope
+from cfgfix.code.model.program import Module, Program, is_keras_model, once
+from cfgfix.code.model.summary import (
+    ATTRIBUTE,
+    CALL,
+    COMPREHENSION,
+    ITEMS,
+    NAME,
+    SUBSCRIPT,
+    Call,
+    Expr,
+    Scope,
+)
 from cfgfix.code.model.values import Instance, Made, Site, Value, alternatives
 
 NEEDLES = (*IMPORTS,)
@@ -474,28 +484,38 @@ _SEARCHES = frozenset(
 )
 
 
+@once
+def _searches(program: Program, module: Module) -> list[tuple[Scope, Call]]:
+    """Return the calls of a module that search with Optuna, Hyperopt or scikit-optimize."""
+    del program
+    scopes = module.summary.scopes
+    if not any(
+        source.partition(".")[0] in ("optuna", "hyperopt", "skopt")
+        for item in scopes
+        for source in item.imports.values()
+    ):
+        return []
+    return [
+        (where, call)
+        for where in scopes
+        for call in where.calls
+        if call.args and (dotted(call.func) or call.method or "").rpartition(".")[2] in _SEARCHES
+    ]
+
+
 def _tried(program: Program, scope: Scope) -> bool:
-    """Tell whether a search of Optuna, Hyperopt or scikit-optimize calls a function for each of many trials."""
-    for where in scope.module.summary.scopes:
-        for call in where.calls:
-            name = (dotted(call.func) or call.method or "").rpartition(".")[2]
-            if name not in _SEARCHES or not call.args:
-                continue
-            given = call.argument(0, "fn" if name == "fmin" else "func")
-            if given is None or given[:2] != (NAME, scope.name):
-                continue
-            if not any(
-                source.partition(".")[0] in ("optuna", "hyperopt", "skopt")
-                for item in scope.module.summary.scopes
-                for source in item.imports.values()
-            ):
-                continue
-            most = next(
-                (call.keyword(word) for word in ("n_trials", "max_evals", "n_calls") if call.keyword(word)),
-                None,
-            )
-            count = Conditions(program, None).value(most, where, before=call.place[0]) if most else None
-            return not (type(count) is int and count <= FEW)
+    """Tell whether a search calls a function for each of many trials."""
+    for where, call in _searches(program, scope.module):
+        name = (dotted(call.func) or call.method or "").rpartition(".")[2]
+        given = call.argument(0, "fn" if name == "fmin" else "func")
+        if given is None or given[:2] != (NAME, scope.name):
+            continue
+        most = next(
+            (call.keyword(word) for word in ("n_trials", "max_evals", "n_calls") if call.keyword(word)),
+            None,
+        )
+        count = Conditions(program, None).value(most, where, before=call.place[0]) if most else None
+        return not (type(count) is int and count <= FEW)
     return False
 
 
