@@ -368,11 +368,9 @@ class ConfigRuns:
         """
         section = path[:-1]
         siblings = [child.path for _, child in self.entries[section].children if section in self.entries]
-        read = [
-            other
-            for other in siblings
-            if other != path and other in self.entries and not self.untouched(other)
-        ]
+        read = any(
+            other != path and other in self.entries and not self.untouched(other) for other in siblings
+        )
         taken = not section or any(counted(key) for key in self.keys_at(section))
         if (
             taken
