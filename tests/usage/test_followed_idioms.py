@@ -99,6 +99,43 @@ IDIOMS = {
         "wheel:\n  kind: water\n  spokes: 3\n  widht: 2\n",
         [("misspelt-key", "wheel.widht")],
     ),
+    "a registry that classes enter as they are derived": (
+        LOAD
+        + textwrap.dedent("""
+            class Part:
+                kinds = {}
+                def __init_subclass__(cls, **rest):
+                    super().__init_subclass__(**rest)
+                    Part.kinds[cls.__name__.lower()] = cls
+                def __init__(self, options):
+                    self.layer = self.made(options)
+            class Water(Part):
+                def made(self, options):
+                    return tf.keras.layers.Dense(options['spokes'])
+            class Wind(Part):
+                def made(self, options):
+                    return tf.keras.layers.Dense(options['blades'])
+            Part.kinds[mill['kind']](mill)
+        """),
+        "kind: water\nspokes: 3\nrope: 2\n",
+        [("dead-key", "rope")],
+    ),
+    "a registry whose names stand in the heads of classes": (
+        LOAD
+        + textwrap.dedent("""
+            class Part:
+                kinds = {}
+                def __init_subclass__(cls, kind, **rest):
+                    Part.kinds[kind] = cls
+                def __init__(self, options):
+                    self.layer = tf.keras.layers.Dense(options['spokes'])
+            class Water(Part, kind="water"):
+                pass
+            Part.kinds[mill['kind']](mill)
+        """),
+        "kind: water\nspokes: 3\n",
+        [],
+    ),
     "what itemgetter takes": (
         LOAD + "from operator import itemgetter\nfirst, *rest = itemgetter('a', 'b', 'c')(mill)\n"
         "tf.keras.layers.Dense(first + rest[0] + rest[1])\n",

@@ -40,6 +40,15 @@ def outside_bases(cls: ClassObject) -> list[str]:
     return found
 
 
+def derived_hook(cls: ClassObject) -> Value | None:
+    """Return the `__init_subclass__` that a base of the project has, or None."""
+    for here in list(lineage(cls))[1:]:
+        found = here.names.names.get("__init_subclass__")
+        if found is not None:
+            return found
+    return None
+
+
 def member(cls: ClassObject, name: str) -> Value | None:
     """Return what a class or a base of the project defines under a name."""
     for here in lineage(cls):

@@ -474,6 +474,11 @@ def _defined(frame: Frame, scope: Scope) -> Value:
         value = ClassObject(scope, names, bases)
         run.entered[id(scope)] = scope
         run_suite(Frame(run, scope, names, frame.way, frame.depth), scope.body)
+        hook = classes.derived_hook(value)
+        if isinstance(hook, FunctionObject):
+            # What stands in the head of the class beside its bases is not known.
+            spot = frame.spot(scope.place, scope.block)
+            run.call(Call(frame, hook.bound(value), (), {}, spot, opaque=True))
     else:
         value = function_object(frame, scope)
     for decorator in reversed(scope.decorators):
