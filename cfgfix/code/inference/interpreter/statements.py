@@ -123,6 +123,9 @@ def _raise(frame: Frame, event: Event) -> int:
     if event.value is not None:
         raised = evaluate(frame, event.value)
         error = name_of(raised).rpartition(".")[2]
+        if not error and event.value[0] == model.CALL:
+            # A built-in exception is not modelled: its name is what is called.
+            error = (dotted(frame.scope.calls[event.value[1]].func) or "").rpartition(".")[2]
         if isinstance(raised, Instance):
             error = raised.cls.scope.name
         _refuse_decided(frame, event, error, "raises")
