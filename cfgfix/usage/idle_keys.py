@@ -40,7 +40,7 @@ def find_unread(runs: ConfigRuns) -> None:
             continue
         if any(isinstance(step, int) for step in path) and not _is_beside_what_is_read(runs, path):
             continue
-        if runs.root is not None and runs.first.loading.how == "hydra" and path[0] in ("defaults", "hydra"):
+        if _is_for_another_tool(runs, path):
             continue
         if any(other[: len(path)] == path for other in runs.reported):
             continue
@@ -195,6 +195,22 @@ def _is_for_a_reader(name: str) -> bool:
     return name.lower() in _FOR_A_READER or name.startswith(("_", "//", "#", "$"))
 
 
+_MANIFEST = frozenset({"apiVersion", "kind"})
+"""Keys by which a file is a manifest of Kubernetes or Argo, whatever else reads it."""
+MAX_CONFIG = 100_000
+"""Characters of the largest JSON file whose keys may be settings: the configs of 45 public projects stay below 20,000, records of data do not."""
+
+
+def _is_for_another_tool(runs: ConfigRuns, path: KeyPath) -> bool:
+    """Tell whether a key is what another tool reads, or the file holds data and no settings."""
+    tops = {str(step) for step, _ in runs.entries[()].children}
+    if tops >= _MANIFEST:
+        return True
+    if path[0] == "hydra" or (path[0] == "defaults" and runs.entries[path[:1]].kind == "list"):
+        return True
+    return runs.first.file.form == "json" and len(runs.first.file.source.text) > MAX_CONFIG
+
+
 def _names_something(name: str) -> bool:
     """Tell whether a key is there to be shown: the name of a run or of a robot."""
     return name.lower().endswith(("name", "title", "label"))
@@ -291,7 +307,9 @@ def find_overwritten(runs: ConfigRuns) -> None:
         elif (logs or reads) and _counts_in_another_way(runs, path):
             continue
         elif logs and reads and str(path[-1]) not in runs.mentioned:
-            shown = "info" if _names_something(str(path[-1])) else None
+            # What a program changes and writes down is a config for another run.
+            changed = any(key.writes for opened in runs.mine for key in opened.keys.values())
+            shown = "info" if changed or _names_something(str(path[-1])) else None
             _tell(runs, "logged-key", entry, logs[0], "only logged", shown)
         elif (
             reads
@@ -350,6 +368,7 @@ def _may_be_idle(runs: ConfigRuns, path: KeyPath) -> bool:
         or any(isinstance(step, int) for step in path)
         or (entry.kind != "scalar" and _holds_anchor(entry))
         or any(other[: len(path)] == path for other in runs.reported)
+        or _is_for_another_tool(runs, path)
         or (
             not any(
                 key.offers or key.reads for depth in range(1, len(path)) for key in runs.keys_at(path[:depth])

@@ -141,3 +141,30 @@ def test_a_package_that_puts_a_function_in_its_module_s_place(tmp_path: Path) ->
     )
     found = told(tmp_path, {"train.py": main, "herd.yaml": "legs: 4\nwool: 3\n"})
     assert found["herd.yaml"] == [("dead-key", "wool")]
+
+
+TOOLS = {
+    "a manifest of Kubernetes": (
+        "apiVersion: v1\nkind: Herd\nspec: {command: run}\nrun: {units: 4}\n",
+        "cfg['run']['units']",
+    ),
+    "what Hydra reads": (
+        "hydra: {run: {dir: out}}\ndefaults: [{herd: small}]\nrun: {units: 4}\n",
+        "cfg['run']['units']",
+    ),
+}
+
+
+@pytest.mark.parametrize(("config", "read"), TOOLS.values(), ids=TOOLS)
+def test_what_other_tools_read_is_not_dead(tmp_path: Path, config: str, read: str) -> None:
+    import json
+    import subprocess
+    import sys
+
+    (tmp_path / "train.py").write_text(
+        f"import tensorflow as tf\nimport yaml\ncfg = yaml.safe_load(open('herd.yaml'))\ntf.keras.layers.Dense({read})\n"
+    )
+    (tmp_path / "herd.yaml").write_text(config)
+    command = [sys.executable, "-m", "cfgfix", "check", ".", "--output-format", "json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert [item for file in json.loads(done.stdout)["files"] for item in file["findings"]] == []
