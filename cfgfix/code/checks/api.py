@@ -597,19 +597,17 @@ def of_others(site: Site) -> bool:
 
 
 def overridden(program: Program, site: Site) -> bool:
-    """Tell whether a method that an object calls on itself may be a subclass's.
+    """Tell whether a method that is called may be a subclass's.
 
-    `call` of a model always may.
+    It may where an object calls it on itself, and where only an annotation says what the object is. `call` of a model always may.
     """
     func = site.call.func
+    if func[0] != ATTRIBUTE or not (func[2] == "call" or func[2] in methods(program)):
+        return False
     params = site.scope.params
-    return (
-        func[0] == ATTRIBUTE
-        and func[1][0] == NAME
-        and bool(params)
-        and func[1][1] == params[0][0]
-        and (func[2] == "call" or func[2] in methods(program))
-    )
+    if func[1][0] == NAME and params and func[1][1] == params[0][0]:
+        return True
+    return any(isinstance(value, Made) and value.site is None for value in alternatives(site.receiver))
 
 
 @once
