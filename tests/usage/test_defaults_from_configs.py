@@ -218,3 +218,24 @@ def test_configs_that_hydra_composes_without_its_decorator(tmp_path: Path, begin
         ("REF016", "unit"),
         ("REF005", "left"),
     }
+
+
+GROUPS = {
+    "click": (
+        "import click\n",
+        "@click.group()\ndef app():\n    pass\n\n",
+        '@app.command()\n@click.option("--plan", default="run.yml")\n',
+    ),
+    "typer": ("import typer\n", "app = typer.Typer()\n\n", "@app.command()\n"),
+}
+
+
+@pytest.mark.parametrize(("imports", "makes", "adds"), GROUPS.values(), ids=GROUPS)
+def test_commands_of_a_group_are_programs(tmp_path: Path, imports: str, makes: str, adds: str) -> None:
+    program = (
+        f"import tensorflow as tf\nimport yaml\n{imports}\n{makes}{adds}"
+        'def train(plan: str = "run.yml"):\n    cfg = yaml.safe_load(open(plan))\n'
+        '    tf.keras.layers.Dropout(cfg["rate"])\n\n\nif __name__ == "__main__":\n    app()\n'
+    )
+    found = told(tmp_path, program, "rate: 1.5\nrat: 2\n")
+    assert found == {("REF018", "rate", "error"), ("REF005", "rat", "warning")}

@@ -6,7 +6,7 @@ from cfgfix.code.inference.interpreter import classes, writing
 from cfgfix.code.inference.interpreter.events import DEFAULT, Asked
 from cfgfix.code.inference.interpreter.models.builtin_types import builtin_method, fill
 from cfgfix.code.inference.interpreter.models.containers import CONTAINERS
-from cfgfix.code.inference.interpreter.models.decorators import call_decorated
+from cfgfix.code.inference.interpreter.models.decorators import call_decorated, run_commands
 from cfgfix.code.inference.interpreter.models.fields import construct_with_fields, kind_of
 from cfgfix.code.inference.interpreter.models.libraries import call_external, library_method
 from cfgfix.code.inference.interpreter.models.outside import library_call
@@ -84,6 +84,8 @@ def call_value(call: Call) -> Value:
             return call_value(replace(call, callee=first, args=(*args, *call.args), keywords=keywords))
         if callee.name in GETTERS and call.args:
             return call_getter(call, callee)
+        if id(callee) in call.run.commands:
+            return run_commands(call, callee)
         return library_call(call, f"{callee.name}.__call__")
     call.escape()
     return Unknown(origins_of((callee, *call.values)))

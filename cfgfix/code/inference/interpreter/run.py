@@ -351,6 +351,8 @@ class Run:
         self.choosers: set[tuple[str, KeyPath]] = set()
         self.settled: frozenset[tuple[str, KeyPath]] = frozenset()
         self.tracked: Mapping | None = None
+        self.commands: dict[int, list[Value]] = {}
+        """The commands of groups of click and apps of typer, by identity of what they were added to."""
         self.hydra_folder: Value | None = None
         """The folder of configs that `hydra.initialize` was given last."""
         self.resolvers: dict[ClassObject | str, list[str]] = {}

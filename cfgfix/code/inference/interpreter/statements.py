@@ -468,6 +468,16 @@ def _define(frame: Frame, event: Event) -> int:
     return NORMAL
 
 
+def _group_of(frame: Frame, decorator: Expr) -> Value | None:
+    """Return the group or app that `@group.command()` adds a function to, or None."""
+    func = frame.scope.calls[decorator[1]].func if decorator[0] == model.CALL else decorator
+    if func[0] != model.ATTRIBUTE or func[2] not in ("command", "group", "callback"):
+        return None
+    owner = evaluate(frame, func[1])
+    is_group = isinstance(owner, FunctionObject) and "click.group" in owner.decorated
+    return owner if is_group or (isinstance(owner, Made) and owner.name == "typer.Typer") else None
+
+
 def _defined(frame: Frame, scope: Scope) -> Value:
     run = frame.run
     value: Value
@@ -486,6 +496,9 @@ def _defined(frame: Frame, scope: Scope) -> Value:
         value = function_object(frame, scope)
     for decorator in reversed(scope.decorators):
         made = evaluate(frame, decorator)
+        group = _group_of(frame, decorator)
+        if group is not None:
+            run.commands.setdefault(id(group), []).append(value)
         name = name_of(made)
         if isinstance(made, (FunctionObject, Instance)):
             result = run.call(Call(frame, made, (value,), {}, frame.spot(scope.place, scope.block)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cfgfix.code.inference.interpreter.models.hydra import hydra_config
 from cfgfix.code.inference.interpreter.models.options import add_argument, options_given
-from cfgfix.code.inference.interpreter.objects import FunctionObject, Made, Value
+from cfgfix.code.inference.interpreter.objects import NONE, FunctionObject, Made, Value
 from cfgfix.code.inference.interpreter.run import Call
 
 
@@ -14,10 +14,19 @@ def note_decorator(function: FunctionObject, decorator: Value, name: str) -> Non
         function.keywords = {**function.keywords, f"<{name} {len(function.keywords)}>": decorator}
 
 
+def run_commands(call: Call, group: Value) -> Value:
+    """Call each command of a group or app: which one runs, the command line says."""
+    for command in call.run.commands.pop(id(group), []):
+        call.then(command, (), {}, opaque=True)
+    return NONE
+
+
 def call_decorated(call: Call, function: FunctionObject) -> Value | None:
     """Return what a call gives that a decorator answers; None for a plain call."""
     if not function.decorated:
         return None
+    if not call.args:
+        run_commands(call, function)
     given = {name: made for name, made in function.keywords.items() if name.startswith("<")}
     if not given:
         return None
