@@ -159,6 +159,12 @@ def check_function(rule: Rule) -> Check:
     )
 
 
+def _written(leaf: tuple[Any, Any]) -> str:
+    """Return a key with its value as a text; Python writes no integer of more than 4,300 digits in decimal."""
+    path, value = leaf
+    return f"{path!r} {hex(value) if type(value) is int else repr(value)}"
+
+
 def scan(
     files: Sequence[PythonFile],
     rules: Iterable[Rule],
@@ -200,7 +206,7 @@ def scan(
             (
                 [(file.path, file.stamp) for file in files],
                 [(rule.id, int(severity(rule, rule.severity))) for rule in chosen],
-                [(config.path, repr(sorted(config.leaves.items(), key=repr))) for config in configs],
+                [(config.path, sorted(map(_written, config.leaves.items()))) for config in configs],
                 repr(key),
                 repr(replace(requirement, looked_in=())),
                 [item.question for item in under],

@@ -171,12 +171,15 @@ class _Yaml:
         span = (node.value_start, node.end)
         anchored = id(node) in self.repeated
         if node.kind == SCALAR:
+            data = self.data(node)
+            if isinstance(data, int) and data.bit_length() > _MOST_BITS:
+                data = node.text
             found = Entry(
                 "scalar",
                 path,
                 key,
                 span,
-                self.data(node),
+                data,
                 plain=not node.style and node.tag is None,
                 anchored=anchored,
             )

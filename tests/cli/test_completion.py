@@ -112,7 +112,7 @@ def test_the_tab_key_completes_commands_and_options(terminal):
     terminal.type("--hel\t")
     terminal.read("help")
     terminal.type("\n")
-    terminal.read("what this process may really use")
+    terminal.read("that this process may really use")
 
 
 def test_the_tab_key_completes_rules_and_formats(terminal, config):

@@ -88,9 +88,13 @@ class Loads:
             if event.kind == "with":
                 for manager in event.extra or ():
                     self._visit(manager, event, "manager", scope)
-            elif event.kind in ("match", "assert"):
+            elif event.kind == "assert":
                 for part in event.extra or ():
-                    self._visit(part, event, "guard" if event.kind == "match" else "message", scope)
+                    self._visit(part, event, "message", scope)
+            elif event.kind == "match":
+                for case in event.extra or ():
+                    for part in case[2]:
+                        self._visit(part, event, "guard", scope)
             if event.kind == "define":
                 inner = scope.module.summary.scopes[event.extra]
                 for param in inner.params:

@@ -280,16 +280,10 @@ def _base60(parts: list[int] | list[float]) -> int | float:
     return total
 
 
-MAX_DIGITS = 3_500
-"""Most digits of an integer in any base: with more, one written in hexadecimal may pass the 4,300 decimal digits that Python 3.11 writes and reads."""
-
-
 def _construct_int(text: str, loader: Loader) -> object:
     sign, digits = _sign(text.replace("_", ""))
     if digits == "0":
         return 0
-    if len(digits) > MAX_DIGITS:
-        raise ValueError(f"more than {MAX_DIGITS:,} digits, which Python does not write")
     if digits.startswith("0b"):
         return sign * int(digits, 2)
     if digits.startswith("0x"):
