@@ -136,3 +136,29 @@ def test_a_folder_outside_of_the_project_that_a_link_leads_to_is_left(tmp_path):
     (tmp_path / "project" / "configs").symlink_to(outside)
     run(engine.fix, tmp_path / "project" / "configs" / "c.yaml", tmp_path / "project")
     assert LEFT in listed(outside)
+
+
+def test_an_interruption_before_the_file_is_held_leaves_nothing(tmp_path, monkeypatch):
+    from cfgfix.core import temporary_files
+
+    def interrupt(_handle):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(temporary_files, "_lock", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        temporary_files.TemporaryFile(str(tmp_path), 0o600)
+    assert len(list(tmp_path.iterdir())) == 1
+    temporary_files.remove_unfinished()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_took_its_place_is_no_longer_unfinished(tmp_path):
+    from cfgfix.core import temporary_files
+
+    target = tmp_path / "a.yaml"
+    target.write_bytes(b"old")
+    with temporary_files.TemporaryFile(str(tmp_path), 0o600) as made:
+        made.write(b"new")
+        made.replace(str(target), "a.yaml", [])
+    temporary_files.remove_unfinished()
+    assert target.read_bytes() == b"new"

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from cfgfix.cli.options import parse
 from cfgfix.cli.streams import mute, runner_reads, settle, tell
 from cfgfix.core.errors import CfgfixError, ExitCode, UnreadableError
+from cfgfix.core.temporary_files import remove_unfinished
 from cfgfix.core.visible import no_commands, visible, visible_lines
 
 _NEED_NOTHING = (["--version"], ["-V"], ["--help"], ["-h"])
@@ -38,6 +39,7 @@ def run(arguments: Sequence[str]) -> int:
         return int(error.code)
     except KeyboardInterrupt as error:
         terminated = isinstance(error, _Terminated)
+        remove_unfinished()
         done = _after_writing() or ("; nothing was written" if _tells_what_it_writes(arguments) else "")
         _tell(f"cfgfix: {'terminated' if terminated else 'interrupted'}{done}")
         return 143 if terminated else 130

@@ -29,6 +29,17 @@ _TRIES = 5
 _OPEN_FILES_CAN_BE_RENAMED = os.name == "posix"
 
 
+_UNFINISHED: set[str] = set()
+"""Temporary files that this process is about to make, or has made and not put in place."""
+
+
+def remove_unfinished() -> None:
+    """Remove what an interruption left between the making of a temporary file and its `with`."""
+    for path in list(_UNFINISHED):
+        _unlink(path)
+        _UNFINISHED.discard(path)
+
+
 class TemporaryFile:
     """A new file in a folder, open for writing, that takes the place of another or goes; used with `with`.
 
@@ -41,8 +52,10 @@ class TemporaryFile:
 
     def __init__(self, folder: str, mode: int) -> None:
         self._placed = False
+        self.handle = -1
         for _ in range(_TRIES):
             self.path = os.path.join(folder, f".cfgfix-{os.urandom(8).hex()}.tmp")
+            _UNFINISHED.add(self.path)
             self.handle = os.open(self.path, _FLAGS, mode)
             # Between the two calls another run may have taken it for a leftover.
             if _lock(self.handle) and os.fstat(self.handle).st_nlink:
@@ -97,6 +110,7 @@ class TemporaryFile:
         self._close()
         if not self._placed:
             _unlink(self.path)
+        _UNFINISHED.discard(self.path)
 
 
 def remove_leftovers(folder: str) -> None:
