@@ -14,6 +14,8 @@ tf = pytest.importorskip("tensorflow")
 keras = tf.keras
 
 SMALL_NETWORK = "keras.applications.MobileNetV2"
+pytestmark = pytest.mark.acceptance
+
 CASES = [
     (row, SMALL_NETWORK if name.endswith(".") else name)
     for row in rows()
