@@ -34,7 +34,7 @@ _UNFINISHED: set[str] = set()
 
 
 def remove_unfinished() -> None:
-    """Remove what an interruption left between the making of a temporary file and its `with`."""
+    """Remove the temporary files that an interruption left outside a `with`."""
     for path in list(_UNFINISHED):
         _unlink(path)
         _UNFINISHED.discard(path)
