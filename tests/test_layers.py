@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -53,6 +54,19 @@ def imports(text: str, known: Mapping[str, Path]) -> set[str]:
                 name = f"{node.module}.{alias.name}"
                 found.add(name if name in known else node.module)
     return {name for name in found if name.partition(".")[0] == "cfgfix"}
+
+
+def started(text: str, known: Mapping[str, Path]) -> set[str]:
+    """Modules that texts in a text name: what is handed to another interpreter, or imported by name."""
+    found: set[str] = set()
+    if not re.search(
+        r"^(?!\s*(?:from|import) ).*\bcfgfix\.\w", text, re.MULTILINE
+    ):  # most texts are not worth parsing
+        return found
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found |= set(re.findall(r"(?<![\w.])cfgfix(?:\.\w+)+", node.value)) & known.keys()
+    return found
 
 
 @functools.cache
@@ -125,6 +139,13 @@ def test_a_package_imports_only_from_layers_below():
     assert not list(wrong_imports(graph(ROOT)))
 
 
+def test_a_package_starts_nothing_of_the_layers_above():
+    known = modules(ROOT)
+    assert not list(
+        wrong_imports({name: started(path.read_text("utf-8"), known) for name, path in known.items()})
+    )
+
+
 def test_no_modules_import_one_another():
     assert not circles(graph(ROOT))
 
@@ -141,6 +162,11 @@ def test_imports_in_functions_and_for_types_count(tmp_path):
         place = tmp_path / "cfgfix" / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
+    known = modules(tmp_path)
+    program = "child = ['-c', 'from cfgfix.cli.high import main; main()']"
+    assert list(wrong_imports({"cfgfix.core.low": started(program, known)})) == [
+        "cfgfix.core.low imports cfgfix.cli.high"
+    ]
     arrows = graph(tmp_path)
     assert sorted(wrong_imports(arrows)) == [
         "cfgfix.code.model.node imports cfgfix.code.checks.use",

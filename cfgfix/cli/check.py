@@ -59,9 +59,9 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
     earlier = None
     if options["since"] is not None:
         _require_alone(options, fix=fix or stdin is not None)
-        from cfgfix.lint.past import past
+        from cfgfix.lint.past import check_revision
 
-        earlier = past(options["since"], _decisive(options))
+        earlier = check_revision(options["since"], _decisive(options), "cfgfix.cli.since")
     request = engine.Request(
         paths=tuple(options["paths"]),
         settings=settings,

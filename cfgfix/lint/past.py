@@ -33,12 +33,13 @@ _READ = (
 _READ_NAMES = frozenset({"Makefile", "makefile", "Dockerfile", "justfile", "Procfile"})
 
 
-def past(revision: str, asked: Mapping[str, Any]) -> Past:
-    """Return what held at a revision.
+def check_revision(revision: str, asked: Mapping[str, Any], answerer: str) -> Past:
+    """Check the tree of a revision and return what held there.
 
     Args:
         revision: The revision.
-        asked: What the check of it is to do, as `answer` takes it.
+        asked: What the check of it is to do, as plain data.
+        answerer: The module whose `main` does it in a process of its own: it reads `asked` and writes what it found, as JSON.
 
     Raises:
         CfgfixError: This is no repository, or the revision is none of it.
@@ -66,7 +67,9 @@ def past(revision: str, asked: Mapping[str, Any]) -> Past:
         if not present or not os.path.isdir(start):
             return Past(revision, Baseline(os.path.join(here, "since"), {}), {})
         config = asked["config"] and _settings_there(asked["config"], root, tree)
-        answer = _checked(start, os.path.join(folder, "cache"), {**asked, "config": config, "paths": present})
+        answer = _checked(
+            start, os.path.join(folder, "cache"), {**asked, "config": config, "paths": present}, answerer
+        )
     rows = {(str(path), str(rule), str(place)): int(count) for path, rule, place, count in answer["findings"]}
     reads = {
         str(path): {str(name): (str(place[0]), int(place[1])) for name, place in found.items()}
@@ -93,13 +96,13 @@ def _settings_there(path: str, root: str, tree: str) -> str:
     return then if not relative.startswith("..") and os.path.isfile(then) else path
 
 
-def _checked(folder: str, cache: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(folder: str, cache: str, asked: Mapping[str, Any], answerer: str) -> dict[str, Any]:
     """Return what a check in a folder finds, made by a process that starts there."""
     # The folder holds what the repository holds: nothing may be imported from it.
     ways = [os.path.abspath(way) for way in sys.path if way]
     program = (
         "import sys; count = int(sys.argv[1]); sys.path[:] = sys.argv[2 : 2 + count]; "
-        "from cfgfix.cli.since import main; main()"
+        f"from {answerer} import main; main()"
     )
     done = subprocess.run(  # noqa: S603 - this interpreter, with this package
         [sys.executable, "-c", program, str(len(ways)), *ways],
