@@ -89,16 +89,23 @@ def _with_edited(text: str, comments: list[tuple[int, str]], edits: Sequence[Rep
 class _Side:
     """One text of a proof, before or after: its places, and where the edits lie in it."""
 
-    __slots__ = ("met", "offsets", "spans")
+    __slots__ = ("_known", "met", "offsets", "spans")
 
     def __init__(self, offsets: Offsets, spans: list[tuple[int, int]]) -> None:
         self.offsets = offsets
         self.spans = spans
         self.met: set[tuple[int, int]] = set()
         """The edits that some statement answers for."""
+        self._known: dict[Any, tuple[int, int]] = {}
 
     def span(self, node: Any) -> tuple[int, int]:
         """Return the offsets of a statement, decorators included."""
+        known = self._known.get(node)
+        if known is None:
+            known = self._known[node] = self._span(node)
+        return known
+
+    def _span(self, node: Any) -> tuple[int, int]:
         end = self.offsets.offset(node.end_lineno, node.end_col_offset)
         decorators = getattr(node, "decorator_list", None)
         if not decorators:

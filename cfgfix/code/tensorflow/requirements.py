@@ -664,9 +664,8 @@ def _ending(requirement: Requirement, last: int, because: str) -> Requirement:
 
 def _included_in(path: str) -> list[str]:
     """Return the files that a text file of requirements names with `-r`, those below its folder; theirs are not followed."""
-    try:
-        data = read_regular(path, MAX_BYTES + 1)
-    except OSError:
+    data = _read(path)
+    if data is None:
         return []
     folder = os.path.dirname(path)
     names = _INCLUDE.findall(data[:MAX_BYTES].decode("utf-8", "replace"))[:MAX_PARTS]
@@ -717,13 +716,20 @@ class _Said:
     because: str = ""
 
 
-def _said_in(path: str, *, installs: bool = False) -> _Said | None:
-    """Return what a file says; with `installs`, only its lines that install something."""
+def _read(path: str) -> bytes | None:
+    """Return the beginning of a file, one byte more than is taken in; None where there is none to read."""
+    if not os.path.isfile(path):  # so it is with most of the names
+        return None
     try:
-        data = read_regular(path, MAX_BYTES + 1)
+        return read_regular(path, MAX_BYTES + 1)
     except OSError:
         return None
-    if len(data) > MAX_BYTES:
+
+
+def _said_in(path: str, *, installs: bool = False) -> _Said | None:
+    """Return what a file says; with `installs`, only its lines that install something."""
+    data = _read(path)
+    if data is None or len(data) > MAX_BYTES:
         return None
     named, keras, keras_2, addons, computed, two = "", "", False, False, False, False
     company: tuple[str, str] | None = None
@@ -830,9 +836,8 @@ def _lists(line: str, before: bool) -> bool:
 
 def _listed_in(path: str) -> _Said | None:
     """Return what a list in a guide says of TensorFlow's release, the first item that does; None where none does."""
-    try:
-        data = read_regular(path, MAX_BYTES + 1)
-    except OSError:
+    data = _read(path)
+    if data is None:
         return None
     text = data[:MAX_BYTES].decode("utf-8", "replace")
     # Most lines say nothing of it.

@@ -248,23 +248,28 @@ def _difference(first: list[Slot], second: list[Slot]) -> str | None:
             if (id(before), id(after)) in seen:
                 continue
             seen.add((id(before), id(after)))
-            shown = format_key_path(path) or "the document"
             if before.mapping != after.mapping or before.tag != after.tag:
-                return f"{shown} is another kind of collection"
+                return f"{_place_text(path)} is another kind of collection"
             for index, (one, other) in enumerate(zip_longest(before.slots, after.slots)):
                 if one is None or other is None:
-                    return f"{shown} has {len(after.slots)} entries instead of {len(before.slots)}"
+                    return (
+                        f"{_place_text(path)} has {len(after.slots)} entries instead of {len(before.slots)}"
+                    )
                 if before.mapping:
                     waiting.append(((*path, "?"), one.key, other.key))
                     if not isinstance(one.key, Tree) and not _same_scalar(one.key, other.key):
-                        return f"{shown} has the key {other.key!r} where {one.key!r} is meant"
+                        return f"{_place_text(path)} has the key {other.key!r} where {one.key!r} is meant"
                 step: str | int = (
                     str(one.text if one.text is not None else one.key) if before.mapping else index
                 )
                 waiting.append(((*path, step), one.value, other.value))
         elif isinstance(before, Tree) or isinstance(after, Tree) or not _same_scalar(before, after):
-            return f"{format_key_path(path) or 'the document'} is {_value_text(after)} where {_value_text(before)} is meant"
+            return f"{_place_text(path)} is {_value_text(after)} where {_value_text(before)} is meant"
     return None
+
+
+def _place_text(path: KeyPath) -> str:
+    return format_key_path(path) or "the document"
 
 
 def _same_scalar(first: object, second: object) -> bool:

@@ -117,7 +117,7 @@ def _read_nodes(loader: Loader) -> Callable[[Document], list[Slot]]:
         builder = Builder(document.source, loader)
 
         def value(node: Node) -> object:
-            node = deref(node)
+            """Read a node that is no alias."""
             if node.kind is SCALAR:
                 return scalar(node)
             known = done.get(id(node))
@@ -125,12 +125,14 @@ def _read_nodes(loader: Loader) -> Callable[[Document], list[Slot]]:
                 known = done[id(node)] = Tree(mapping=node.kind is MAPPING, tag=_core_tag(node.tag or ""))
                 if node.kind is MAPPING:
                     for key, item in node.items:
-                        name = deref(key)
-                        made = MERGE if is_merge(key) else value(key)
+                        name, origin = deref(key), deref(item)
+                        made = MERGE if is_merge(key) else value(name)
                         text = name.text if name.kind is SCALAR else None
-                        known.slots.append(Slot(made, text, value(item), deref(item)))
+                        known.slots.append(Slot(made, text, value(origin), origin))
                 else:
-                    known.slots.extend(Slot(None, None, value(item), deref(item)) for item in node.items)
+                    for item in node.items:
+                        origin = deref(item)
+                        known.slots.append(Slot(None, None, value(origin), origin))
             return known
 
         def scalar(node: Node) -> object:
