@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
+from cfgfix.advice.key_meaning import absence_line, beside_of, end_lines
 from cfgfix.advice.own_configs import OwnConfig
 from cfgfix.advice.page import Line
 from cfgfix.config.document.compose import Document, Kind, compose
@@ -29,8 +30,6 @@ from cfgfix.usage.key_uses import (
     Use,
 )
 
-MAX_PLACES = 4
-"""Most calls that a value reaches that are told."""
 MAX_KEYS = 8
 """Most keys of one name that are told about."""
 MAX_CONFIGS = 200
@@ -69,13 +68,11 @@ def project_lines(keys: Sequence[tuple[OwnConfig, KeyPath]], request: str | None
         shown = document.source.text[entry[1].value_start : entry[1].end].splitlines()
         value = f" is {shown[0][:60]}" if len(shown) == 1 and shown[0] else ""
         lines.append((1, f"{own.path}:{line}: {key}{value}"))
-        reached = [item for item in (own.says.reached if own.says is not None else ()) if item.path == path]
-        for item in reached[:MAX_PLACES]:
-            place = f"{os.path.relpath(item.location.path)}:{item.location.line}"
-            how = "reaches" if item.unchanged else "goes into"
-            lines.append((3, f"{how} {item.call_text} in {place}"))
-        if len(reached) > MAX_PLACES:
-            lines.append((3, f"and {len(reached) - MAX_PLACES} more"))
+        if own.says is not None:
+            lines += [(3, text) for _, text in beside_of(path, own.meanings)]
+            lines += [(3, text) for text in end_lines(path, own.says)]
+            absent = absence_line(path, own.says)
+            lines += [(3, absent)] if absent else []
         lines += [
             (3, f"{finding.severity.label} {finding.rule}: {finding.message}")
             for finding in found[own.path]

@@ -8,7 +8,7 @@ from cfgfix.config.compose.overrides import override, shifted
 from cfgfix.config.dialects.dialect import Dialect
 from cfgfix.config.dialects.foreign import tool_of
 from cfgfix.config.document.compose import Document, compose
-from cfgfix.config.loaders.scalars import LOADERS, Loader
+from cfgfix.config.loaders.scalars import Loader
 from cfgfix.core.baseline import split as split_known
 from cfgfix.core.edits import Edit
 from cfgfix.core.errors import UnreadableError
@@ -23,18 +23,14 @@ from cfgfix.lint.session import (
     Machine,
     Run,
     Runs,
-    dialect_of,
-    target_of,
-    with_job_limits,
-    with_meanings,
     with_ruamel_around,
     with_surroundings,
 )
+from cfgfix.lint.targets import standing_of, targets_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfgfix.core.fix_loop import Fixed
-    from cfgfix.usage.project_code import CodeSays
 
 
 NEITHER = "neither YAML nor Python"
@@ -73,13 +69,6 @@ def report_file(
     return report if report.settings is not None else replace(report, settings=run.settings)
 
 
-def _says(runs: Runs, run: Run, source: SourceFile) -> CodeSays | None:
-    """Return what the code around a config says of it, where some rule asks for that."""
-    if not run.checker.code or source.path == "-":
-        return None
-    return runs.code_says(source.path, source)
-
-
 def _lacking(runs: Runs, run: Run, document: Document) -> str | None:
     """Return why no code is known to open a file, where code was looked at."""
     path = document.source.path
@@ -103,15 +92,9 @@ def _judged(
 ) -> FileReport:
     document = compose(source)
     forced = alone and request.force_dialect
-    dialect = dialect_of(document, run, forced=forced)
-    says = _says(runs, run, source)
-    another = says is not None and says.another
-    if says is not None and not says.framework:
-        # What no program of TensorFlow opens is judged by its keys.
-        says = None
-    if says is not None and dialect is None:
-        dialect = run.dialects.get("generic")
-    elif another and not forced:
+    standing = standing_of(runs, run, document, forced=forced)
+    dialect, says = standing.dialect, standing.says
+    if standing.foreign:
         return FileReport(
             source.path,
             passed_over="only programs of another framework open it",
@@ -139,18 +122,7 @@ def _judged(
     if request.overrides:
         document, shift = override(document, request.overrides)
     hidden: list[Finding] = []
-    targets = [target_of(run, dialect, machine) for machine in run.machines]
-    if says is not None and run.settings.loader is None and dialect.name == "generic":
-        targets = [replace(target, loader=LOADERS[says.loader]) for target in targets]
-    if says is not None and says.reached:
-        targets = [with_meanings(target, says.reached) for target in targets]
-    if says is not None and says.job is not None and run.settings.hardware is None:
-        by_job = [with_job_limits(target, says.job) for target in targets]
-        targets = [target for target, _ in by_job]
-        runs.jobs += [line for _, line in by_job if line not in runs.jobs]
-    else:
-        runs.jobless = True
-
+    targets = targets_of(runs, run, dialect, says)
     cut: set[str] = set()
     judged_text = ""
     most = MAX_FIXED if request.fix else MAX_FINDINGS

@@ -20,10 +20,15 @@ from cfgfix.lint.filters import applicable
 from cfgfix.lint.other_formats import OPENED_BY_CODE, other_formats, read_by_named_modules
 from cfgfix.lint.python_reports import PYTHON, YAML, report_python, report_python_text, scans_python
 from cfgfix.lint.request import FileReport, Read, Report, Request
-from cfgfix.lint.session import Runs, dialect_of, select, target_of
+from cfgfix.lint.session import Runs, dialect_of, select
+from cfgfix.lint.targets import Standing, standing_of, targets_of
 from cfgfix.lint.writing import write_reports
 from cfgfix.rules.rule import Rule
 from cfgfix.settings.discovery import Matcher, find
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfgfix.usage.project_code import CodeSays
 
 _UNSOUND = "the settings above it are wrong"
 
@@ -47,6 +52,20 @@ def check(request: Request) -> Report:
     return _run(replace(request, fix=False))
 
 
+def check_and_see(request: Request) -> tuple[Report, Sight | None]:
+    """Look at one text as `check` does, and say what that rests on.
+
+    The code is asked once for both; of Python there is a report alone.
+
+    Raises:
+        CfgfixError: The settings are wrong, or the text cannot be read.
+    """
+    request = replace(request, fix=False)
+    runs = Runs(request)
+    report = _run(request, runs)
+    return report, None if request.stdin_name.endswith(".py") else sight(request, runs)
+
+
 def fix(request: Request) -> Report:
     """Repair what can be repaired.
 
@@ -67,32 +86,45 @@ class Sight:
     rules: tuple[Rule, ...]
     hardware: str
     """One line: which machine is judged by."""
+    says: CodeSays | None = None
+    """What the code that opens it says of it."""
 
 
-def sight(request: Request) -> Sight | None:
+def sight(request: Request, runs: Runs | None = None, *, by_code: bool = True) -> Sight | None:
     """Return what a check of the request's standard input rests on.
 
     None where the text is no training config.
+
+    Args:
+        request: The text and its name.
+        runs: Those of a check of the same request, whose knowledge of the code is used again.
+        by_code: Whether the code around is asked, too; of a large project that takes seconds once.
 
     Raises:
         CfgfixError: The settings are wrong, or the text cannot be read.
     """
     assert request.stdin is not None
-    runs = Runs(request)
+    runs = Runs(request) if runs is None else runs
     run = runs.run_for(runs.finder.settings_in(os.path.dirname(request.stdin_name) or "."))
     document = compose(SourceFile.from_bytes(request.stdin, request.stdin_name))
-    dialect = dialect_of(document, run, forced=request.force_dialect)
-    if dialect is None:
+    forced = request.force_dialect
+    standing = (
+        standing_of(runs, run, document, forced=forced)
+        if by_code
+        else Standing(dialect_of(document, run, forced=forced), None, foreign=False)
+    )
+    if standing.dialect is None or standing.foreign:
         return None
-    return Sight(document, target_of(run, dialect, run.machines[0]), run.checker.rules, run.hardware)
+    target = targets_of(runs, run, standing.dialect, standing.says)[0]
+    return Sight(document, target, run.checker.rules, run.hardware, standing.says)
 
 
-def _run(request: Request) -> Report:
+def _run(request: Request, runs: Runs | None = None) -> Report:
     if request.overrides and request.fix:
         raise CfgfixError(
             "--set checks a config as an override would make it; it cannot be combined with fixing"
         )
-    runs = Runs(request)
+    runs = Runs(request) if runs is None else runs
     base = runs.finder.settings_in(".")
     errors: list[CfgfixError] = []
     reports: list[FileReport] = []

@@ -65,8 +65,7 @@ def analyse(text: str, path: str) -> Analysis:
     try:
         if is_excluded(path):
             return Analysis(source, engine.FileReport(path), None, "")
-        report = engine.check(request)
-        sight = None if path.endswith(".py") else engine.sight(request)
+        report, sight = engine.check_and_see(request)
     except CfgfixError as error:
         return Analysis(source, engine.FileReport(path), None, "", error)
     wrong = report.errors[0] if report.errors else None

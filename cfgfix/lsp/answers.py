@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from cfgfix.advice.key_meaning import absence_line, end_lines, meaning_lines, read_line, words_at
 from cfgfix.config.dialects.derived import DERIVED
 from cfgfix.config.dialects.dialect import Dialect, matches
 from cfgfix.config.dialects.meanings import meaning
@@ -22,6 +23,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from cfgfix.usage.project_code import CodeSays
+
+MAX_PROGRAMS = 3
+"""Most programs that are named beside a key."""
 MAX_VALUES = 200
 """Most values or keys offered at once."""
 
@@ -97,7 +102,10 @@ def _about_finding(finding: Finding) -> str:
 def _about_key(analysis: Analysis, place: Place) -> str:
     assert analysis.sight is not None
     target = analysis.sight.target
-    lines = [f"`{format_key_path(place.path)}` ({target.dialect.title})"]
+    says = analysis.sight.says
+    known_by = f"opened by {', '.join(says.programs[:MAX_PROGRAMS])}" if says is not None else ""
+    by_code = says is not None and target.dialect.confidence == "low"
+    lines = [f"`{format_key_path(place.path)}` ({known_by if by_code else target.dialect.title})"]
     description = target.schema.describe(place.path) if target.schema is not None else None
     if description is not None:
         if description.text:
@@ -111,11 +119,24 @@ def _about_key(analysis: Analysis, place: Place) -> str:
         if description.unread:
             lines.append("\nNo code reads it.")
     concept = target.dialect.concept_of(place.path)
+    told = list(meaning_lines(place.path, target.meanings))
+    if told:
+        lines += ["", *(f"{text}." for text in told)]
+    if says is not None:
+        lines += _in_code(place.path, says)
     if concept is not None:
-        if description is None or not description.text:
+        if not told and (description is None or not description.text):
             lines += ["", meaning(concept)]
         lines += _effect(analysis, place, concept)
     return "\n".join(lines)
+
+
+def _in_code(path: KeyPath, says: CodeSays) -> list[str]:
+    """Return what the code that opens a config does with a key of it."""
+    found = [*end_lines(path, says)] or [read_line(path, says)]
+    found.append(absence_line(path, says))
+    lines = [f"- {text}" for text in found if text]
+    return ["", *lines] if lines else []
 
 
 def _effect(analysis: Analysis, place: Place, concept: str) -> list[str]:
@@ -136,8 +157,10 @@ def _effect(analysis: Analysis, place: Place, concept: str) -> list[str]:
     told = {finding.rule for finding in analysis.report.findings}
     lines.append("")
     for rule in rules:
-        mark = "speaks here" if rule.id in told else "has nothing to say"
-        if rule.needs_hardware and target.hardware is None:
+        mark = "has nothing to say"
+        if rule.id in told:
+            mark = "speaks here"
+        elif rule.needs_hardware and target.hardware is None:
             mark = "needs a machine"
         lines.append(f"- {rule.id} {rule.name}: {mark}")
     return lines
@@ -281,6 +304,7 @@ def _keys(
     schema = target.schema
     names = dict.fromkeys(schema.keys(path) if schema is not None else ())
     names.update(dict.fromkeys(_by_concepts(target.dialect, path)))
+    names.update(dict.fromkeys(_asked_in(analysis.sight.says, path)))
     offers: list[Offer] = []
     for name, slip in _ranked(word, [name for name in names if name not in present or name == word]):
         about = schema.describe((*path, name)) if schema is not None else None
@@ -314,30 +338,32 @@ def _by_concepts(dialect: Dialect, path: KeyPath) -> Iterator[str]:
                     yield step
 
 
+def _asked_in(says: CodeSays | None, path: KeyPath) -> Iterator[str]:
+    """Yield the keys below a path that the code asks for or reads, the lacking ones first."""
+    for key, _ in (*says.asked, *says.reads) if says is not None else ():
+        if len(key) > len(path) and key[: len(path)] == path and isinstance(key[len(path)], str):
+            yield str(key[len(path)])
+
+
 def _values(analysis: Analysis, path: KeyPath, word: str, start: int, end: int) -> list[Offer]:
     assert analysis.sight is not None
     schema = analysis.sight.target.schema
-    if schema is None:
-        return []
-    about = schema.describe(path)
-    if about is None:
-        return []
-    values: dict[str, object] = {spell(value): value for value in about.enum}
-    if not values and about.types == frozenset({"boolean"}):
-        values = {"true": True, "false": False}
-    default = (
-        spell(about.default)
-        if about.default is not MISSING and not isinstance(about.default, (dict, list))
-        else None
-    )
-    if default is not None:
-        values.setdefault(default, about.default)
+    about = schema.describe(path) if schema is not None else None
+    says = analysis.sight.says
+    values = {spell(value): "" for value in about.enum} if about is not None else {}
+    if not values and about is not None and about.types == frozenset({"boolean"}):
+        values = dict.fromkeys(("true", "false"), "")
+    if says is not None:
+        for known, call in words_at(path, says).items():
+            values.setdefault(spell(known), call)
+    if about is not None and about.default is not MISSING and not isinstance(about.default, (dict, list)):
+        values[spell(about.default)] = "default"
     return [
         Offer(
             text,
             text,
-            ("did you mean this? " if slip else "") + ("default" if text == default else ""),
-            about.text or "",
+            ("did you mean this? " if slip else "") + values[text],
+            (about.text if about is not None else None) or "",
             "value",
             start,
             end,

@@ -186,7 +186,8 @@ def read_concepts(config: Config, *, dialect: str | None = None) -> Concepts:
     As text they are a table of what is read from which key.
 
     A file is read as `cfgfix check` reads it: with the dialect, the key paths and the loader that the settings of its folder
-    name (`[tool.cfgfix]`), else with the dialect that is detected, else by the common spellings.
+    name (`[tool.cfgfix]`), else with the dialect that is detected, else by what its values reach in the code that opens it
+    and by the common spellings.
 
     Args:
         config: A mapping of concept names, the path of a YAML file, what this function returned before, or None.
@@ -231,7 +232,11 @@ def _read_file(path: str, name: str | None) -> Concepts:
         return lambda settings: overruled(settings, dialect=dialect, hardware="none")
 
     content = read_source(path).raw
-    seen = sight(Request(stdin=content, stdin_name=path, adjust=adjust(name)))
+    request = Request(stdin=content, stdin_name=path, adjust=adjust(name))
+    seen = sight(request, by_code=False)
+    if name is None and (seen is None or seen.target.dialect.confidence == "low"):
+        # Of a dialect of common spellings, or none, the code that opens the file knows more.
+        seen = sight(request) or seen
     if seen is None:
         forced = adjust(name or "generic")
         seen = sight(Request(stdin=content, stdin_name=path, adjust=forced, force_dialect=True))

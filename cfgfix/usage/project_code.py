@@ -50,6 +50,8 @@ class CodeSays:
         reached: The parameters of TensorFlow that its values reach, and what its programs say themselves.
         job: What runs a program with it under limits, or None.
         branches: The branches of the code that it decides.
+        fallbacks: What the code takes for keys that the file might lack, in words.
+        release: The newest TensorFlow that the code may be run with, as `Api.newest`; 0 for none.
     """
 
     loader: str
@@ -73,6 +75,8 @@ class CodeSays:
     reached: tuple[Reached, ...] = ()
     job: Job | None = None
     branches: tuple[Branch, ...] = ()
+    fallbacks: tuple[tuple[KeyPath, str], ...] = ()
+    release: int = 0
 
 
 OptionHit = tuple[str, str, Hit]
@@ -365,6 +369,8 @@ def _says(found: ConfigVerdicts) -> CodeSays:
         found.reached,
         found.job,
         found.branches,
+        tuple(found.fallbacks.items()),
+        found.release,
     )
 
 
@@ -448,6 +454,8 @@ def _packed(known: Known) -> Any:
             if item.job
             else None,
             [(one.module, one.place, one.taken, one.path) for one in item.branches],
+            item.fallbacks,
+            item.release,
         )
         for path, item in known.configs.items()
     ]
@@ -554,8 +562,10 @@ def _unpacked(data: Any) -> Known:
             tuple(_unpacked_reached(one) for one in reached),
             Job(*job) if job is not None else None,
             tuple(Branch(*one) for one in branches),
+            tuple(fallbacks),
+            release,
         )
-        for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers, reads, asked, ways, reached, job, branches in found
+        for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers, reads, asked, ways, reached, job, branches, fallbacks, release in found
     }
     return Known(
         configs,

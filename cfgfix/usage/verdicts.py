@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from cfgfix.code.inference.interpreter.objects import Scalar
 from cfgfix.config.dialects.parameters import Branch, Reached
 from cfgfix.core.errors import internal_fault
 from cfgfix.core.records import dataclass
@@ -22,6 +23,7 @@ from cfgfix.usage.reached import Places, branches_of, reached_by
 from cfgfix.usage.refused_arguments import find_refused_arguments
 from cfgfix.usage.refused_keys import find_refused
 from cfgfix.usage.sinks import Sinks
+from cfgfix.usage.spelling import in_words
 from cfgfix.usage.value_texts import find_numbers_as_text, find_open_interpolations, find_wrong_values
 
 MAX_PLACES = 1_000
@@ -48,6 +50,8 @@ class ConfigVerdicts:
         reached: The parameters of TensorFlow that its values reach.
         job: What runs a program with it under limits, or None.
         branches: The branches of the code that it decides.
+        fallbacks: What the code takes for keys that a file does not have, by key.
+        release: The newest TensorFlow that the code may be run with, as `Api.newest`.
     """
 
     file: ConfigFile
@@ -65,6 +69,8 @@ class ConfigVerdicts:
     reached: tuple[Reached, ...]
     job: Job | None
     branches: tuple[Branch, ...]
+    fallbacks: dict[KeyPath, str]
+    release: int
 
 
 def verdicts_by_file(
@@ -95,7 +101,8 @@ def verdicts_by_file(
             runs = ConfigRuns(project, path, results, mentioned)
             programs = {runs.relative(result.entrance.module.path) for result in results}
             reached = _reached_by(runs, sinks, places)
-            found[path] = _verdicts_of(runs, arguments, reached, job_for(jobs, programs, path))
+            job = job_for(jobs, programs, path)
+            found[path] = _verdicts_of(runs, arguments, reached, job)
         except Exception as error:  # noqa: BLE001 - a fault here costs what the code says of one file
             project.failures.append(internal_fault(error, os.path.join(project.root, path)))
     return found
@@ -175,6 +182,8 @@ def _verdicts_of(
         reached,
         job,
         branches_of(runs.path, runs.results),
+        _fallbacks(runs),
+        arguments.api.newest,
     )
 
 
@@ -206,6 +215,16 @@ def _reads(runs: ConfigRuns) -> dict[KeyPath, Place]:
             if path and spot is not None and len(found) < MAX_PLACES:
                 found.setdefault(path, (runs.relative(spot.path), spot.line))
     return found
+
+
+def _fallbacks(runs: ConfigRuns) -> dict[KeyPath, str]:
+    """Return what the code takes instead of each key where a file does not have it, where all runs take the same."""
+    found: dict[KeyPath, set[str]] = {}
+    for opened in runs.mine:
+        for path, key in opened.keys.items():
+            if isinstance(key.fallback, Scalar) and len(found) < MAX_PLACES:
+                found.setdefault(path, set()).add(in_words(key.fallback))
+    return {path: next(iter(texts)) for path, texts in found.items() if len(texts) == 1}
 
 
 def _asked(runs: ConfigRuns) -> tuple[tuple[KeyPath, Place], ...]:

@@ -116,7 +116,7 @@ def test_a_key_of_the_project_comes_first(cfgfix, config, tmp_path):
         "",
         "In this project",
         "  barn.yaml:3: pens.flock is 33",
-        "    reaches Dataset.batch(batch_size) in run.py:6",
+        "    reaches Dataset.batch(batch_size) in run.py:6, which takes an integer above 0",
     ]
     assert "In known families of configs" not in page
     by_concept = cfgfix("explain", "learning_rate").out

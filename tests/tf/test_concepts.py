@@ -25,6 +25,22 @@ def test_a_file_is_read_through_its_dialect(tmp_path) -> None:
     assert found.place("workers") == "data.num_workers"
 
 
+def test_keys_that_only_the_code_knows_are_read_by_what_they_reach(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(
+        "import tensorflow as tf\nimport yaml\n\nherd = yaml.safe_load(open('herd.yaml'))\n"
+        "data = tf.data.Dataset.range(9).map(abs, num_parallel_calls=herd['hands'])\n"
+        "data = data.batch(herd['pen']['flock']).prefetch(herd['gate'] + 1)\n"
+    )
+    path = tmp_path / "herd.yaml"
+    path.write_text("pen: {flock: 8}\nhands: 4\ngate: 2\nbatch_size: 3\n")
+    found = read_concepts("herd.yaml")
+    assert found.whole("batch_size") == 8
+    assert found.place("batch_size") == "pen.flock"
+    assert found.whole("workers") == 4
+    assert found.raw("prefetch") is None, "the code makes another number of it"
+
+
 def test_a_number_in_quotes_is_named_with_its_key_and_file(tmp_path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text('data:\n  batch_size: 8\n  num_workers: "4"\n')

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 MEANINGS: dict[str, tuple[str, str]] = {
     "batch_size": ("samples in a training batch", ""),
     "eval_batch_size": ("samples in an evaluation batch", ""),
@@ -120,6 +122,21 @@ MEANINGS: dict[str, tuple[str, str]] = {
     "slots": ("GPUs that a cluster gives to one trial", ""),
 }
 """Concept: its meaning, and its unit or values."""
+
+
+BESIDE: dict[tuple[str, str], str] = {
+    ("batch_size", "strategy"): "the global batch, which all replicas of the strategy share",
+    ("eval_batch_size", "strategy"): "the global batch, which all replicas of the strategy share",
+}
+"""What a concept is where the program says another one: a batch under a distribution strategy."""
+
+
+def meaning_beside(concept: str, given: Iterable[str]) -> str:
+    """Return what a concept is beside others that the program gives.
+
+    The text is empty where they change nothing.
+    """
+    return next((BESIDE[concept, other] for other in given if (concept, other) in BESIDE), "")
 
 
 def meaning(concept: str) -> str:

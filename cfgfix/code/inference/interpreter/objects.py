@@ -76,11 +76,12 @@ class ConfigKey:
         compared: Constants that its value is compared with, and whether it is the same.
         rivals: Constants that its value, or what is made of it alone, is compared with or looked up among.
         asked: Names that a section is asked for of which not all entries are known.
+        fallback: What is taken where the file does not have it, as the first read with a default says; None for none.
     """
 
     __slots__ = (
         "accepted",
-        "asked", "compared", "conversions", "escapes", "interpolated", "logs", "may_write", "offers", "overlaid", "parent", "path", "reads", "rivals", "size", "source", "uses", "walks", "writes",
+        "asked", "compared", "conversions", "escapes", "fallback", "interpolated", "logs", "may_write", "offers", "overlaid", "parent", "path", "reads", "rivals", "size", "source", "uses", "walks", "writes",
     )  # fmt: skip
 
     def __init__(self, source: str, path: KeyPath, parent: ConfigKey | None) -> None:
@@ -103,6 +104,7 @@ class ConfigKey:
         self.overlaid = False
         self.compared: list[tuple[Any, bool]] = []
         self.rivals: dict[str, None] = {}
+        self.fallback: Value | None = None
 
     @property
     def name(self) -> str:

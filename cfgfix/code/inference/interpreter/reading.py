@@ -81,7 +81,7 @@ def attribute(frame: Frame, owner: Value, name: str, spot: Spot, default: Value 
             found = owner.entries.get(name)
             if found is not None:
                 _note_option(run, owner, name, spot)
-                return run.taken(found, spot)
+                return run.taken(found, spot, default)
             if name in METHODS_OF.get(owner.flavour, DICT_METHODS):
                 return Method(owner, name)
             if name == "__dict__" and owner.access == ATTRIBUTES:
@@ -124,7 +124,7 @@ def _instance_attribute(frame: Frame, owner: Instance, name: str, spot: Spot, de
         if key_of(found) is None and not owner.sections:
             # An object that this run makes in another way may be made of a config in another one.
             run.of_unknown.add(name)
-        return run.taken(found, spot)
+        return run.taken(found, spot, default)
     member = classes.member(owner.cls, name)
     if isinstance(member, FunctionObject):
         if "builtins.staticmethod" in member.decorated:
@@ -243,7 +243,7 @@ def item(
                 # The config itself says which of a section's entries is meant: each is there to be chosen.
                 run.offer(owner, name, index, spot)
             _note_option(run, owner, name, spot)
-            return run.taken(found, spot)
+            return run.taken(found, spot, default)
         error = owner.absent if absent == "" else absent
         if (
             not owner.sections

@@ -546,12 +546,19 @@ class Run:
 
     # What becomes of values
 
-    def taken(self, value: Value, spot: Spot) -> Value:
-        """Note that a value was taken out of a config, and return it."""
+    def taken(self, value: Value, spot: Spot, default: Value | None = None) -> Value:
+        """Note that a value was taken out of a config, and return it.
+
+        Args:
+            value: The value.
+            spot: Where.
+            default: What would be taken where there were none.
+        """
         for item in alternatives(value):
             key = key_of(item)
             if key is not None:
                 key.reads.append(spot)
+                key.fallback = key.fallback or default
         return value
 
     def walk(self, owner: Value, spot: Spot) -> None:

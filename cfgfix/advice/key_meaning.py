@@ -1,0 +1,121 @@
+"""What one key of a config is to the code that opens it: what it means, what it reaches, what is taken there, and without it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from cfgfix.code.tensorflow.parameter_facts import FactTable, ParameterFacts
+from cfgfix.config.dialects.meanings import meaning, meaning_beside
+from cfgfix.config.dialects.parameters import KeyMeanings, Reached
+from cfgfix.core.findings import KeyPath
+from cfgfix.core.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfgfix.usage.project_code import CodeSays
+
+MAX_PLACES = 4
+"""Most calls that a value reaches that are told."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyEnd:
+    """One call that a key's value reaches.
+
+    Attributes:
+        reached: The call and its parameter.
+        place: Where it stands, as `path:line`.
+        facts: What the parameter takes.
+    """
+
+    reached: Reached
+    place: str
+    facts: ParameterFacts
+
+
+_TABLE = FactTable()
+
+
+def ends_of(path: KeyPath, says: CodeSays) -> list[KeyEnd]:
+    """Return the calls that a key's value reaches, each once.
+
+    Those that get it unchanged come first.
+    """
+    found: dict[tuple[str, str], Reached] = {}
+    for item in says.reached:
+        if item.path == path:
+            found.setdefault((item.call_text, _place(item)), item)
+    ordered = sorted(found.items(), key=lambda entry: not entry[1].unchanged)
+    return [
+        KeyEnd(item, place, _TABLE.facts(item.call, item.parameter, says.release))
+        for (_, place), item in ordered
+    ]
+
+
+def concepts_of(path: KeyPath, meanings: KeyMeanings | None) -> list[str]:
+    """Return the concepts that the code says a key is."""
+    return [concept for concept, known in meanings.keys if known == path] if meanings is not None else []
+
+
+def meaning_lines(path: KeyPath, meanings: KeyMeanings | None) -> Iterator[str]:
+    """Yield what a key means by the calls that it reaches, a line for each concept."""
+    beside = dict(beside_of(path, meanings))
+    for concept in concepts_of(path, meanings):
+        text = meaning(concept) or concept
+        yield f"{text}: {beside[concept]}" if concept in beside else text
+
+
+def beside_of(path: KeyPath, meanings: KeyMeanings | None) -> Iterator[tuple[str, str]]:
+    """Yield what the concepts of a key are beside a strategy and its like."""
+    for concept in concepts_of(path, meanings):
+        beside = meaning_beside(concept, meanings.facts if meanings is not None else ())
+        if beside:
+            yield concept, beside
+
+
+def end_lines(path: KeyPath, says: CodeSays) -> Iterator[str]:
+    """Yield what a key's value reaches, with what is taken there and by default."""
+    ends = ends_of(path, says)
+    for end in ends[:MAX_PLACES]:
+        how = "reaches" if end.reached.unchanged else "goes into"
+        line = f"{how} {end.reached.call_text} in {end.place}"
+        if end.facts.takes:
+            line += f", which takes {end.facts.takes}"
+        if end.facts.default is not None:
+            line += f"; TensorFlow's default is {end.facts.default!r}"
+        yield line
+    if len(ends) > MAX_PLACES:
+        yield f"and {len(ends) - MAX_PLACES} more"
+
+
+def absence_line(path: KeyPath, says: CodeSays) -> str:
+    """Return what the code takes where a file does not have a key.
+
+    The text is empty where the code says nothing of that.
+    """
+    told = dict(says.fallbacks).get(path)
+    return f"without it the code takes {told}" if told is not None else ""
+
+
+def read_line(path: KeyPath, says: CodeSays) -> str:
+    """Return where the code reads a key first; empty where it does not."""
+    place = next((place for key, place in says.reads if key == path), None)
+    return f"read first in {place[0]}:{place[1]}" if place is not None else ""
+
+
+def words_at(path: KeyPath, says: CodeSays) -> dict[str, str]:
+    """Return the texts that may stand for a key's value.
+
+    With each comes the call that it reaches unchanged and that takes the text.
+    """
+    found: dict[str, str] = {}
+    for end in ends_of(path, says):
+        if end.reached.unchanged:
+            for word in end.facts.words:
+                found.setdefault(word, end.reached.call_text)
+    return found
+
+
+def _place(item: Reached) -> str:
+    return f"{os.path.relpath(item.location.path)}:{item.location.line}"
