@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from cfgfix.code.fixes.rewrite import changes, confirm
+from cfgfix.code.fixes.under import Repair, in_configs, repair_of
 from cfgfix.code.inference.conditions import UNKNOWN, Conditions
 from cfgfix.code.inference.entry_points import (
     for_python_two,
@@ -177,6 +178,7 @@ def scan(
     progress: Callable[[int, int], None] | None = None,
     tensorflow: str = FILES,
     under: Sequence[UnderConfigs] = (),
+    under_now: bool = False,
 ) -> ScanResult:
     """Return what the rules find in the files under the configs.
 
@@ -191,6 +193,7 @@ def scan(
         progress: Called with the number of files read and of all files.
         tensorflow: Which TensorFlow is meant: a release, or where to look for it (the setting of this name).
         under: What configs give to calls; what is found only then says under which.
+        under_now: Whether that is so of the contents in `overlay`; else nothing is known of it there.
     """
     chosen = source_rules(rules)
     if not chosen or not files:
@@ -228,7 +231,7 @@ def scan(
     needles = sorted({needle for _, check in checks for needle in check.needles})
     with contextlib.closing(SummaryStore(name or "none", needles, enabled=keep, writes=use_cache)) as store:
         folder = os.path.commonpath([os.path.dirname(os.path.abspath(file.path)) for file in files])
-        edited = {os.path.abspath(path) for path in overlay or ()}
+        edited = {os.path.abspath(path) for path in overlay or ()} if not under_now else set()
 
         def judged(given: UnderConfigs | None) -> tuple[_Maker, list[Replaced]]:
             program = Program(files, store, needles, overlay or {})
@@ -263,6 +266,7 @@ def scan(
         maker.add_under(
             [(*judged(item), item) for item in under[:MAX_UNDER]],
             frozenset(rule.id for rule in chosen if rule.policy.told_at_config),
+            whole=len(under) <= MAX_UNDER,
         )
         for items in maker.findings.values():
             items.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
@@ -386,16 +390,22 @@ class _Maker:
         items.append(finding)
 
     def add_under(
-        self, found: Sequence[tuple[_Maker, Sequence[Replaced], UnderConfigs]], left: frozenset[str]
+        self,
+        found: Sequence[tuple[_Maker, Sequence[Replaced], UnderConfigs]],
+        left: frozenset[str],
+        *,
+        whole: bool,
     ) -> None:
         """Add what is found only with the values that configs give, each with where those stand.
 
         Args:
             found: What is found under some configs, with what was put in which place.
             left: Rules of which that is told at the config.
+            whole: Whether these are all configs.
         """
-        holding: dict[tuple[str, str, int], tuple[Finding, list[str], list[Given]]] = {}
+        holding: dict[tuple[str, str, int], _Holding] = {}
         for other, replaced, under in found:
+            hits = other.hits()
             for path, items in other.findings.items():
                 known = {(finding.rule, finding.location.start) for finding in self.findings.get(path, ())}
                 for finding in items:
@@ -405,21 +415,33 @@ class _Maker:
                     if finding.rule in left and causes and all(given.unchanged for given in causes):
                         continue
                     key = finding.rule, path, finding.location.start
-                    shown = holding.setdefault(key, (finding, [], []))
-                    shown[1].extend(under.configs)
-                    shown[2].extend(causes)
-        for (_, path, _), (finding, configs, givens) in holding.items():
-            origins = list(dict.fromkeys(map(_origin, givens)))[:MAX_ORIGINS]
+                    shown = holding.setdefault(key, _Holding(finding, [], []))
+                    shown.causes.extend(causes)
+                    hit = hits.get(id(finding))
+                    rewrites = hit.rewrites if hit is not None else ()
+                    shown.repairs.append((under, repair_of(rewrites, replaced)))
+        every = [under for _, _, under in found]
+        for (_, path, _), item in holding.items():
+            origins = list(dict.fromkeys(map(_origin, item.causes)))[:MAX_ORIGINS]
+            configs = [name for under, _ in item.repairs for name in under.configs]
             names = ", ".join(configs[:MAX_ORIGINS]) + (" ..." if len(configs) > MAX_ORIGINS else "")
+            finding = item.finding
+            fix, reason = item.fix(every, whole=whole)
+            if fix is None and reason is None and origins:
+                reason = f"the value stands in {origins[0].path}"
             self.findings.setdefault(path, []).append(
                 replace(
                     finding,
                     related=(*finding.related, *origins),
                     notes=(f"holds under {names}", *finding.notes),
-                    fix=None,
-                    no_fix_reason=f"the value stands in {origins[0].path}" if origins else None,
+                    fix=fix,
+                    no_fix_reason=reason if fix is None else None,
                 )
             )
+
+    def hits(self) -> dict[int, Hit]:
+        """Return the hit of each finding, by the identity of the finding."""
+        return {id(self.findings[path][index]): hit for (_, path, _), (hit, _, index) in self._seen.items()}
 
     def causes(self, finding: Finding, replaced: Sequence[Replaced]) -> list[Given]:
         """Return the values that a finding rests on, as far as its places and words tell."""
@@ -616,6 +638,59 @@ MAX_UNDER = 3
 """Most sets of values of configs that a program is judged with."""
 MAX_ORIGINS = 3
 """Most places in configs that a finding names."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Holding:
+    """What is found only with the values of some configs.
+
+    Attributes:
+        finding: The finding, as one of them shows it.
+        causes: The values that it rests on.
+        repairs: Where its repair goes, for each set of values under which it holds.
+    """
+
+    finding: Finding
+    causes: list[Given]
+    repairs: list[tuple[UnderConfigs, Repair]]
+
+    def fix(self, every: Sequence[UnderConfigs], *, whole: bool) -> tuple[Fix | None, str | None]:
+        """Return the repair, in the configs or in the code, or why there is none.
+
+        Args:
+            every: All sets of values that the program is judged with.
+            whole: Whether these are all that there are.
+        """
+        fix = self.finding.fix
+        if fix is None:
+            return None, self.finding.no_fix_reason
+        problem = next((repair.problem for _, repair in self.repairs if repair.problem), None)
+        if problem is not None:
+            return None, problem
+        if all(repair.values for _, repair in self.repairs):
+            made = in_configs(fix, [(under.configs, repair) for under, repair in self.repairs])
+            return (None, made) if isinstance(made, str) else (made, None)
+        if any(repair.values for _, repair in self.repairs):
+            return None, "the cause is another one under each config"
+        if not whole:
+            return None, f"more than {MAX_UNDER} sets of values of configs were not all judged"
+        holding = [under for under, _ in self.repairs]
+        for other in every:
+            if other in holding or self._apart(other):
+                continue
+            return None, f"the code is right under {other.configs[0]}, which runs it, too"
+        return fix, None
+
+    def _apart(self, other: UnderConfigs) -> bool:
+        """Tell whether configs take another way than the one that the repair changes."""
+        return all(
+            any(
+                (decided := other.branches.get((os.path.abspath(path), place))) is not None
+                and decided[0] is not taken
+                for path, place, taken in repair.sides
+            )
+            for _, repair in self.repairs
+        )
 
 
 def _lies_in(place: Location, call: Location) -> bool:

@@ -92,14 +92,25 @@ Change = SetValue | InsertKey | DeleteKey | RenameKey | ReplaceText
 
 
 @dataclass(frozen=True, slots=True)
+class FileChanges:
+    """What a fix does to one other file than that of its finding."""
+
+    path: str
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Fix:
     """A repair: what it does, in words and as changes, and how safe it is."""
 
     title: str
     safety: Safety
     changes: tuple[Change, ...]
+    """What it does to the file of its finding; nothing where the cause stands elsewhere."""
     why: str = ""
     """Why the fix is not safe, or what it rests on."""
+    elsewhere: tuple[FileChanges, ...] = ()
+    """What it does to the configs that hold the cause of a finding in code; all of it or nothing."""
 
 
 class ProofError(Exception):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cfgfix.core.edits import Fix, ReplaceText, Safety
+from cfgfix.core.edits import FileChanges, Fix, ReplaceText, Safety, SetValue
 from cfgfix.core.findings import Confidence, Finding, Location, Severity, State
 
 TYPE_CHECKING = False
@@ -19,6 +19,10 @@ def pack_finding(item: Finding) -> tuple[Any, ...]:
             int(item.fix.safety),
             [(c.start, c.end, c.new) for c in item.fix.changes if isinstance(c, ReplaceText)],
             item.fix.why,
+            [
+                (other.path, [(c.path, c.value) for c in other.changes if isinstance(c, SetValue)])
+                for other in item.fix.elsewhere
+            ],
         )
     return (
         item.rule, item.name, int(item.severity), int(item.confidence), item.message, _pack_location(item.location),
@@ -54,14 +58,26 @@ def unpack_finding(data: tuple[Any, ...]) -> Finding:
         location=Location(*location),
         related=tuple(Location(*item) for item in related),
         state=State(state),
-        fix=Fix(fix[0], Safety(fix[1]), tuple(ReplaceText(*item) for item in fix[2]), fix[3])
-        if fix
-        else None,
+        fix=_unpack_fix(fix) if fix else None,
         no_fix_reason=reason,
         notes=notes,
         flow=tuple(Location(*item) for item in flow),
         context=context,
         unpinned=unpinned,
+    )
+
+
+def _unpack_fix(data: tuple[Any, ...]) -> Fix:
+    title, safety, changes, why, elsewhere = data
+    return Fix(
+        title,
+        Safety(safety),
+        tuple(ReplaceText(*item) for item in changes),
+        why,
+        tuple(
+            FileChanges(path, tuple(SetValue(tuple(key), value) for key, value in items))
+            for path, items in elsewhere
+        ),
     )
 
 

@@ -71,9 +71,9 @@ if TYPE_CHECKING:
 def planned_edits(language: Language, parsed: Any, finding: Finding) -> tuple[Edit, ...] | None:
     """Return the edits of a finding's fix.
 
-    None where it has none or they cannot be made.
+    None where it has none in this file or they cannot be made.
     """
-    if finding.fix is None:
+    if finding.fix is None or not finding.fix.changes:
         return None
     try:
         return tuple(language.plan(parsed, finding.fix.changes))
@@ -334,7 +334,7 @@ class _Loop:
             if path in self.closed:
                 continue
             for finding in findings:
-                if fixable(finding, unsafe=self.unsafe):
+                if fixable(finding, unsafe=self.unsafe) and finding.fix is not None and finding.fix.changes:
                     identity = self.language_of(path).identity(self.file(path), finding)
                     if (path, identity) not in self.banned:
                         yield path, finding, identity

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from cfgfix.code.model.comment_tokens import readable_comments
 from cfgfix.code.model.given import UnderConfigs
@@ -51,14 +52,14 @@ class SourceRun:
         files: What is scanned.
         catalogue: All rules.
         rules: The selected rules.
-        configs: What the guards are judged under.
+        configs: Returns what the guards are judged under, where some files have other texts.
         severity: A rule's severity as the settings want it.
         permitted: Leaves out what the settings ignore in a file.
         key: What else the results depend on.
         texts: Texts that stand for those on disk, by path.
         only: The files that are reported, where not all are.
         extra: Findings about these files from elsewhere, by file.
-        under: What configs give to the calls of these files.
+        under: Returns what configs give to the calls of these files, where some files have other texts.
         progress: Called with the number of files read and of all files.
         tensorflow: Which TensorFlow is meant, as the setting says it.
     """
@@ -69,14 +70,14 @@ class SourceRun:
         *,
         catalogue: Catalogue,
         rules: Sequence[Rule],
-        configs: Sequence[ConfigFacts],
+        configs: Callable[[Mapping[str, str]], Sequence[ConfigFacts]],
         severity: Callable[[Rule, Severity], Severity],
         permitted: Callable[[list[Finding], str], list[Finding]],
         key: object,
         texts: Mapping[str, str] | None = None,
         only: frozenset[str] | None = None,
         extra: Mapping[str, Sequence[Finding]] | None = None,
-        under: Sequence[UnderConfigs] = (),
+        under: Callable[[Mapping[str, str]], Sequence[UnderConfigs]] = lambda _texts: (),
         progress: Callable[[int, int], None] | None = None,
         tensorflow: str = "requirements",
     ) -> None:
@@ -86,11 +87,12 @@ class SourceRun:
         self._only = only
         self._progress = progress
         self._under = under
+        self._under_now = under({})
         self._extra = extra
         """Findings that rest on a config and the code together, by file."""
         self._catalogue = catalogue
         self._rules = rules
-        self._configs = configs[:MAX_CONFIGS]
+        self._configs = configs
         self._severity = severity
         self._permitted = permitted
         self._key = key
@@ -100,8 +102,18 @@ class SourceRun:
         judged = ("source.", "code.") if extra is not None else ("source.",)
         self._judged = {rule.id for rule in rules if rule.check and rule.check.startswith(judged)}
 
-    def scan(self, texts: Mapping[str, str] | None = None) -> ScanResult:
-        """Return what is found when some files have other texts."""
+    def scan(
+        self, texts: Mapping[str, str] | None = None, configs: Mapping[str, str] = MappingProxyType({})
+    ) -> ScanResult:
+        """Return what is found when some files have other texts.
+
+        Args:
+            texts: Those of Python files.
+            configs: Those of configs.
+        """
+        # A text that is being typed is judged with what is known of the code on disk.
+        again = bool(configs) or (bool(texts) and not self._texts and bool(self._under_now))
+        under = self._under({**(texts or {}), **configs}) if again else self._under_now
         overlay = {
             path: text.encode("utf-8", "surrogatepass")
             for path, text in {**self._texts, **(texts or {})}.items()
@@ -109,13 +121,14 @@ class SourceRun:
         result = scan(
             self.files,
             self._rules,
-            self._configs,
+            self._configs(configs)[:MAX_CONFIGS],
             severity=self._severity,
             key=self._key,
             overlay=overlay,
             progress=self._progress,
             tensorflow=self._tensorflow,
-            under=self._under,
+            under=under,
+            under_now=again,
         )
         self.looked_in = result.looked_in
         changed = {path for path, text in self._texts.items() if read_python(path).text != text}
@@ -145,6 +158,21 @@ class SourceRun:
                 reports.append(_python_report(path, text, findings=tuple(shown), hidden=tuple(hidden)))
         return reports
 
+    def shown(self, texts: Mapping[str, str], configs: Mapping[str, str]) -> dict[str, list[Finding]]:
+        """Return what is shown of each Python file when some files have other texts.
+
+        Args:
+            texts: Those of Python files.
+            configs: Those of configs.
+        """
+        result = self.scan(texts, configs)
+        answer: dict[str, list[Finding]] = {}
+        for path in self._reported_files(result):
+            text = texts.get(path)
+            source = SourceFile.from_text(text, path) if text is not None else self._read(path)
+            answer[path] = self._parted(source, result.findings.get(path, []))[0]
+        return answer
+
     def fix(self, *, unsafe: bool) -> list[FileReport]:
         """Return a report for each file, with the texts as fixed; nothing is written."""
         from cfgfix.code.language import Python
@@ -157,17 +185,10 @@ class SourceRun:
                 sources[path] = self._read(path)
             return sources[path].text
 
-        def found(texts: Mapping[str, str]) -> dict[str, list[Finding]]:
-            result = self.scan(texts)
-            answer = {}
-            for path in self._reported_files(result):
-                text = texts.get(path)
-                source = SourceFile.from_text(text, path) if text is not None else self._read(path)
-                answer[path] = self._parted(source, result.findings.get(path, []))[0]
-            return answer
-
         language = Python()
-        outcome = fix_files(text_of, found, lambda _path: language, unsafe=unsafe)
+        outcome = fix_files(
+            text_of, lambda texts: self.shown(texts, {}), lambda _path: language, unsafe=unsafe
+        )
         reports = []
         for path in sorted({*outcome.findings, *outcome.texts, *outcome.refused}):
             before = text_of(path)

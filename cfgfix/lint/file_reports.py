@@ -17,8 +17,7 @@ from cfgfix.core.records import replace
 from cfgfix.core.source_file import SourceFile
 from cfgfix.lint.document_checker import MAX_FINDINGS, MAX_FIXED, Skip
 from cfgfix.lint.filters import as_in_tests, permitted
-from cfgfix.lint.python_reports import YAML
-from cfgfix.lint.request import UNKNOWN_CONFIG, FileReport, Request
+from cfgfix.lint.request import UNKNOWN_CONFIG, YAML, FileReport, Request
 from cfgfix.lint.session import (
     Machine,
     Run,

@@ -15,8 +15,7 @@ from cfgfix.core.source_file import SourceFile, read_source
 from cfgfix.lint.document_checker import Skip
 from cfgfix.lint.file_reports import merged_by_machine, report_file
 from cfgfix.lint.filters import permitted
-from cfgfix.lint.python_reports import PYTHON
-from cfgfix.lint.request import FileReport, Request
+from cfgfix.lint.request import PYTHON, FileReport, Request
 from cfgfix.lint.session import Run, Runs, target_of, with_job_limits, with_meanings
 from cfgfix.settings.discovery import Matcher
 

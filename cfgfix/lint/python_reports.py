@@ -14,7 +14,7 @@ from cfgfix.core.findings import Finding
 from cfgfix.core.records import replace
 from cfgfix.core.source_file import SourceFile, read_source
 from cfgfix.lint.filters import permitted
-from cfgfix.lint.request import FileReport, Request
+from cfgfix.lint.request import PYTHON, FileReport, Request
 from cfgfix.lint.session import Run, Runs, content_stamp, dialect_of, target_of, usage_for
 from cfgfix.settings.discovery import find
 from cfgfix.settings.reader import Settings
@@ -23,10 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfgfix.code.model.given import UnderConfigs
     from cfgfix.code.model.python_files import PythonFile
-
-
-PYTHON = (".py", ".ipynb")
-YAML = (".yaml", ".yml")
+    from cfgfix.code.scan import ConfigFacts
+    from cfgfix.lint.code_run import SourceRun
 
 
 def report_python(runs: Runs, base: Settings, request: Request, reports: list[FileReport]) -> int:
@@ -44,7 +42,11 @@ def report_python(runs: Runs, base: Settings, request: Request, reports: list[Fi
     if files:
         runs.inputs += [file.path for file in files]
         runs.scanned = [file.path for file in files]
-        reports += _scanned(runs, run, request, files)
+        scan = _source_run(runs, run, request, files)
+        found = _found(scan, request)
+        if request.fix:
+            found = _with_config_repairs(runs, run, request, scan, found, reports)
+        reports += _as_reports(runs, run, request, scan, found)
     return len(files)
 
 
@@ -99,27 +101,27 @@ def report_python_text(
             own.files.append(found.path)
             runs.configs.items.append((document, target_of(own, dialect, own.machines[0]).loader))
     files, path = program_around(request.stdin_name, place, settings)
-    made = list(_scanned(runs, run, request, files, {path: source.text}))
+    scan = _source_run(runs, run, request, files, {path: source.text})
+    made = list(_as_reports(runs, run, request, scan, _found(scan, request)))
     reports += [replace(report, encoded=report.encoded or same) for report in made] or [empty]
     return 1
 
 
-def _scanned(
+def _source_run(
     runs: Runs,
     run: Run,
     request: Request,
     files: Sequence[PythonFile],
     texts: Mapping[str, str] | None = None,
-) -> Iterator[FileReport]:
-    """Yield the reports of Python files, or of the one whose text is given."""
+) -> SourceRun:
+    """Return the run over Python files, or over the one whose text is given and its program."""
     from cfgfix.lint.code_run import SourceRun
-    from cfgfix.usage.config_facts import facts_of
 
-    scan = SourceRun(
+    return SourceRun(
         files,
         catalogue=run.checker.catalogue,
         rules=run.checker.rules,
-        configs=[facts_of(document, loader) for document, loader in runs.configs.items],
+        configs=lambda edited: _config_facts(runs, edited),
         severity=run.checker.severity,
         permitted=lambda findings, path: permitted(
             runs.sound(runs.finder.settings_in(os.path.dirname(path) or ".")) or run, findings, path
@@ -131,15 +133,71 @@ def _scanned(
         extra=_merged_by_file(
             _in_code(run, runs.configs.items), _about_options(runs, run, request, files) if not texts else {}
         ),
-        under=_under_configs(runs),
+        under=lambda edited: _under_configs(runs, edited),
         tensorflow=run.settings.tensorflow,
     )
+
+
+def _config_facts(runs: Runs, edited: Mapping[str, str]) -> list[ConfigFacts]:
+    """Return what the configs say, for guards; some have another text than before."""
+    from cfgfix.usage.config_facts import facts_of
+
+    found = []
+    texts = {os.path.abspath(path): text for path, text in edited.items()}
+    for document, loader in runs.configs.items:
+        text = texts.get(os.path.abspath(document.source.path))
+        now = document if text is None else compose(SourceFile.from_text(text, document.source.path))
+        found.append(facts_of(now, loader))
+    return found
+
+
+def _found(scan: SourceRun, request: Request) -> list[FileReport]:
     if request.add_ignores is not None:
-        found = scan.add_ignores(request.add_ignores)
-    elif request.fix:
-        found = scan.fix(unsafe=request.unsafe_fixes)
-    else:
-        found = scan.check(excerpts=request.excerpts)
+        return scan.add_ignores(request.add_ignores)
+    if request.fix:
+        return scan.fix(unsafe=request.unsafe_fixes)
+    return scan.check(excerpts=request.excerpts)
+
+
+def _with_config_repairs(
+    runs: Runs,
+    run: Run,
+    request: Request,
+    scan: SourceRun,
+    found: list[FileReport],
+    reports: list[FileReport],
+) -> list[FileReport]:
+    """Make the repairs of findings in code whose cause stands in configs, and return the reports of the code."""
+    if not any(item.fix is not None and item.fix.elsewhere for report in found for item in report.findings):
+        return found
+    from cfgfix.lint.config_repairs import ConfigRepairs
+    from cfgfix.lint.file_reports import report_file
+
+    texts = {report.path: report.after for report in found if report.after is not None}
+
+    def judged(source: SourceFile) -> FileReport:
+        own = runs.sound(runs.finder.settings_in(os.path.dirname(source.path) or ".")) or run
+        kept = list(runs.configs.items)
+        report = report_file(runs, own, source, replace(request, fix=False), {}, alone=False, included=True)
+        runs.configs.items[:] = kept
+        return report
+
+    repairs = ConfigRepairs(
+        [report for report in reports if report.dialect is not None],
+        found,
+        lambda configs: scan.shown(texts, configs),
+        judged,
+        unsafe=request.unsafe_fixes,
+    )
+    repairs.make()
+    reports[:] = [repairs.changed.get(report.path, report) for report in reports]
+    return repairs.code()
+
+
+def _as_reports(
+    runs: Runs, run: Run, request: Request, scan: SourceRun, found: Sequence[FileReport]
+) -> Iterator[FileReport]:
+    """Yield the reports of Python files, without what is known already."""
     runs.inputs += scan.looked_in
     for item in found:
         findings = list(item.findings)
@@ -163,11 +221,12 @@ def _python_edits(report: FileReport, findings: Sequence[Finding]) -> tuple[tupl
     return tuple(planned_edits(language, report.text or "", finding) for finding in findings)
 
 
-def _under_configs(runs: Runs) -> list[UnderConfigs]:
+def _under_configs(runs: Runs, edited: Mapping[str, str]) -> list[UnderConfigs]:
     """Return what the configs that were looked at give to calls of the code, as far as the code is known already."""
     from cfgfix.usage.given import under_configs
 
-    return [item for code in runs.codes() for item in under_configs(code)]
+    others = frozenset(path for path in edited if not path.endswith(PYTHON))
+    return [item for code in runs.codes() for item in under_configs(code, edited, others=others)]
 
 
 def _reported(

@@ -13,6 +13,10 @@ from cfgfix.lint.document_checker import Skip
 from cfgfix.rules.rule import Rule
 from cfgfix.settings.reader import Settings
 
+PYTHON = (".py", ".ipynb")
+"""Endings of Python files and notebooks."""
+YAML = (".yaml", ".yml")
+"""Endings of YAML files."""
 UNKNOWN_CONFIG = "no training config that cfgfix knows"
 """Why a file is passed over in which nothing speaks of training."""
 

@@ -18,8 +18,8 @@ from cfgfix.lint.document_checker import Skip, Target
 from cfgfix.lint.file_reports import NEITHER, neither_error, report_file
 from cfgfix.lint.filters import applicable
 from cfgfix.lint.other_formats import OPENED_BY_CODE, other_formats, read_by_named_modules
-from cfgfix.lint.python_reports import PYTHON, YAML, report_python, report_python_text, scans_python
-from cfgfix.lint.request import FileReport, Read, Report, Request
+from cfgfix.lint.python_reports import report_python, report_python_text, scans_python
+from cfgfix.lint.request import PYTHON, YAML, FileReport, Read, Report, Request
 from cfgfix.lint.session import Runs, dialect_of, select
 from cfgfix.lint.targets import Standing, standing_of, targets_of
 from cfgfix.lint.writing import write_reports

@@ -93,12 +93,18 @@ def _location(location: Location) -> dict[str, Any]:
 
 
 def _fix(fix: Fix) -> dict[str, Any]:
-    return {
+    data: dict[str, Any] = {
         "title": fix.title,
         "safety": fix.safety.label,
         "why": fix.why,
         "changes": [_change(change) for change in fix.changes],
     }
+    if fix.elsewhere:
+        data["elsewhere"] = [
+            {"path": other.path, "changes": [_change(change) for change in other.changes]}
+            for other in fix.elsewhere
+        ]
+    return data
 
 
 def _change(change: Any) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from cfgfix.code.model.given import CallPlace, Given, UnderConfigs
 from cfgfix.config.dialects.parameters import Reached
@@ -11,25 +12,37 @@ from cfgfix.config.document.compose import SCALAR, Document, compose, deref
 from cfgfix.config.loaders.scalars import LOADERS, resolve
 from cfgfix.core.errors import UnreadableError
 from cfgfix.core.findings import KeyPath, Location, format_key_path
-from cfgfix.core.source_file import read_source
+from cfgfix.core.source_file import SourceFile, read_source
 from cfgfix.usage.project_code import CodeSays, ProjectCode
 
 Branches = dict[CallPlace, tuple[bool, Given]]
 Calls = dict[CallPlace, dict[int | str, Given]]
 
 
-def under_configs(code: ProjectCode) -> list[UnderConfigs]:
+def under_configs(
+    code: ProjectCode,
+    texts: Mapping[str, str] = MappingProxyType({}),
+    *,
+    others: frozenset[str] = frozenset(),
+) -> list[UnderConfigs]:
     """Return what each config gives to calls.
 
     Configs that give the same values stand together; those with most values come first.
+
+    Args:
+        code: The code of a repository.
+        texts: Texts of Python files and configs that stand for those on disk, by path.
+        others: Which of these are configs.
     """
     found: dict[object, tuple[list[str], Calls, Branches]] = {}
-    for path, says in code.all().items():
+    edited = {os.path.abspath(path): text for path, text in texts.items()}
+    for path, says in (code.all_with(texts, others) if texts else code.all()).items():
         if not says.framework:
             continue
         shown = os.path.relpath(os.path.join(code.root, path))
+        text = edited.get(os.path.abspath(shown))
         try:
-            document = compose(read_source(shown))
+            document = compose(read_source(shown) if text is None else SourceFile.from_text(text, shown))
         except UnreadableError:
             continue
         calls = dict(_calls(document, says))
@@ -82,7 +95,11 @@ def _calls(document: Document, says: CodeSays) -> Iterator[tuple[CallPlace, dict
         origin = _origin(document, first.path)
         if origin is not None:
             found.setdefault(place, {})[argument] = Given(
-                first.value, format_key_path(first.path), origin, first.unchanged
+                first.value,
+                format_key_path(first.path),
+                origin,
+                first.unchanged,
+                all(item.alone for item in items),
             )
     yield from found.items()
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from cfgfix.code.inference.interpreter.objects import Spot
@@ -158,6 +159,41 @@ class ProjectCode:
         """
         return self.known().configs
 
+    def all_with(self, texts: Mapping[str, str], configs: frozenset[str]) -> dict[str, CodeSays]:
+        """Return the same where some files have other texts; nothing of it is kept.
+
+        Args:
+            texts: Those texts, by path.
+            configs: Which of them are configs.
+        """
+        from cfgfix.usage.verdicts import verdicts_by_file
+
+        code = {os.path.abspath(path): text for path, text in texts.items() if path not in configs}
+        found = dict(self.all())
+        sources = {
+            os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, "/"): SourceFile.from_text(
+                texts[path], path
+            )
+            for path in configs
+        }
+        if code:
+            files = self._files()
+            overlay = {
+                file.path: code[whole].encode("utf-8", "surrogatepass")
+                for file in files
+                if (whole := os.path.abspath(file.path)) in code
+            }
+            runs = self._run(files, overlay)
+            for name, source in sources.items():
+                runs = runs.with_text(name, ConfigFile(source.path, source))
+            return {path: _says(item) for path, item in verdicts_by_file(runs).items()}
+        for name, source in sources.items():
+            says = self.says_about(source.path, source)
+            found.pop(name, None)
+            if says is not None:
+                found[name] = says
+        return found
+
     def options(self) -> tuple[OptionHit, ...]:
         """Return what is wrong with the options of programs."""
         found = self.known().options
@@ -297,19 +333,22 @@ class ProjectCode:
     def _requirement(self, files: list[Any]) -> Requirement:
         return find_requirement([file.path for file in files], self._tensorflow)
 
-    def _run(self, files: list[Any]) -> ProjectRuns:
+    def _run(self, files: list[Any], overlay: Mapping[str, bytes] = MappingProxyType({})) -> ProjectRuns:
         from cfgfix.usage.program_runs import ProjectRuns
 
-        with self._program(files) as program:
+        with self._program(files, overlay) as program:
             runs = ProjectRuns(program, self.root)
             runs.failures, runs.follows_models = self.failures, self._follows_models
             runs.run()
-            self._runs = runs
+            if not overlay:
+                self._runs = runs
         return runs
 
     @contextlib.contextmanager
-    def _program(self, files: list[Any]) -> Iterator[Program]:
-        """Give the linked program; behind it all modules are read and the summaries are kept."""
+    def _program(
+        self, files: list[Any], overlay: Mapping[str, bytes] = MappingProxyType({})
+    ) -> Iterator[Program]:
+        """Give the linked program; behind it all modules are read, and the summaries are kept of what is on disk."""
         from cfgfix.code.inference.releases import IMPORTS
         from cfgfix.code.model.program import Program
 
@@ -317,16 +356,20 @@ class ProjectCode:
         tree = cache.name_of(file.path for file in files)
         # What tells the release that a file is for looks at the files that use TensorFlow.
         needles = sorted(IMPORTS)
-        with contextlib.closing(SummaryStore(f"runs-{tree}", needles, enabled=self._keep)) as store:
-            program = Program(files, store, needles)
+        with contextlib.closing(
+            SummaryStore(f"runs-{tree}", needles, enabled=self._keep, writes=not overlay)
+        ) as store:
+            program = Program(files, store, needles, overlay)
             program.requirement = self._requirement(files)
             program.scan()
             yield program
-            store.keep_only(set(program.files))
+            if not overlay:
+                store.keep_only(set(program.files))
             # All modules are read before the store is closed: later questions come without it.
             for _ in program.all_modules():
                 pass
-            program.save()
+            if not overlay:
+                program.save()
 
     def _with_text(self, name: str, source: SourceFile, digest: bytes) -> CodeSays | None:
         """Return what the code says of a config whose text is another one than on disk."""

@@ -14,6 +14,7 @@ from cfgfix.code.model.hit import Hit, Rewrite, at
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import CONSTANT
 from cfgfix.code.model.values import Constant, External, Function, Items, Made, Site, Value, alternatives
+from cfgfix.core.suggest import closest
 
 NEEDLES = (b".fit(", b"callbacks")
 _PLAIN_MODELS = ("keras.Sequential", "keras.Model")
@@ -56,14 +57,20 @@ def unmeasured(program: Program) -> Iterator[Hit]:
             written = site.call.argument(position, parameter)
             place = place_of(written, site.scope) if written is not None else None
             shown = sorted(_logs(measured, validated=validated)) if measured is not None else []
+            meant = _meant(name, shown)
+            # Elsewhere than in the call the text may stand for other things, too.
+            in_call = written is not None and written[0] == CONSTANT and written[1] == name
             yield Hit(
                 site.scope,
                 place or site.call.name_place,
                 site.call.block,
-                {"callback": kind, "name": name, "effect": effect},
+                {"callback": kind, "name": name, "effect": effect, "meant": meant},
                 needs=((scope, fit.call.block),),
                 related=(at(fit, label="the callback runs here"),),
                 severity=severity,
+                rewrites=(Rewrite("replace", site.scope, written[-1], f'"{meant}"'),)
+                if meant and in_call and parameter == "monitor" and written is not None
+                else (),
                 notes=(f"measured are {', '.join(shown)}",) if shown else (),
             )
 
@@ -102,6 +109,28 @@ def _wrong(
         if lacks or (measured is not None and not _is_of(base, measured) and base != "learning_rate"):
             return 0, _PATH, field, "naming the file raises KeyError", "error"
     return None
+
+
+def _meant(name: str, shown: list[str]) -> str:
+    """Return what is measured under another name of the same metric, or one that is spelt alike; empty for neither."""
+    part = "val_" if name.startswith("val_") else ""
+    base = name.removeprefix("val_")
+    names = next((group for group in _SAME if base in group), (base,))
+    found = [one for one in names if f"{part}{one}" in shown]
+    # `loss` is near to nothing that a person would call a metric.
+    near = [item for item in shown if item.startswith("val_") is bool(part) and not item.endswith("loss")]
+    found = found or [item.removeprefix("val_") for item in closest(name, near, limit=1)]
+    return f"{part}{found[0]}" if len(found) == 1 else ""
+
+
+_SAME = (
+    ("acc", "accuracy"),
+    ("mae", "mean_absolute_error"),
+    ("mse", "mean_squared_error"),
+    ("mape", "mean_absolute_percentage_error"),
+    ("msle", "mean_squared_logarithmic_error"),
+)
+"""Names of one metric: it is measured under the one that `compile` was given."""
 
 
 def _fields(path: str) -> list[str]:

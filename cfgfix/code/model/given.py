@@ -28,12 +28,14 @@ class Given:
         key: The key that it comes from, as text.
         origin: Where that key stands.
         unchanged: Whether it is the key's own value.
+        alone: Whether the program does nothing else with the key.
     """
 
     value: Any
     key: str
     origin: Location
     unchanged: bool
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +47,16 @@ class Replaced:
         place: Where it is written; for an `if` nowhere.
         around: The call or the `if`.
         given: The value.
+        argument: The position or name of the argument; None for an `if`.
+        taken: Whether an `if` is taken.
     """
 
     scope: Scope
     place: Place | None
     around: Place
     given: Given
+    argument: int | str | None = None
+    taken: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +104,7 @@ def put_in_place(program: Program, under: UnderConfigs, edited: Container[str] =
                 for argument, given in under.calls.get((whole, call.place), {}).items():
                     place = _replace(call, argument, given.value, scope)
                     if place is not None:
-                        replaced.append(Replaced(scope, place, call.place, given))
+                        replaced.append(Replaced(scope, place, call.place, given, argument))
             if under.branches:
                 _take(scope.body, scope, whole, under, replaced)
     return replaced
@@ -116,7 +122,7 @@ def _take(
         if decided is None:
             continue
         taken, given = decided
-        replaced.append(Replaced(scope, None, event.place, given))
+        replaced.append(Replaced(scope, None, event.place, given, taken=taken))
         side = next((body for body in event.bodies if scope.blocks[body[0]].branch is taken), None)
         if side is not None:
             scope.blocks[side[0]].test = None

@@ -1,0 +1,134 @@
+"""Where the repair of what holds under some configs goes: to the configs whose value is the cause, or to the code."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from cfgfix.code.model.given import Given, Replaced
+from cfgfix.code.model.hit import Rewrite
+from cfgfix.code.model.summary import Place
+from cfgfix.core.edits import FileChanges, Fix, SetValue
+from cfgfix.core.findings import parse_key_path
+from cfgfix.core.records import dataclass
+
+YAML = (".yaml", ".yml")
+_PLAIN = (bool, int, float, str, type(None))
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """Where the rewrites of a hit go that rests on values of configs.
+
+    Attributes:
+        values: The values of keys that they would write in the code; empty where they change the code itself.
+        sides: The sides of `if`s, decided by a config, in which all of them stand: where each begins, and whether it is taken.
+        problem: Why there is no repair; empty where there is one.
+    """
+
+    values: tuple[tuple[Given, Any], ...] = ()
+    sides: tuple[tuple[str, Place, bool], ...] = ()
+    problem: str = ""
+
+
+def repair_of(rewrites: Sequence[Rewrite], replaced: Sequence[Replaced]) -> Repair:
+    """Return where rewrites go that were made with values of a config in place.
+
+    Args:
+        rewrites: What a check would change in the code as it is under the config.
+        replaced: What stands in the place of what.
+    """
+    values: list[tuple[Given, Any]] = []
+    others: list[Rewrite] = []
+    for rewrite in rewrites:
+        item = _argument_of(rewrite, replaced)
+        if item is None:
+            others.append(rewrite)
+            continue
+        value = _plain(rewrite.text)
+        if value is _NO_VALUE:
+            return Repair(problem=_stands_in(item.given))
+        if not item.given.unchanged:
+            return Repair(problem=f"the value is made from `{item.given.key}`")
+        if not item.given.alone:
+            return Repair(problem=f"the program does more with `{item.given.key}`")
+        values.append((item.given, value))
+    if values:
+        return Repair(tuple(values)) if not others else Repair(problem=_stands_in(values[0][0]))
+    for rewrite in others:
+        written = next((item for item in replaced if _writes_value(rewrite, item)), None)
+        if written is not None:
+            return Repair(problem=_stands_in(written.given))
+    sides = tuple(
+        (item.scope.module.path, item.around, item.taken)
+        for item in replaced
+        if item.place is None and others and all(_inside(rewrite, item) for rewrite in others)
+    )
+    return Repair(sides=sides)
+
+
+def in_configs(fix: Fix, repairs: Sequence[tuple[Sequence[str], Repair]]) -> Fix | str:
+    """Return the repair in the configs that hold a cause, or why there is none.
+
+    Args:
+        fix: The repair in the code.
+        repairs: The configs with the same values, with what is to be written there.
+    """
+    changes: list[FileChanges] = []
+    shown: list[str] = []
+    for configs, repair in repairs:
+        for config in configs:
+            if not config.endswith(YAML):
+                return f"the value stands in {config}, of which only YAML is changed"
+            items = {parse_key_path(given.key): value for given, value in repair.values}
+            changes.append(FileChanges(config, tuple(SetValue(key, value) for key, value in items.items())))
+        values = " and ".join(f"`{given.key}` to {value!r}" for given, value in repair.values)
+        more = f" and {len(configs) - 2} more" if len(configs) > 2 else ""
+        shown.append(f"{values} in {' and '.join(configs[:2])}{more}")
+    return Fix(f"Set {', '.join(shown)}", fix.safety, (), fix.why, tuple(changes))
+
+
+def _argument_of(rewrite: Rewrite, replaced: Iterable[Replaced]) -> Replaced | None:
+    """Return the argument, given by a config, that a rewrite writes anew; None where it leaves all of them."""
+    for item in replaced:
+        if item.place is None or item.scope.module is not rewrite.scope.module:
+            continue
+        named = rewrite.kind.endswith("keyword") and rewrite.place == item.around
+        if named and rewrite.name == item.argument:
+            return item
+        if rewrite.kind in ("replace", "wrap") and _holds(rewrite.place, item.place):
+            return item
+        if _holds(item.place, rewrite.place):
+            return item
+    return None
+
+
+def _writes_value(rewrite: Rewrite, item: Replaced) -> bool:
+    """Tell whether a rewrite would write a value of a config into the code."""
+    value = item.given.value
+    return not isinstance(value, bool) and value is not None and repr(value).strip("'") in rewrite.text
+
+
+def _inside(rewrite: Rewrite, item: Replaced) -> bool:
+    """Tell whether a rewrite stands on the side of an `if` that a config takes."""
+    return item.scope.module is rewrite.scope.module and _holds(item.around, rewrite.place)
+
+
+def _holds(outer: Place, inner: Place) -> bool:
+    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
+
+
+_NO_VALUE: Any = object()
+
+
+def _plain(text: str) -> Any:
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return _NO_VALUE
+    return value if type(value) in _PLAIN else _NO_VALUE
+
+
+def _stands_in(given: Given) -> str:
+    return f"the value stands in {given.origin.path}"
