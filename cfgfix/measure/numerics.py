@@ -281,7 +281,10 @@ def judge_numbers(found: NotFinite | None, origin: Mapping[str, Any] | None = No
     since = f"from step {found.step} on" if found.step is not None else "at the end"
     summary = f"{found.what} is {found.value} {since}: what is trained after that is lost"
     evidence: tuple[str, ...] = ()
-    change: str | None = "lower the learning rate or clip gradients, and guard logarithms and divisions"
+    change: str | None = (
+        "lower the learning rate or clip gradients, and guard logarithms and divisions; `cfgfix profile run` with this script names "
+        "the layer, loss or gradient where it begins"
+    )
     if origin is not None and origin["place"] is not None:
         place = origin["place"]
         where = {
@@ -293,4 +296,5 @@ def judge_numbers(found: NotFinite | None, origin: Mapping[str, Any] | None = No
         change = _CHANGES[place["kind"]]
     elif origin is not None:
         evidence = (str(origin["why"]),)
+        change = "lower the learning rate or clip gradients, and guard logarithms and divisions"
     yield Verdict("numbers", Outcome.PROBLEM, summary, evidence, change=change)

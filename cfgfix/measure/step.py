@@ -47,6 +47,10 @@ TRACED_STEPS = 5
 """Steps under the profiler: their operations differ little, and a trace is large."""
 
 
+PYTHON_OPERATIONS = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
+"""What `tf.numpy_function` and `tf.py_function` are in a graph: tensorflow/python/ops/script_ops.py of TensorFlow 2.21."""
+
+
 @dataclass(frozen=True, slots=True)
 class StepPlan:
     """What to measure and how long."""
@@ -112,6 +116,8 @@ class StepProfile:
     comparisons: tuple[Comparison, ...]
     peak_bytes: Mapping[str, float]
     """Peak memory by device; `host` is the process."""
+    floor: float = 0.0
+    """Seconds that a batch in memory keeps the same step waiting; taken off `data_share`."""
     step_memory: tuple[Mapping[str, float], ...] = ()
     """The same after each watched step: what the peak has risen to by then."""
     operations: StepOperations = field(default_factory=StepOperations)
@@ -129,6 +135,7 @@ class StepProfile:
             "step_seconds": self.step.as_dict(),
             "compile_seconds": self.compile_seconds,
             "data_seconds": self.data.as_dict(),
+            "floor_seconds": self.floor,
             "loop_seconds": self.loop.as_dict(),
             "data_share": self.data_share.as_dict(),
             "batches": self.batches,
@@ -501,6 +508,9 @@ def measure(
             whole = times["step"]
         peak = {name: float(tf.config.experimental.get_memory_info(name)["peak"]) for name in gpus}
     waits, steps, samples = _loop(subject, dataset, plan, progress)
+    # Of a step of a millisecond the call of `next` alone is a noticeable share.
+    in_memory = tf.data.Dataset.from_tensors(batch).repeat().prefetch(2)
+    floor = bootstrap(_loop(subject, in_memory, replace(plan, seconds=plan.seconds / 4), progress)[0])
     operations = StepOperations(missing="not asked for")
     if plan.trace:
         progress("tracing with TensorFlow's profiler", 0.0)
@@ -516,9 +526,12 @@ def measure(
         notes.append("there is no GPU here: the step ran on the CPUs, and says little of a GPU")
     loops = waits + steps
     total = float(loops.sum())
-    share = float(waits.sum()) / total
-    spread = bootstrap(waits - share * loops)
     mean = float(loops.mean())
+    gross = float(waits.sum()) / total
+    spread = bootstrap(waits - gross * loops)
+    share = max(0.0, gross - floor.value / mean)
+    below = math.hypot(spread.low, floor.high - floor.value) / mean
+    above = math.hypot(spread.high, floor.value - floor.low) / mean
     found = StepProfile(
         source=source,
         devices=devices,
@@ -526,8 +539,9 @@ def measure(
         step=summarise(whole),
         compile_seconds=max(0.0, compile_seconds - float(np.median(whole))),
         data=summarise(waits),
+        floor=floor.value,
         loop=summarise(loops),
-        data_share=Interval(share, max(0.0, share + spread.low / mean), min(1.0, share + spread.high / mean)),
+        data_share=Interval(share, max(0.0, share - below), min(1.0, share + above)),
         batches=int(loops.size),
         samples_per_second=samples / total,
         traces=tuple(tracings.retraces()),
@@ -682,6 +696,7 @@ def judge(found: StepProfile, *, on_gpu: bool) -> tuple[Verdict, ...]:
         *judge_retraces(found.traces, found.made_anew, found.watched_steps, compiled=found.compiled),
         _eager(found),
         _syncs(found),
+        _python(found),
     ]
     made += [_comparison(comparison, on_gpu) for comparison in found.comparisons]
     return tuple(verdict for verdict in made if verdict is not None)
@@ -691,7 +706,7 @@ def _data(found: StepProfile) -> Verdict:
     low, high = INPUT_BOUND
     share = found.data_share
     evidence = (
-        f"{found.data.mean * 1e3:.3g} ms of {found.loop.mean * 1e3:.3g} ms per step go to waiting for a batch: {share.value:.1%} (95 %: {share.low:.1%} to {share.high:.1%})",
+        f"{found.data.mean * 1e3:.3g} ms of {found.loop.mean * 1e3:.3g} ms per step go to waiting for a batch: {share.value:.1%} (95 %: {share.low:.1%} to {share.high:.1%}), without the {found.floor * 1e3:.3g} ms that a batch in memory takes",
         f"limits of TensorFlow's profiler: {low:.0%} and {high:.0%}",
     )
     if share.low < low < share.high and share.high - share.low > low:
@@ -861,6 +876,23 @@ def _syncs(found: StepProfile) -> Verdict | None:
         tuple(evidence),
         (Fault.HOST_FETCHES,),
         "fetch values every so many steps, or keep metrics in variables",
+    )
+
+
+def _python(found: StepProfile) -> Verdict | None:
+    """Return that a compiled step calls Python, where that takes a noticeable share of it."""
+    calls = [one for one in found.operations.operations if one.kind in PYTHON_OPERATIONS]
+    seconds = sum(one.seconds for one in calls)
+    if not found.compiled or seconds < INPUT_BOUND[0] * found.loop.mean:
+        return None
+    share = min(seconds / found.loop.mean, 1.0)
+    return Verdict(
+        "python",
+        Outcome.PROBLEM,
+        f"Python inside the compiled step takes {seconds * 1e3:.3g} ms of its {found.loop.mean * 1e3:.3g} ms",
+        tuple(f"{one.name} ({one.kind}): {one.seconds * 1e3:.3g} ms per step" for one in calls),
+        change="write it with TensorFlow's operations, or move it into the data pipeline: Python runs one call at a time on the CPU",
+        worth=1 / (1 - share) if share < 1 else None,
     )
 
 

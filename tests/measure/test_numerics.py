@@ -118,6 +118,7 @@ def test_the_second_run_is_told_beside_the_first():
     (verdict,) = judge_numbers(found)
     assert verdict.outcome is Outcome.PROBLEM
     assert "step 7" in verdict.summary
+    assert "cfgfix profile run" in (verdict.change or "")
     origin = {"place": {"kind": "layer", "name": "dense_3", "class": "Dense"}, "why": None, "step": 6}
     data = {"not_finite": found.as_dict(), "verdicts": [verdict.as_dict(), {"name": "input"}]}
     told = with_origin(data, origin)

@@ -9,6 +9,7 @@ import pytest
 
 from cfgfix.core.errors import CfgfixError
 from cfgfix.measure import step as step_module
+from cfgfix.measure.operations import Operation, StepOperations
 from cfgfix.measure.sampling import UserCodeError
 from cfgfix.measure.statistics import Interval, summarise
 from cfgfix.measure.step import (
@@ -350,6 +351,34 @@ def test_syncs_are_judged_by_what_they_cost(waited, outcome):
     assert verdict.outcome is outcome
     assert verdict.rules == ("TFF024",)
     assert "train.py:3" in verdict.evidence[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "seconds", "told"), [("PyFunc", 0.008, True), ("PyFunc", 1e-5, False), ("MatMul", 0.008, False)]
+)
+def test_python_in_a_compiled_step_is_told_with_its_share(kind, seconds, told):
+    operations = StepOperations((Operation(kind, "wrap/PyFunc", seconds, 0.9),))
+    found = [
+        verdict for verdict in judge(made(operations=operations), on_gpu=False) if verdict.name == "python"
+    ]
+    assert bool(found) is told
+    for verdict in found:
+        assert verdict.outcome is Outcome.PROBLEM
+        assert "8 ms of its 10 ms" in verdict.summary
+        assert verdict.worth == pytest.approx(5)
+
+
+def test_a_batch_in_memory_is_not_waited_for(tf):
+    tf.random.set_seed(0)
+    data = tf.data.Dataset.from_tensors(tf.ones([4, 3])).repeat()
+    found = measure(
+        lambda: tf.function(tf.reduce_sum),
+        lambda: data,
+        StepPlan(rounds=3, steps=20, trace=False, compare=False),
+    )
+    assert found.floor > 0
+    assert found.data_share.value <= max(0.0, found.data.mean / found.loop.mean)
+    assert "a batch in memory" in found.verdicts[0].evidence[0]
 
 
 def test_a_retrace_without_a_cause_says_so():
