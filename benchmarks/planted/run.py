@@ -53,7 +53,7 @@ class Case:
     """One program with what is planted in it."""
 
     kind: str
-    """`data` or `run`."""
+    """`data`, `run` or `step`: the command of `cfgfix profile` that is to name it."""
     right: Callable[[Found], bool] | None = None
     """None for a healthy one."""
     step: float = 0.01
@@ -84,6 +84,20 @@ def stall(found: Found) -> float | None:
 
 def part(found: Found) -> float | None:
     return found["parts"][0]["seconds"] if found["parts"] else None
+
+
+def python(found: Found) -> float | None:
+    return sum(entry["seconds"] for entry in found["operations"]["operations"] if entry["kind"] == "PyFunc")
+
+
+def heaviest(name: str) -> Callable[[Found], bool]:
+    """Return whether the layer that takes most of the step is of this name."""
+
+    def judge(found: Found) -> bool:
+        layers = found["operations"]["layers"]
+        return bool(layers) and name in layers[0]["name"]
+
+    return judge
 
 
 def start(found: Found) -> float | None:
@@ -177,6 +191,14 @@ CASES: dict[str, Case] = {
     "loop_stall_in_the_step": Case(
         "run", says("stall", "step.*every (15.9|16) steps"), 0, stall, slept(0.08)
     ),
+    "compiled": Case("step"),
+    "compiled_wide": Case("step"),
+    "reads_each_loss": Case("step"),
+    "eager": Case("step", says("graph", "TFF010")),
+    "changing_number": Case("step", says("retracing", "TFF001")),
+    "function_made_anew": Case("step", says("retracing", "TFF002")),
+    "waits_inside": Case("step", says("python", "PyFunc"), 0, python, slept(0.03)),
+    "one_heavy_layer": Case("step", heaviest("heavy")),
 }
 
 
@@ -211,6 +233,14 @@ def run_case(name: str) -> Found:
 
         plan = Plan(batches=120, seconds=6, step_seconds=case.step, trace=False)
         found: Found = measure(getattr(pipelines, name), plan).as_dict()
+    elif case.kind == "step":
+        import steps
+
+        from cfgfix.measure.step import StepPlan
+        from cfgfix.measure.step import measure as measure_step
+
+        short = StepPlan(rounds=10, steps=40, seconds=10, compare=False)
+        found = measure_step(getattr(steps, name), steps.batches, short).as_dict()
     else:
         from cfgfix.measure import numerics
         from cfgfix.measure.sampling import silent
