@@ -242,10 +242,14 @@ class Entrances:
         folder = self.files.inside(command.folder)
         direct = os.path.normpath(f"{folder}/{wanted}" if folder and folder != "." else wanted)
         bare = wanted.lstrip("./")
-        ending = f"/{bare}"
-        for number, path in enumerate(paths):
-            if not entrances[number].function and (path in (direct, bare) or path.endswith(ending)):
-                yield number
+        scripts = [(number, path) for number, path in enumerate(paths) if not entrances[number].function]
+        # One beside the file, then one below the project's folder; elsewhere only where there is none.
+        for place in (direct, bare):
+            found = [number for number, path in scripts if path == place]
+            if found:
+                yield from found
+                return
+        yield from (number for number, path in scripts if path.endswith(f"/{bare}"))
 
 
 def _same(one: Command, other: Command) -> bool:

@@ -1,0 +1,48 @@
+"""Idioms of public projects, in other words: which file a program gets, and what becomes of its keys."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+from cfgfix.usage.project_code import ProjectCode
+
+KERAS = "import tensorflow as tf\n"
+
+
+def told(folder: Path, files: dict[str, str]) -> dict[str, set[tuple[str, str]]]:
+    """What the code says of each config that TensorFlow's programs open: the checks with their keys, information left out."""
+    for name, text in files.items():
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(textwrap.dedent(text), encoding="utf-8")
+    code = ProjectCode(str(folder), lambda _path: False, keep=False)
+    found = {
+        path: {
+            (check, ".".join(map(str, hit.path or ()))) for check, hit in says.hits if hit.severity != "info"
+        }
+        for path, says in code.all().items()
+        if says.framework
+    }
+    assert not code.failures
+    return found
+
+
+def test_a_script_starts_the_program_beside_it(tmp_path: Path) -> None:
+    """One of the same name in another folder is not what its command names."""
+    one = (
+        "import argparse, yaml\n" + KERAS + "parser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--plan', default='plans/base.yml')\nargs = parser.parse_args()\n"
+        "plan = yaml.safe_load(open(args.plan))\ntf.keras.layers.Dense(plan['{key}'])\n"
+    )
+    found = told(
+        tmp_path,
+        {
+            "mill/run.py": one.format(key="stones"),
+            "mill/go.sh": "python3 run.py --speed 3\n",
+            "mill/plans/base.yml": "stones: 3\n",
+            "oven/run.py": one.format(key="loaves"),
+            "oven/plans/base.yml": "loaves: 3\n",
+        },
+    )
+    assert found == {"mill/plans/base.yml": set(), "oven/plans/base.yml": set()}
