@@ -246,7 +246,7 @@ def interpolate(root: Mapping) -> None:
             if isinstance(item, Mapping):
                 pending.append((item, (*way, item)))
             elif isinstance(item, Sequence):
-                item.items = [_interpolated(inner, way) for inner in item.items]
+                item.items[:] = [_interpolated(inner, way) for inner in item.items]
             else:
                 holder.entries[name] = _interpolated(item, way)
 
@@ -271,10 +271,29 @@ def _interpolated(value: Value, way: tuple[Mapping, ...]) -> Value:
         if whole and type(target) is Scalar:
             result = Scalar(target.value, origins | target.origins, value.key)
         elif whole:
-            result = target
+            result = _under(target, value.key)
         else:
             result = PartialText((None,), origins | target.origins)
     return result
+
+
+def _under(section: Value, key: ConfigKey | None) -> Value:
+    """Return a section as what another key names: what becomes of it as a whole becomes of that key."""
+    if key is not None:
+        key.names_section = True
+    if key is not None and isinstance(section, Mapping):
+        return Mapping(
+            section.entries,
+            key=key,
+            open=section.open,
+            access=section.access,
+            absent=section.absent,
+            flavour=section.flavour,
+            sections=section.sections,
+        )
+    if key is not None and isinstance(section, Sequence):
+        return Sequence(section.items, open=section.open, kind=section.kind, key=key)
+    return section
 
 
 def looked_up(name: str, way: tuple[Mapping, ...]) -> Value | None:

@@ -46,3 +46,31 @@ def test_a_script_starts_the_program_beside_it(tmp_path: Path) -> None:
         },
     )
     assert found == {"mill/plans/base.yml": set(), "oven/plans/base.yml": set()}
+
+
+ALIASED = """
+    import hydra
+    import tensorflow as tf
+
+    def made(shape, depth, wings):
+        tf.keras.Input(tuple(shape))
+        return tf.keras.layers.Dense(depth, name=wings["left"])
+
+    @hydra.main(config_path="conf", config_name="mill")
+    def main(cfg):
+        made(**cfg.net)
+
+    if __name__ == "__main__":
+        main()
+"""
+
+
+def test_a_section_named_by_an_interpolation_is_read_under_both_names(tmp_path: Path) -> None:
+    """What names it is read where the section is taken, and the section where it is named."""
+    config = """
+        house: {size: [3, 4], wings: {left: a, right: b}}
+        net: {shape: "${house.size}", depth: 3, wings: "${house.wings}"}
+        spare: {shape: "${house.size}"}
+    """
+    found = told(tmp_path, {"run.py": ALIASED, "conf/mill.yaml": config})
+    assert found == {"conf/mill.yaml": {("dead-key", "house.wings.right"), ("dead-key", "spare")}}

@@ -72,6 +72,7 @@ class ConfigKey:
         size: How many entries it has, for a section.
         accepted: Whether a function or class has a parameter or field of its name.
         interpolated: Whether another value of the config names it.
+        names_section: Whether its value names a section or list that stands elsewhere.
         overlaid: Whether another file gives it another value.
         compared: Constants that its value is compared with, and whether it is the same.
         rivals: Constants that its value, or what is made of it alone, is compared with or looked up among.
@@ -81,7 +82,7 @@ class ConfigKey:
 
     __slots__ = (
         "accepted",
-        "asked", "compared", "conversions", "escapes", "fallback", "interpolated", "logs", "may_write", "offers", "overlaid", "parent", "path", "reads", "rivals", "size", "source", "uses", "walks", "writes",
+        "asked", "compared", "conversions", "escapes", "fallback", "interpolated", "logs", "may_write", "names_section", "offers", "overlaid", "parent", "path", "reads", "rivals", "size", "source", "uses", "walks", "writes",
     )  # fmt: skip
 
     def __init__(self, source: str, path: KeyPath, parent: ConfigKey | None) -> None:
@@ -101,6 +102,7 @@ class ConfigKey:
         self.size = 0
         self.accepted = False
         self.interpolated = False
+        self.names_section = False
         self.overlaid = False
         self.compared: list[tuple[Any, bool]] = []
         self.rivals: dict[str, None] = {}

@@ -559,6 +559,9 @@ class Run:
             if key is not None:
                 key.reads.append(spot)
                 key.fallback = key.fallback or default
+                if key.names_section:
+                    # What is taken out of it has keys where the section stands.
+                    key.uses.append(spot)
         return value
 
     def walk(self, owner: Value, spot: Spot) -> None:
