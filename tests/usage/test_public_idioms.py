@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
+import pytest
+
 from cfgfix.usage.project_code import ProjectCode
 
 KERAS = "import tensorflow as tf\n"
@@ -74,3 +76,16 @@ def test_a_section_named_by_an_interpolation_is_read_under_both_names(tmp_path: 
     """
     found = told(tmp_path, {"run.py": ALIASED, "conf/mill.yaml": config})
     assert found == {"conf/mill.yaml": {("dead-key", "house.wings.right"), ("dead-key", "spare")}}
+
+
+@pytest.mark.parametrize(
+    "keeps", ["paddles.settings.SIZE = mill['size']", "paddles.settings['SIZE'] = mill['size']"]
+)
+def test_what_an_object_of_another_package_is_given_may_be_read_there(tmp_path: Path, keeps: str) -> None:
+    """A list or section that becomes its attribute or entry has gone where nothing can be followed."""
+    code = (
+        "import paddles\nimport yaml\n" + KERAS + "mill = yaml.safe_load(open('mill.yml'))\n"
+        f"print(mill['size'], mill['other'])\n{keeps}\ntf.keras.layers.Dense(mill['width'])\n"
+    )
+    found = told(tmp_path, {"run.py": code, "mill.yml": "size: [3, {deep: 4}]\nwidth: 3\nother: 1\n"})
+    assert found == {"mill.yml": {("logged-key", "other")}}

@@ -47,7 +47,7 @@ def set_item(frame: Frame, owner: Value, index: Value, value: Value, spot: Spot)
             if isinstance(method, FunctionObject):
                 run.call(Call(frame, method.bound(owner), (index, value), {}, spot))
         else:
-            run.use(value, spot)
+            run.escape(frame, (value,), spot)
         return
     run.use(index, spot)
     name = constant_of(index)
@@ -119,7 +119,7 @@ def set_attribute(frame: Frame, owner: Value, name: str, value: Value, spot: Spo
         inner = f"{owner.owner.name}.{owner.name}.{name}="
         library_call(Call(frame, Method(owner.owner, name), (value,), {}, spot), inner)
     else:
-        run.use(value, spot)
+        run.escape(frame, (value,), spot)
 
 
 def set_own(run: Run, owner: Instance, name: str, value: Value, spot: Spot) -> None:
