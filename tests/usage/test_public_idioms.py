@@ -89,3 +89,25 @@ def test_what_an_object_of_another_package_is_given_may_be_read_there(tmp_path: 
     )
     found = told(tmp_path, {"run.py": code, "mill.yml": "size: [3, {deep: 4}]\nwidth: 3\nother: 1\n"})
     assert found == {"mill.yml": {("logged-key", "other")}}
+
+
+LOUD = """
+    import sys
+    import yaml
+    import tensorflow as tf
+
+    mill = yaml.safe_load(open("mill.yml"))
+    try:
+        stones, wheel = mill["stones"], mill["wheel"]
+    except KeyError as fault:
+        print(f"the plan lacks {fault}")
+        sys.exit(%s)
+    tf.keras.layers.Dense(stones, name=wheel)
+"""
+
+
+@pytest.mark.parametrize(("code", "stops"), [("1", True), ("'no plan'", True), ("0", False)])
+def test_a_handler_that_ends_the_program_saves_nothing(tmp_path: Path, code: str, stops: bool) -> None:
+    """A key whose absence ends the run with a message is needed all the same."""
+    found = told(tmp_path, {"run.py": LOUD % code, "mill.yml": "stones: 3\n"})
+    assert found == {"mill.yml": {("missing-key", "wheel")} if stops else set()}

@@ -541,13 +541,25 @@ def _merged(ends: list[dict[str, Value]]) -> dict[str, Value]:
 
 def _raised_instead(suite: list[Event], scope: Scope) -> str:
     """Return the exception that a handler ends with; `*` for the same one again, nothing where it may go on."""
-    if not suite or suite[-1].kind != "raise" or any(event.bodies for event in suite):
+    if not suite or any(event.bodies for event in suite):
         return ""
     value = suite[-1].value
+    if suite[-1].kind == "expr" and value is not None and value[0] == model.CALL:
+        return "SystemExit" if _ends_with_failure(scope.calls[value[1]]) else ""
+    if suite[-1].kind != "raise":
+        return ""
     if value is None:
         return "*"
     name = dotted(scope.calls[value[1]].func if value[0] == model.CALL else value)
     return (name or "Exception").rpartition(".")[2]
+
+
+def _ends_with_failure(call: model.Call) -> bool:
+    """Tell whether a call ends the program with an exit code that is no success: `sys.exit(1)`."""
+    if dotted(call.func) not in ("sys.exit", "os._exit", "exit", "quit") or len(call.args) != 1:
+        return False
+    given = call.args[0]
+    return given[0] != model.CONSTANT or given[1] not in (0, None)
 
 
 def _caught_by(test: Expr | None) -> Iterator[str]:
