@@ -660,6 +660,41 @@ def test_the_files_of_a_requirements_folder_are_read(tmp_path: Path) -> None:
             "tensorflow>=2.9",
             False,
         ),
+        ({"Dockerfile": "FROM nvcr.io/nvidia/tensorflow:21.02-tf2-py3\n"}, "tensorflow>=2.2,<2.5", False),
+        ({"Dockerfile": "FROM nvcr.io/nvidia/tensorflow:20.08-tf1-py3\n"}, "tensorflow<2.0", False),
+        (
+            {"Dockerfile": "FROM gcr.io/deeplearning-platform-release/tf2-gpu.2-6\n"},
+            "tensorflow==2.6.*",
+            False,
+        ),
+        (
+            {
+                "charts/mill/templates/run.yaml": "spec:\n  containers:\n  - image: tensorflow/tensorflow:2.9.1-gpu\n",
+                "charts/mill/templates/other.yaml": "spec:\n  containers:\n  - image: busybox:1.0\n",
+                "charts/mill/values.yaml": "tag: 1\n",
+            },
+            "tensorflow==2.9.1",
+            False,
+        ),
+        (
+            {
+                "k8s/train.yml": 'image: "tensorflow/tensorflow:2.9.1"\n',
+                "k8s/serve.yml": "image: tensorflow/tensorflow:2.11.0\n",
+            },
+            "",
+            False,
+        ),
+        (
+            {"docker-compose.yml": "services:\n  a:\n    image: tensorflow/tensorflow:2.8.0 # old\n"},
+            "tensorflow==2.8.0",
+            False,
+        ),
+        ({"models/values.yaml": "image: tensorflow/tensorflow:2.8.0\n"}, "", False),
+        (
+            {"k8s/a.yml": "image: tensorflow/tensorflow:2.8.0\n", "requirements.txt": "tensorflow==2.4\n"},
+            "tensorflow==2.4",
+            False,
+        ),
         ({"requirments.txt": "tensorflow==2.2.0\n"}, "tensorflow==2.2.0", False),
         (
             {

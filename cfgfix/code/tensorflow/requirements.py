@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
+from cfgfix.code.tensorflow import images
 from cfgfix.core.errors import CfgfixError
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import is_inside, read_regular
@@ -28,10 +29,6 @@ GUIDE = "README.md"
 """What tells people what to install, where no file for a tool does."""
 IMAGE = "Dockerfile"
 """What a program is run in, where it starts from an image of TensorFlow or installs it."""
-_FROM = re.compile(
-    r"^FROM\s+(?:--\S+\s+)?(?:[\w-]+\.[\w.:-]+/)?tensorflow/tensorflow:(\d+(?:\.\d+){1,2})(?![\w.])"
-)
-"""An image of TensorFlow for Docker, of a registry that is named or not: the tag begins with the release."""
 _INCLUDE = re.compile(r"^(?:-r|--requirement)[ =]\s*([\w./-]+)\s*(?:#.*)?$", re.MULTILINE)
 _BARE = re.compile(
     r"""^(?:-\s+)?tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?\s*(?:[;#].*)?$"""
@@ -455,6 +452,15 @@ def _other_images(folder: str, looked: list[str]) -> list[tuple[str, _Said]]:
     return said[:1] if alike else []
 
 
+def _deployed(folder: str, looked: list[str]) -> list[tuple[str, _Said]]:
+    """Return what the images hold in which a folder's programs are deployed."""
+    found = images.deployed_in(folder, looked)
+    if found is None:
+        return []
+    place, text = found
+    return [(place, _Said(text, two=not Requirement("", text, ()).admits((1, 15, 0))))]
+
+
 def _said_by(folder: str, looked: list[str]) -> Requirement | None:
     """Return what the requirement files of one folder ask for, or None; `looked` gets every file looked for."""
     said: list[tuple[str, _Said]] = []
@@ -486,7 +492,7 @@ def _said_by(folder: str, looked: list[str]) -> Requirement | None:
         one.text or one.computed or one.whatever or one.keras or one.any_keras or one.because
         for _, one in said
     ):
-        said += _other_images(folder, looked)
+        said += _other_images(folder, looked) or _deployed(folder, looked)
     for name in _runs_of(folder):
         place = os.path.join(folder, name)
         looked.append(place)
@@ -748,9 +754,8 @@ def _said_in(path: str, *, installs: bool = False) -> _Said | None:
     )
     for line in whole.splitlines():
         bare = line.strip()
-        image = _FROM.match(bare) if installs else None
-        if image is not None:
-            named = named or f"tensorflow=={image[1]}"
+        if installs and bare.startswith("FROM"):
+            named = named or images.requirement_of(bare)
             continue
         if bare.startswith("#") or len(bare) > 2000:
             continue
