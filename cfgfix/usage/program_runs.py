@@ -44,6 +44,8 @@ _ANY_PROGRAM = frozenset(
 """Words in the names of files that say nothing of which program one is for."""
 _READS_DATA = re.compile(r"\b(?:jq|yq|shyaml|parse_yaml|json\.load|yaml\.(?:safe_)?load)\b")
 """What stands in a script that takes values out of a config file which it need not name: it may be an argument."""
+_OF_A_RUN = re.compile(r"\d{4}-?\d{2}-?\d{2}[-_T/ ]?\d{2}[-_:]?\d{2}")
+"""A day with its time in the path of a file: what a run wrote down of its settings, as a rule."""
 _OVERRIDE = re.compile(r"[+~]{0,2}[A-Za-z_][\w./@]*=")
 """An argument such as `train.epochs=3`."""
 
@@ -512,11 +514,10 @@ class ProjectRuns:
             for path, opened in result.opened.items()
         }
         fits_of: dict[int, list[str]] = {}
+        candidates = [path for path in self.files.data if not _OF_A_RUN.search(path)]
         for site in sites:
-            fits_of[id(site)] = [
-                path for path in self.files.data if self.fits(path, site.loading.how, site.names)
-            ]
-        for path in self.files.data:
+            fits_of[id(site)] = [path for path in candidates if self.fits(path, site.loading.how, site.names)]
+        for path in candidates:
             # What a command or the code names is not tried elsewhere, unless nothing is known of what a program gets.
             fitting = [
                 site

@@ -111,3 +111,53 @@ def test_a_handler_that_ends_the_program_saves_nothing(tmp_path: Path, code: str
     """A key whose absence ends the run with a message is needed all the same."""
     found = told(tmp_path, {"run.py": LOUD % code, "mill.yml": "stones: 3\n"})
     assert found == {"mill.yml": {("missing-key", "wheel")} if stops else set()}
+
+
+COMMANDS = """
+    import click
+    import tensorflow as tf
+    import yaml
+
+    @click.group()
+    def app():
+        pass
+
+    @app.command()
+    @click.argument("plan-file")
+    @click.option("--loud", is_flag=True, default=False)
+    @click.option("--width", default=10)
+    @click.option("--fast/--slow", default=False)
+    def grind(plan_file, loud, width, fast):
+        with open(plan_file) as stream:
+            plan = yaml.safe_load(stream)
+        if loud or fast:
+            print(plan)
+        tf.keras.layers.Dense(plan["stones"] + width)
+
+    @app.command("sweep-up")
+    @click.argument("plan")
+    def clean(plan):
+        tf.keras.layers.Dense(yaml.safe_load(open(plan))["brooms"])
+
+    if __name__ == "__main__":
+        app()
+"""
+
+
+def test_a_command_of_a_group_gets_the_arguments_behind_its_name(tmp_path: Path) -> None:
+    """The others of the group do not run, and flags take no value."""
+    files = {
+        "mill.py": COMMANDS,
+        "README.md": "```\npython mill.py grind --loud plans/a.yml\npython mill.py sweep-up plans/b.yml\n```\n",
+        "plans/a.yml": "stones: 3\n",
+        "plans/b.yml": "brooms: 3\nrooms: 2\n",
+        "plans/c.yml": "stones: 3\nstone: 4\n",
+        "grind-2025-03-24-22:00:57/plan.yml": "stones: 3\nstone: 4\n",
+    }
+    assert told(tmp_path, files) == {
+        "plans/a.yml": set(),
+        "plans/b.yml": {("dead-key", "rooms")},
+        "plans/c.yml": {("dead-key", "stone")},
+    }
+    code = ProjectCode(str(tmp_path), lambda _path: False, keep=False)
+    assert code.options() == ()

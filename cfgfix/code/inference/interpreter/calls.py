@@ -5,8 +5,9 @@ from __future__ import annotations
 from cfgfix.code.inference.interpreter import classes, writing
 from cfgfix.code.inference.interpreter.events import DEFAULT, Asked
 from cfgfix.code.inference.interpreter.models.builtin_types import builtin_method, fill
+from cfgfix.code.inference.interpreter.models.click import run_commands
 from cfgfix.code.inference.interpreter.models.containers import CONTAINERS
-from cfgfix.code.inference.interpreter.models.decorators import call_decorated, run_commands
+from cfgfix.code.inference.interpreter.models.decorators import call_decorated
 from cfgfix.code.inference.interpreter.models.fields import construct_with_fields, kind_of
 from cfgfix.code.inference.interpreter.models.libraries import call_external, library_method
 from cfgfix.code.inference.interpreter.models.outside import library_call

@@ -351,8 +351,10 @@ class Run:
         self.choosers: set[tuple[str, KeyPath]] = set()
         self.settled: frozenset[tuple[str, KeyPath]] = frozenset()
         self.tracked: Mapping | None = None
-        self.commands: dict[int, list[Value]] = {}
-        """The commands of groups of click and apps of typer, by identity of what they were added to."""
+        self.commands: dict[int, list[tuple[frozenset[str], Value]]] = {}
+        """The commands of groups of click and apps of typer with their names, by identity of what they were added to."""
+        self.behind: list[str] | None = None
+        """The arguments behind the name of the command of a group that runs; None outside of one that is named."""
         self.hydra_folder: Value | None = None
         """The folder of configs that `hydra.initialize` was given last."""
         self.resolvers: dict[ClassObject | str, list[str]] = {}
@@ -391,6 +393,13 @@ class Run:
     def suite(self, frame: Frame, events: list[Event]) -> int:
         """Run statements in order; return how they end."""
         raise NotImplementedError
+
+    def arguments(self) -> list[str] | None:
+        """Return the arguments that the code gets from the command line.
+
+        None where they are not known.
+        """
+        return self.behind if self.behind is not None else self.host.arguments()
 
     def module(self, module: Module) -> ModuleObject:
         """Return a module of the project after its body has run."""

@@ -11,6 +11,7 @@ from cfgfix.code.inference.interpreter.expressions import (
     evaluate,
     function_object,
 )
+from cfgfix.code.inference.interpreter.models.click import names_of_command
 from cfgfix.code.inference.interpreter.models.decorators import note_decorator
 from cfgfix.code.inference.interpreter.models.outside import ENDS
 from cfgfix.code.inference.interpreter.objects import (
@@ -498,7 +499,8 @@ def _defined(frame: Frame, scope: Scope) -> Value:
         made = evaluate(frame, decorator)
         group = _group_of(frame, decorator)
         if group is not None:
-            run.commands.setdefault(id(group), []).append(value)
+            called = names_of_command(scope.name, made)
+            run.commands.setdefault(id(group), []).append((called, value))
         name = name_of(made)
         if isinstance(made, (FunctionObject, Instance)):
             result = run.call(Call(frame, made, (value,), {}, frame.spot(scope.place, scope.block)))

@@ -124,7 +124,7 @@ def _texts_in(value: Value | None) -> tuple[Any, ...] | None:
 def options_given(run: Run, parser: Made) -> Mapping:
     """Return the options of a parser with the values that the command line gives them."""
     options = run.parsers.get(id(parser), [])
-    given = run.host.arguments()
+    given = run.arguments()
     found = Mapping(access=ATTRIBUTES, absent="AttributeError", flavour="argparse", key=run.option_section)
     run.option_section.size = max(run.option_section.size, len(options))
     values = _texts_given(options, given) if given is not None else {}
@@ -261,7 +261,7 @@ def _value_given(option: Option, given: list[str]) -> Value:
             )
         except ValueError:
             values.append(Unknown(origins))
-    if option.many:
+    if option.many or option.action == "append":
         return Sequence(values)
     return values[-1] if values else Unknown(origins)
 
@@ -342,7 +342,7 @@ def note_holder(run: Run, holder: Made, spot: Spot) -> None:
 
 
 def _flag_value(run: Run, option: Option) -> Value:
-    given = run.host.arguments()
+    given = run.arguments()
     if given is not None:
         values = _texts_given(
             run.parsers.get(0, []),
@@ -356,7 +356,7 @@ def _flag_value(run: Run, option: Option) -> Value:
 def command_argument(run: Run, index: Value) -> Value:
     """Return an item of `sys.argv`."""
     number = index.value if type(index) is Scalar else None
-    given = run.host.arguments()
+    given = run.arguments()
     if isinstance(number, int) and not isinstance(number, bool) and given is not None:
         if 1 <= number <= len(given) and given[number - 1] != SHELL:
             return Scalar(given[number - 1])
@@ -375,7 +375,7 @@ def _run_main(call: Call) -> Value | None:
 def _run_command(call: Call) -> Value | None:
     value = call.first
     if isinstance(value, FunctionObject):
-        return call.then(value, (), _command_keywords(call.run, value), opaque=True)
+        return call.then(value, (), keywords_given(call.run, value), opaque=True)
     if isinstance(value, (ClassObject, Instance)):
         if isinstance(value, ClassObject):
             value = call.then(value, opaque=True)
@@ -384,9 +384,9 @@ def _run_command(call: Call) -> Value | None:
     return None
 
 
-def _command_keywords(run: Run, function: FunctionObject) -> dict[str, Value]:
-    """Return what a command gives a function's parameters by their names: `--rate=0.1`, `--rate 0.1`."""
-    given = run.host.arguments()
+def keywords_given(run: Run, function: FunctionObject) -> dict[str, Value]:
+    """Return what a command gives a function's parameters: `--rate 0.1`."""
+    given = run.arguments()
     if given is None:
         return {}
     names = {name for name, *_ in function.scope.params}

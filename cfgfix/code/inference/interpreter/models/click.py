@@ -1,0 +1,140 @@
+"""Options, arguments and commands of click, and the commands of typer's apps."""
+
+from __future__ import annotations
+
+from cfgfix.code.inference.interpreter.models.options import add_argument, keywords_given, options_given
+from cfgfix.code.inference.interpreter.objects import (
+    NONE,
+    External,
+    FunctionObject,
+    Made,
+    Scalar,
+    Value,
+)
+from cfgfix.code.inference.interpreter.run import Call
+from cfgfix.code.inference.interpreter.values import constant_text, name_of, truth
+
+DECLARES = ("click.option", "click.argument")
+_KINDS = {
+    "click.STRING": "builtins.str",
+    "click.Path": "builtins.str",
+    "click.INT": "builtins.int",
+    "click.IntRange": "builtins.int",
+    "click.FLOAT": "builtins.float",
+    "click.FloatRange": "builtins.float",
+    "builtins.str": "builtins.str",
+    "builtins.int": "builtins.int",
+    "builtins.float": "builtins.float",
+}
+"""What a type of click converts a text to; the others are not followed."""
+_OTHER = "click.ParamType"
+"""A conversion that is not followed: click converts what `bool` and its own types name."""
+
+
+def values_given(call: Call, declared: tuple[Made, ...]) -> dict[str, Value]:
+    """Return a command's parameters as the command line and defaults give them."""
+    parser = Made("click", (), {}, None)
+    for made in declared:
+        add_argument(_as_argument(call, made), parser)
+    return {str(name): value for name, value in options_given(call.run, parser).entries.items()}
+
+
+def _as_argument(call: Call, made: Made) -> Call:
+    """Return a declaration of click as argparse would have it."""
+    names: list[Value] = []
+    keywords: dict[str, Value] = {
+        name: made.keywords[name] for name in ("default", "required") if name in made.keywords
+    }
+    switches = False
+    for value in made.args:
+        text = constant_text(value)
+        if text is None:
+            names.append(value)
+            continue
+        on, slash, _ = text.partition("/")
+        switches = switches or bool(slash)
+        if text.startswith("-"):
+            names.append(Scalar(on.strip()))
+        elif made.name == "click.option":
+            keywords["dest"] = value
+        else:
+            names.append(Scalar(text.lower().replace("-", "_")))
+    default = keywords.get("default")
+    if switches or truth(made.keywords.get("is_flag", NONE)) or "flag_value" in made.keywords:
+        plain = "flag_value" not in made.keywords
+        keywords["action"] = Scalar("store_true" if plain else "store_const")
+        if default is None and plain:
+            keywords["default"] = Scalar(False)
+    elif truth(made.keywords.get("count", NONE)):
+        keywords["action"] = Scalar("count")
+    else:
+        keywords["type"] = External(_kind_of(made.keywords.get("type"), default))
+    kind = made.keywords.get("type")
+    if isinstance(kind, Made) and kind.name == "click.Choice" and kind.args:
+        keywords["type"] = External("builtins.str")
+        if not _is_no(kind.keywords.get("case_sensitive")):
+            keywords["choices"] = kind.args[0]
+    number = made.keywords.get("nargs")
+    if truth(made.keywords.get("multiple", NONE)):
+        keywords["action"] = Scalar("append")
+    if type(number) is Scalar and isinstance(number.value, int):
+        keywords["nargs"] = Scalar("*") if number.value < 0 else number
+    elif made.name == "click.argument" and ("default" in keywords or _is_no(keywords.get("required"))):
+        keywords["nargs"] = Scalar("?")
+    return Call(call.frame, made, tuple(names), keywords, made.spot or call.spot)
+
+
+def _is_no(value: Value | None) -> bool:
+    return type(value) is Scalar and value.value is False
+
+
+def _kind_of(kind: Value | None, default: Value | None) -> str:
+    """Return what a text is converted to: click goes by the default where no type is named."""
+    if kind is None:
+        value = default.value if type(default) is Scalar else None
+        return "builtins.str" if value is None else _KINDS.get(f"builtins.{type(value).__name__}", _OTHER)
+    return _KINDS.get(name_of(kind), _OTHER)
+
+
+def run_commands(call: Call, group: Value) -> Value:
+    """Call the command of a group or app that the command line names.
+
+    Each is called where it names none.
+    """
+    run = call.run
+    commands = run.commands.pop(id(group), [])
+    given = run.arguments()
+    for number, item in enumerate(given or ()):
+        chosen = [(names, command) for names, command in commands if item in names]
+        if chosen and given is not None:
+            before, run.behind = run.behind, given[number + 1 :]
+            try:
+                _run_all(call, group, chosen)
+            finally:
+                run.behind = before
+            return NONE
+    _run_all(call, group, commands)
+    return NONE
+
+
+def _run_all(call: Call, group: Value, commands: list[tuple[frozenset[str], Value]]) -> None:
+    for _, command in commands:
+        # What typer gives stands in the parameters; click's stands in the decorators.
+        keywords: dict[str, Value] = {}
+        if isinstance(group, Made) and isinstance(command, FunctionObject):
+            keywords = keywords_given(call.run, command)
+        call.then(command, (), keywords, opaque=True)
+
+
+def names_of_command(name: str, decorator: Value) -> frozenset[str]:
+    """Return the names under which a group has a command."""
+    given = constant_text(decorator.args[0]) if isinstance(decorator, Made) and decorator.args else None
+    if isinstance(decorator, Made) and given is None:
+        given = constant_text(decorator.keywords.get("name", NONE))
+    return frozenset((given,) if given else (name, name.replace("_", "-")))
+
+
+def call_command(call: Call, plain: FunctionObject, declared: tuple[Made, ...]) -> Value:
+    """Call a function as click does, with what its decorators declare."""
+    values = values_given(call, declared)
+    return call.then(plain, (), {**values, **call.keywords}, opaque=True)
