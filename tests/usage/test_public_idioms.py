@@ -161,3 +161,17 @@ def test_a_command_of_a_group_gets_the_arguments_behind_its_name(tmp_path: Path)
     }
     code = ProjectCode(str(tmp_path), lambda _path: False, keep=False)
     assert code.options() == ()
+
+
+def test_an_item_taken_out_of_a_list_is_no_longer_in_it(tmp_path: Path) -> None:
+    """Classes are found by a dotted name that is taken apart so."""
+    code = (
+        "import importlib\nimport yaml\n" + KERAS + "def found(path):\n    parts = path.rsplit('.', 1)\n"
+        "    parts.insert(0, 'none')\n    parts.pop(0)\n    module = parts.pop(0)\n"
+        "    return getattr(importlib.import_module(module), parts[0])\n"
+        "mill = yaml.safe_load(open('mill.yml'))\nfound(mill['kind'])(**mill['how'])\n"
+    )
+    config = 'kind: tensorflow.keras.layers.Dropout\nhow: {rate: "0.5,", sed: 1}\n'
+    assert told(tmp_path, {"run.py": code, "mill.yml": config}) == {
+        "mill.yml": {("refused-value", "how.rate"), ("misspelt-key", "how.sed")}
+    }

@@ -27,6 +27,7 @@ from cfgfix.code.inference.interpreter.objects import (
 from cfgfix.code.inference.interpreter.run import Call, Model
 from cfgfix.code.inference.interpreter.values import (
     choice,
+    constant_of,
     constant_text,
     copied,
     key_value,
@@ -200,14 +201,26 @@ def _extend(call: Call) -> Value | None:
 def _insert(call: Call) -> Value | None:
     if len(call.args) != 2:
         return None
-    call.sequence.items.insert(0, call.args[1])
-    call.sequence.open = True
+    owner, index = call.sequence, constant_of(call.args[0])
+    known = _is_settled(call) and isinstance(index, int)
+    owner.items.insert(index if known else 0, call.args[1])
+    owner.open = owner.open or not known
     return NONE
 
 
 def _pop(call: Call) -> Value:
-    call.sequence.open = True
-    return choice(call.sequence.items)
+    owner = call.sequence
+    index = constant_of(call.args[0]) if call.args else -1
+    if _is_settled(call) and isinstance(index, int) and -len(owner.items) <= index < len(owner.items):
+        return call.run.taken(owner.items.pop(index), call.spot)
+    owner.open = True
+    return choice(owner.items)
+
+
+def _is_settled(call: Call) -> bool:
+    """Tell whether it is known what a list holds, and that the call is made."""
+    owner = call.sequence
+    return owner.kind == "list" and not owner.open and call.run.sure and not _in_open_loop(call)
 
 
 def _copy_sequence(call: Call) -> Value:
