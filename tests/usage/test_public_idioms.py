@@ -163,6 +163,39 @@ def test_a_command_of_a_group_gets_the_arguments_behind_its_name(tmp_path: Path)
     assert code.options() == ()
 
 
+ESTIMATED = """
+    import argparse
+    import json
+    from functools import partial
+    import tensorflow as tf
+
+    def mill(features, labels, mode, params):
+        return tf.compat.v1.layers.dense(features, params["stones"], name=params["name"])
+
+    def grain(params, shuffled=False):
+        return tf.data.Dataset.range(9).batch(params["sacks"])
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--plan")
+    plan = json.load(open(parser.parse_args().plan))
+    run = tf.estimator.Estimator(model_fn=mill, params=plan, model_dir=plan["folder"])
+    run.train(input_fn=partial(grain, shuffled=True), steps=10)
+"""
+
+
+def test_functions_of_an_estimator_get_its_settings(tmp_path: Path) -> None:
+    """The function of the model and that of the data read what stands in `params`."""
+    files = {
+        "run.py": ESTIMATED,
+        "oak.json": '{"stones": 3, "name": "oak", "sacks": 4, "folder": "out", "wings": 4}',
+        "pine.json": '{"stones": 3, "name": "pine", "folder": "out"}',
+    }
+    assert told(tmp_path, files) == {
+        "oak.json": {("dead-key", "wings")},
+        "pine.json": {("missing-key", "sacks")},
+    }
+
+
 def test_an_item_taken_out_of_a_list_is_no_longer_in_it(tmp_path: Path) -> None:
     """Classes are found by a dotted name that is taken apart so."""
     code = (

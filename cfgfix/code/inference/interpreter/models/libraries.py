@@ -5,6 +5,7 @@ from __future__ import annotations
 from cfgfix.code.inference.interpreter.models import (
     config_nodes,
     containers,
+    estimators,
     fields,
     graph_code,
     hydra,
@@ -58,6 +59,8 @@ def call_external(call: Call) -> Value:
         found = model(call)
         if found is not None:
             return found
+    if estimators.is_estimator(name):
+        return estimators.make_estimator(call)
     if module in options.FLAG_MODULES:
         return options.define_flag(call)
     found = loading.load_by_package(call)
@@ -86,6 +89,8 @@ def library_method(call: Call) -> Value | None:
             return workers.pool_method(call)
         if isinstance(owner, Made) and owner.name in ("string.Template", "jinja2.Template"):
             return standard_library.fill_template(call, owner)
+        if isinstance(owner, Made) and estimators.is_estimator(owner.name):
+            return estimators.run_estimator(call, owner)
         if isinstance(owner, Made):
             is_worker = owner.name in ("threading.Thread", "multiprocessing.Process")
             return workers.start_worker(call, owner) if is_worker and name == "start" else None

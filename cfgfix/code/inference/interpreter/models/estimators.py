@@ -1,0 +1,87 @@
+"""Estimators of TensorFlow: they call the functions that they are given with the settings that they are given."""
+
+from __future__ import annotations
+
+from cfgfix.code.inference.interpreter.models.outside import library_call
+from cfgfix.code.inference.interpreter.objects import (
+    UNKNOWN,
+    FunctionObject,
+    Made,
+    Mapping,
+    Value,
+)
+from cfgfix.code.inference.interpreter.run import Call
+from cfgfix.code.inference.interpreter.values import copied
+from cfgfix.core.records import replace
+
+_MODEL_PLACE, _PARAMS_PLACE = 0, 3
+_ON_TPU = "TPUEstimator"
+_FED = frozenset({"train", "evaluate", "predict", "train_and_evaluate"})
+"""Methods that call a function for the data."""
+_GIVEN = ("features", "labels", "mode", "params", "config")
+"""What an estimator gives the function of the model, by name."""
+
+
+def is_estimator(name: str) -> bool:
+    """Tell whether a canonical name is that of an estimator's class."""
+    head, _, last = name.rpartition(".")
+    return last in ("Estimator", _ON_TPU) and head.startswith("tensorflow.")
+
+
+def make_estimator(call: Call) -> Value:
+    """Return an estimator; the function of its model is called with its settings."""
+    function = call.argument(_MODEL_PLACE, "model_fn")
+    params = _params_of(call)
+    if function is None or params is None:
+        return library_call(call, call.name)
+    followed = _call(call, function, {**dict.fromkeys(_GIVEN, UNKNOWN), "params": params})
+    # Nothing reads the settings but the functions that get them.
+    rest = {name: value for name, value in call.keywords.items() if name != "params" or not followed}
+    made = library_call(replace(call, args=call.args[:_PARAMS_PLACE], keywords=rest), call.name)
+    if isinstance(made, Made):
+        made.attributes["params"] = params
+    return made
+
+
+def _params_of(call: Call) -> Mapping | None:
+    """Return the settings that an estimator hands on: a copy, with what one for TPUs adds."""
+    place = _PARAMS_PLACE if not call.name.endswith(_ON_TPU) else len(call.args)
+    given = call.argument(place, "params")
+    if not isinstance(given, Mapping):
+        return None
+    params = copied(given, 12)
+    if call.name.endswith(_ON_TPU):
+        for name in ("batch_size", "use_tpu", "context"):
+            params.entries.setdefault(name, UNKNOWN)
+    return params
+
+
+def run_estimator(call: Call, owner: Made) -> Value | None:
+    """Call the function for the data that a method of an estimator is given.
+
+    None where the method takes none.
+    """
+    if call.name not in _FED:
+        return None
+    function = call.argument(0, "input_fn")
+    params = owner.attributes.get("params")
+    given = {"mode": UNKNOWN, "config": UNKNOWN, "params": params or Mapping(open=True)}
+    if function is not None and not _call(call, function, given):
+        call.use(given["params"], deep=True)
+    return library_call(call, f"{owner.name}.{call.name}")
+
+
+def _call(call: Call, function: Value, given: dict[str, Value]) -> bool:
+    """Call a function of the project with those of some arguments that it has parameters for.
+
+    Tell whether it is one.
+    """
+    is_partial = isinstance(function, Made) and function.name == "functools.partial" and bool(function.args)
+    inner = function.args[0] if isinstance(function, Made) and is_partial else function
+    if not isinstance(inner, FunctionObject):
+        return False
+    names = {name for name, _, _, kind in inner.scope.params if kind in ("plain", "keyword")}
+    bound = {*inner.keywords, *(function.keywords if isinstance(function, Made) else ())}
+    keywords = {name: value for name, value in given.items() if name in names - bound}
+    call.then(function, (), keywords, opaque=True)
+    return True
