@@ -34,10 +34,14 @@ DEFAULT_EXCLUDE = (
     "build",
     "dist",
     "site-packages",
-    "wandb",
+    "*wandb/run-*",
+    "*wandb/offline-run-*",
+    "*wandb/latest-run",
+    "*wandb/sweep-*",
     "mlruns",
 )
-"""Folders that hold no configs of the project itself; `wandb` and `mlruns` hold copies made by past runs."""
+"""Folders that hold no configs of the project itself; those of W&B and `mlruns` hold copies made by past runs. A group of Hydra's configs
+may be called `wandb`, too."""
 
 
 @dataclass(frozen=True, slots=True)

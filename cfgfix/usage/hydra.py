@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         """What a composition asks of the run that it is for."""
 
         unknown_overrides: list[tuple[str, Mapping]]
+        groups: dict[tuple[str, str], str]
 
         def arguments(self) -> list[str] | None:
             """Return the arguments of the command; None without one."""
@@ -48,6 +49,9 @@ if TYPE_CHECKING:
         def text_of(self, path: str) -> str:
             """Return the text of a config file."""
 
+        def instead(self, loading: Loading) -> str | None:
+            """Return the file that is put in at a load site; None where the program chooses."""
+
 
 MAX_FILES = 64
 _PACKAGE = re.compile(r"^\s*#\s*@package\s+(\S+)", re.MULTILINE)
@@ -63,14 +67,34 @@ def composed(host: Host, loading: Loading) -> Value | None:
     text = given.value if type(given) is Scalar and isinstance(given.value, str) else None
     if text is None:
         return None
+    arguments = host.arguments() or []
+    name = _config_name(arguments)
+    if name is not None:
+        text = os.path.join(os.path.dirname(text), name)
     if not text.endswith((".yaml", ".yml")):
         text = f"{text}.yaml"
     path = host.resolve(Scalar(text))
     if path is None:
         return None
-    arguments = host.arguments() or []
+    other = host.instead(loading)
     maker = _Composer(host, loading, os.path.dirname(path), arguments)
-    return maker.whole(path)
+    if other is None:
+        return maker.whole(path, "hydra.main names it")
+    group, _, option = os.path.relpath(other, maker.folder or ".").rpartition("/")
+    if not group:
+        return maker.whole(other, "its keys are the ones that are read")
+    maker.other = group, option
+    return maker.whole(path, "hydra.main names it")
+
+
+def _config_name(arguments: list[str]) -> str | None:
+    """Return the config that the command line names for the whole; None where it names none."""
+    for number, item in enumerate(arguments):
+        name, mark, value = item.partition("=")
+        if name in ("--config-name", "-cn"):
+            named = value if mark else "".join(arguments[number + 1 : number + 2])
+            return named if named and SHELL not in named else None
+    return None
 
 
 class _Composer:
@@ -81,6 +105,8 @@ class _Composer:
         self.loading = loading
         self.folder = folder
         self.groups: dict[str, str] = {}
+        self.other = ("", "")
+        """A group, and the option of it that is tried instead of the one that is chosen."""
         self.values: list[tuple[str, str, str]] = []
         self.count = 0
         self.used: set[str] = set()
@@ -105,15 +131,33 @@ class _Composer:
                 return f"{path}{ending}"
         return None
 
-    def whole(self, path: str) -> Value | None:
+    def whole(self, path: str, evidence: str) -> Value | None:
         root = Mapping(access=EITHER, absent="ConfigAttributeError", flavour="omegaconf")
-        self.add(root, path, "", "hydra.main names it")
+        self.add(root, path, "", self.package(path, "", "", None, ""), evidence)
         for sign, name, value in self.values:
             self.override(root, sign, name, value)
         interpolate(root)
         return root
 
-    def add(self, root: Mapping, path: str, group: str, evidence: str) -> None:
+    def package(self, path: str, group: str, below: str, given: str | None, around: str) -> str:
+        """Return where in the config a file's keys stand.
+
+        Args:
+            path: The file.
+            group: Its group, from the folder of configs.
+            below: Its group as the list names it: from that of the file around, where it does not begin with a slash.
+            given: What the list says behind `@`; None where it says nothing.
+            around: Where the keys of the file with the list stand.
+        """
+        written = _PACKAGE.search(self.host.text_of(path)[:2_000]) if given is None else None
+        found = given if given is not None else written.group(1) if written else below.replace("/", ".")
+        name = os.path.splitext(os.path.basename(path))[0]
+        found = found.replace("_group_", group.replace("/", ".")).replace("_name_", name)
+        if found == "_global_" or found.startswith("_global_."):
+            return found[len("_global_.") :]
+        return ".".join(part for part in (around, found.replace("_here_", "")) if part)
+
+    def add(self, root: Mapping, path: str, group: str, package: str, evidence: str) -> None:
         """Lay a file and what its defaults list names into the config."""
         self.count += 1
         if self.count > MAX_FILES:
@@ -123,24 +167,16 @@ class _Composer:
             return
         defaults = value.entries.pop("defaults", None)
         value.entries.pop("hydra", None)
-        package = group.replace("/", ".")
-        written = _PACKAGE.search(self.host.text_of(path)[:2_000])
-        if written:
-            package = {"_global_": "", "_group_": package}.get(written.group(1), written.group(1))
         done = False
         for item in defaults.items if isinstance(defaults, Sequence) else ():
             if type(item) is Scalar and item.value == "_self_":
                 self.lay(root, package, value)
                 done = True
             elif type(item) is Scalar and isinstance(item.value, str):
-                inner = self.option(group, item.value.partition("@")[0]) or self.option(
-                    "", item.value.lstrip("/")
-                )
-                if inner is not None:
-                    self.add(root, inner, group, f"the defaults list of {path} names it")
+                self.named(root, path, group, package, item.value)
             elif isinstance(item, Mapping):
                 for name, chosen in item.entries.items():
-                    self.chosen(root, path, group, str(name), chosen)
+                    self.chosen(root, path, group, package, str(name), chosen)
         if not done:
             self.lay(root, package, value)
         for name, option in list(self.groups.items()):
@@ -148,31 +184,48 @@ class _Composer:
                 found = self.option(name, option)
                 if found is not None:
                     self.used.add(name)
-                    self.add(root, found, name, "the command line names it")
+                    place = self.package(found, name, name, None, "")
+                    self.add(root, found, name, place, "the command line names it")
 
-    def chosen(self, root: Mapping, path: str, group: str, name: str, chosen: Value) -> None:
+    def named(self, root: Mapping, path: str, group: str, package: str, text: str) -> None:
+        """Lay in the file that an entry of a defaults list names: `base`, `/data/small@train`."""
+        plain, mark, given = text.removeprefix("optional ").strip().partition("@")
+        below, _, option = plain.lstrip("/").rpartition("/")
+        inner = below if plain.startswith("/") or not group else f"{group}/{below}".strip("/")
+        found = self.option(inner, option)
+        if found is None:
+            inner = below
+            found = self.option(inner, option)
+        if found is not None:
+            place = self.package(found, inner, below, given if mark else None, package)
+            self.add(root, found, inner, place, f"the defaults list of {path} names it")
+
+    def chosen(self, root: Mapping, path: str, group: str, package: str, name: str, chosen: Value) -> None:
+        """Lay in what is chosen of a group: by the command line, or by the list."""
         plain = name.replace("override ", "").replace("optional ", "").strip()
-        target, _, package = plain.partition("@")
-        inner = target.lstrip("/") if target.startswith("/") or not group else f"{group}/{target}"
+        target, mark, given = plain.partition("@")
+        below = target.lstrip("/")
+        inner = below if target.startswith("/") or not group else f"{group}/{below}"
+        self.host.groups[(self.folder, inner)] = path
         option = self.groups.get(inner)
+        evidence = f"the defaults list of {path} names it"
         if option is not None:
             self.used.add(inner)
+        elif self.other[0] == inner:
+            option = self.other[1]
+            evidence = f"it is an option of the group {inner} that {path} names"
         elif type(chosen) is Scalar and isinstance(chosen.value, str):
             option = chosen.value
         options = [option] if option is not None else []
-        if isinstance(chosen, Sequence):
+        if isinstance(chosen, Sequence) and option is None:
             options = [
                 item.value for item in chosen.items if type(item) is Scalar and isinstance(item.value, str)
             ]
         for one in options:
             found = self.option(inner, one)
             if found is not None:
-                self.add(
-                    root,
-                    found,
-                    package.replace(".", "/") if package and package != "_global_" else inner,
-                    f"the defaults list of {path} names it",
-                )
+                place = self.package(found, inner, below, given if mark else None, package)
+                self.add(root, found, inner, place, evidence)
 
     def lay(self, root: Mapping, package: str, value: Mapping) -> None:
         holder = root
@@ -224,6 +277,11 @@ def lay_over(holder: Mapping, value: Mapping) -> None:
         before = holder.entries.get(name)
         if isinstance(before, Mapping) and isinstance(item, Mapping):
             lay_over(before, item)
+            continue
+        if before is not None and type(item) is Scalar and item.value == "???":
+            # What must be given stays what another file gives.
+            for key in item.origins:
+                key.overlaid = True
             continue
         if before is not None:
             for key in before.origins:

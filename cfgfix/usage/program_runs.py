@@ -36,6 +36,9 @@ MAX_FITTING = 3
 """Most programs that a file is tried with which lack nothing of it, where they may get other files, too."""
 FITS = 0.5
 """Share of a file's keys at the top that a load site must ask for: training configs have 0.88 and more, others 0.33 and less."""
+MAX_OPTIONS = 40
+"""Most options and configs of Hydra that a program is tried with."""
+_DEFAULTS = re.compile(r"^defaults:", re.MULTILINE)
 _WORDS = re.compile(r"[a-z]+|[0-9]+")
 _ANY_PROGRAM = frozenset(
     {"conf", "config", "configs", "cfg", "default", "experiment", "experiments", "main", "model", "models", "param", "params", "run",
@@ -77,6 +80,8 @@ class RunResult:
     unresolved: dict[Site, tuple[Loading, ConfigKey]]
     unknown_overrides: list[tuple[str, Mapping]]
     touched: frozenset[str] = frozenset()
+    groups: frozenset[tuple[str, str]] = frozenset()
+    """The groups of which Hydra chooses: the folder of configs and the group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,6 +345,9 @@ class ProjectRuns:
             made.append((entrance, mine))
         self.open_sites = [item for entrance, mine in made for item in _open_sites(self, entrance, mine)]
         self._try_others(self.open_sites)
+        for _, mine in made:
+            self._try_options(mine)
+        self._try_numbered([result for _, mine in made for result in mine])
         others = finder.without_settings() if self.follows_models else []
         for entrance in (*entrances, *others):
             if not entrance.loads and self.option_steps < MAX_OPTION_STEPS:
@@ -481,6 +489,7 @@ class ProjectRuns:
             host.unresolved,
             host.unknown_overrides,
             frozenset(host.touched),
+            frozenset(host.groups),
         )
 
     def pydantic_for(self, folder: str) -> int:
@@ -577,6 +586,74 @@ class ProjectRuns:
             least = min((lacks for lacks, _ in fits), default=0)
             self.results += [result for lacks, result in fits if lacks == least or result in alone]
 
+    def _try_options(self, results: Row[RunResult]) -> None:
+        """Run a program of Hydra with the options of its groups, and the whole configs, that none of its runs takes."""
+        count = 0
+        for result in results:
+            sites = [
+                (site_of(opened.loading), os.path.dirname(path))
+                for path, opened in result.opened.items()
+                if opened.loading.how == "hydra"
+            ][:1]
+            for site, folder in sites:
+                for path in self._options_in(folder, result):
+                    if any(path in other.opened for other in results):
+                        continue
+                    count += 1
+                    if count > MAX_OPTIONS or self.spent():
+                        return
+                    other = self.one(result.entrance, result.command, {site: path})
+                    made = other.opened.get(path)
+                    if made is None or made.root is None:
+                        continue
+                    is_whole = os.path.dirname(path) == folder
+                    if all_lacking(other) <= all_lacking(result) and (
+                        not is_whole or share_of_all(other) >= FITS
+                    ):
+                        self.results.append(other)
+
+    def _try_numbered(self, results: Row[RunResult]) -> None:
+        """Run programs with the files beside one that their code names whose names differ from its own in numbers alone.
+
+        Who trains with `plan_3.json` has written `plan_2` in its place before.
+        """
+        named = {path for result in self.results for path in result.opened}
+        alike: dict[str, list[str]] = {}
+        for path in self.files.data:
+            if path not in named and not _OF_A_RUN.search(path):
+                alike.setdefault(_without_numbers(path), []).append(path)
+        count: dict[str, int] = {}
+        for result in results:
+            for path, opened in result.opened.items():
+                if opened.loading.how == "hydra" or type(opened.loading.path) is not Scalar:
+                    continue
+                for other in alike.get(_without_numbers(path), ()):
+                    if self.spent():
+                        return
+                    if count.get(other, 0) >= MAX_FITTING:
+                        continue
+                    again = self.one(result.entrance, result.command, {site_of(opened.loading): other})
+                    made = again.opened.get(other)
+                    if made is None or made.root is None or share_read(made) < FITS or lacking(made, again):
+                        continue
+                    count[other] = count.get(other, 0) + 1
+                    self.results.append(again)
+
+    def _options_in(self, folder: str, result: RunResult) -> list[str]:
+        """Return the options of the groups that a run chooses of, then the configs that may be the whole."""
+        inside = f"{folder}/" if folder else ""
+        options: list[str] = []
+        wholes: list[str] = []
+        for path in self.files.data:
+            if not path.startswith(inside) or not path.endswith((".yaml", ".yml")) or _OF_A_RUN.search(path):
+                continue
+            group = os.path.dirname(path[len(inside) :])
+            if (folder, group) in result.groups:
+                options.append(path)
+            elif not group and _DEFAULTS.search(self.text_of(path)):
+                wholes.append(path)
+        return options + wholes
+
     def _nearness(self, path: str, entrance: Entrance) -> int:
         """Return how many folders a file and a program have in common, from the root down."""
         program = (self.files.inside(os.path.abspath(entrance.module.path)) or "").split("/")[:-1]
@@ -614,6 +691,12 @@ class ProjectRuns:
         own = [str(name) for name, child in root.children if not child.anchored or str(name) in names]
         found = sum(1 for name in own if name in names)
         return bool(own) and found >= 1 and found / len(own) >= FITS
+
+
+def _without_numbers(path: str) -> str:
+    """Return a path with one mark for every number in the file's name."""
+    folder, name = os.path.split(path)
+    return f"{folder}/{re.sub('[0-9]+', '0', name)}"
 
 
 def _telling(commands: Row[Command]) -> list[Command | None]:
@@ -697,6 +780,22 @@ def share_read(opened: Opened) -> float:
     """Return the share of a file's keys at the top that a run asks for."""
     names = [key for key in opened.keys.values() if len(key.path) == 1]
     return sum(1 for key in names if counted(key)) / len(names) if names else 0.0
+
+
+def share_of_all(result: RunResult) -> float:
+    """Return the share that a run asks for of the keys at the top of all its files."""
+    names = [
+        key
+        for opened in result.opened.values()
+        for key in opened.keys.values()
+        if len(key.path) == 1 and key.name not in ("defaults", "hydra")
+    ]
+    return sum(1 for key in names if counted(key)) / len(names) if names else 0.0
+
+
+def all_lacking(result: RunResult) -> int:
+    """Return how many keys the files of a run lack, and have that the program refuses."""
+    return sum(lacking(opened, result) for opened in result.opened.values() if opened.root is not None)
 
 
 def lacking(opened: Opened, result: RunResult) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import re
 from collections.abc import Iterable
 
 from cfgfix.core.source_file import read_regular
@@ -24,9 +25,14 @@ _COMMANDS = (
     ".txt",
 )
 _NAMED = frozenset({"Makefile", "makefile", "Dockerfile", "justfile", "Procfile", "tox.ini"})
-_SKIPPED = frozenset(
-    {"node_modules", "__pycache__", "site-packages", "venv", "env", "build", "dist", "wandb", "mlruns"}
-)
+_SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages", "mlruns"})
+_BUILT = frozenset({"build", "dist"})
+_BUILDERS = frozenset({"setup.py", "setup.cfg", "pyproject.toml", "package.json", ".git"})
+"""What lies beside folders of these names that hold what was built; elsewhere they are folders like others."""
+_INSTALLED = ({"pyvenv.cfg"}, {"conda-meta"}, {"bin", "lib"})
+"""What lies in an environment of Python."""
+_TRACKED = re.compile(r"^wandb/(?:(?:offline-)?run-|sweep-|latest-run$)")
+"""Folders in which W&B keeps copies of what past runs were made with."""
 MAX_ENTRIES = 50_000
 """Most files and folders of one project that are listed."""
 
@@ -66,8 +72,10 @@ class ProjectFiles:
             except OSError:
                 continue
             names = {entry.name for entry in entries}
-            if "pyvenv.cfg" in names:
+            if any(names >= marks for marks in _INSTALLED):
                 continue
+            skipped = _SKIPPED | _BUILT if not names.isdisjoint(_BUILDERS) else _SKIPPED
+            parent = os.path.basename(here)
             folders: list[str] = []
             for entry in entries:
                 count += 1
@@ -75,8 +83,10 @@ class ProjectFiles:
                     return
                 path = f"{here}/{entry.name}" if here else entry.name
                 if entry.is_dir(follow_symlinks=False):
-                    if entry.name in _SKIPPED or (
-                        entry.name.startswith(".") and entry.name not in (".github", ".circleci")
+                    if (
+                        entry.name in skipped
+                        or _TRACKED.match(f"{parent}/{entry.name}")
+                        or (entry.name.startswith(".") and entry.name not in (".github", ".circleci"))
                     ):
                         continue
                     folders.append(path)

@@ -94,6 +94,8 @@ class Host:
         self.unresolved: dict[Site, tuple[Loading, ConfigKey]] = {}
         self.unknown_overrides: list[tuple[str, Mapping]] = []
         """Overrides of the command line that name no key, with the section that they ask."""
+        self.groups: dict[tuple[str, str], str] = {}
+        """The groups of which configs of Hydra choose: the folder of configs and the group, with the file that does."""
         self.touched: set[str] = set()
         """The config files whose text the run depends on."""
         script = os.path.dirname(os.path.abspath(entrance.module.path))
@@ -167,6 +169,13 @@ class Host:
                 flavour="omegaconf" if flavour else "dict",
             )
         return self.value_of(path, loading, evidence)
+
+    def instead(self, loading: Loading) -> str | None:
+        """Return the file that is put in at a load site.
+
+        None where the program chooses.
+        """
+        return self.forced.get(site_of(loading))
 
     def value_of(self, path: str, loading: Loading, evidence: str) -> Value | None:
         """Return what loading a file of the project gives."""

@@ -163,6 +163,70 @@ def test_a_command_of_a_group_gets_the_arguments_behind_its_name(tmp_path: Path)
     assert code.options() == ()
 
 
+GROUPS = """
+    import hydra
+    import tensorflow as tf
+
+    @hydra.main(config_path="conf", config_name="mill")
+    def main(cfg):
+        tf.keras.layers.Dense(cfg.wheel.spokes, name=cfg.name)
+        tf.keras.layers.Dropout(cfg.train.grain.rate)
+        tf.keras.layers.Dropout(cfg.check.grain.rate)
+        tf.keras.optimizers.Adam(cfg.stones.speed, epsilon=cfg.env.damp)
+        tf.keras.Input((cfg.wandb.width,))
+
+    if __name__ == "__main__":
+        main()
+"""
+
+PLAN = {
+    "conf/mill.yaml": """
+        defaults:
+          - /wheel/oak
+          - grain@train.grain: fine
+          - /grain/fine@check.grain
+          - plan: small
+          - env: wet
+          - wandb: plain
+          - _self_
+        name: mill
+        wheel: ???
+    """,
+    "conf/wheel/oak.yaml": "spokes: 8\nspoke: 3\n",
+    "conf/grain/fine.yaml": "rate: 0.5\n",
+    "conf/grain/odd.yaml": 'rate: "0.5,"\n',
+    "conf/plan/small.yaml": "# @package _global_\ndefaults:\n  - /stones/flint@stones\n",
+    "conf/stones/flint.yaml": "speed: 1.5\nweight: 4\n",
+    "conf/stones/chalk.yaml": "speed: 2.5\n",
+    "conf/env/wet.yaml": "damp: 1.0e-7\n",
+    "conf/wandb/plain.yaml": "width: 3\n",
+    "conf/other.yaml": """
+        defaults: [mill, _self_]
+        name: other
+        named: 3
+    """,
+    "conf/notes.yaml": "defaults: [kept]\nread_by: people\n",
+    "conf/wandb/run-1/files.yaml": "defaults: [mill]\nname: 1\n",
+}
+
+
+def test_options_of_groups_and_other_configs_of_hydra(tmp_path: Path) -> None:
+    """What the command line may choose is judged as well; what no list leads to is not."""
+    found = told(tmp_path, {"run.py": GROUPS, **PLAN})
+    whole = {"conf/mill.yaml", "conf/other.yaml", "conf/plan/small.yaml", "conf/env/wet.yaml"}
+    parts = {
+        f"conf/{name}.yaml"
+        for name in ("wheel/oak", "grain/fine", "grain/odd", "stones/flint", "wandb/plain")
+    }
+    assert set(found) == whole | parts
+    assert {path: said for path, said in found.items() if said} == {
+        "conf/wheel/oak.yaml": {("dead-key", "spoke")},
+        "conf/grain/odd.yaml": {("refused-value", "rate")},
+        "conf/stones/flint.yaml": {("dead-key", "weight")},
+        "conf/other.yaml": {("dead-key", "named")},
+    }
+
+
 ESTIMATED = """
     import argparse
     import json
@@ -193,6 +257,25 @@ def test_functions_of_an_estimator_get_its_settings(tmp_path: Path) -> None:
     assert told(tmp_path, files) == {
         "oak.json": {("dead-key", "wings")},
         "pine.json": {("missing-key", "sacks")},
+    }
+
+
+def test_files_that_are_named_in_turn_differ_in_their_numbers(tmp_path: Path) -> None:
+    """One that lacks something, or has another name, is not taken for what the code named before."""
+    code = (
+        "import json\n" + KERAS + "plan = json.load(open('plans/mill_3.json'))\n"
+        "tf.keras.layers.Dense(plan['stones'], name=plan['name'])\n"
+    )
+    files = {
+        "run.py": code,
+        "plans/mill_3.json": '{"stones": 3, "name": "oak"}',
+        "plans/mill_12.json": '{"stones": 3, "name": "oak", "wings": 4}',
+        "plans/mill_1.json": '{"name": "oak"}',
+        "plans/mill_old.json": '{"stones": 3, "name": "oak"}',
+    }
+    assert told(tmp_path, files) == {
+        "plans/mill_3.json": set(),
+        "plans/mill_12.json": {("dead-key", "wings")},
     }
 
 
