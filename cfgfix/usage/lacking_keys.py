@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cfgfix.code.inference.interpreter.events import DEFAULT, GUARD, REQUIRED, Asked
+from cfgfix.code.inference.interpreter.events import DEFAULT, GUARD, REQUIRED, Asked, Refusal
 from cfgfix.code.inference.interpreter.objects import Mapping
 from cfgfix.core.edits import RenameKey
 from cfgfix.core.findings import format_key_path
@@ -119,9 +119,12 @@ def _tell_empty(runs: ConfigRuns, item: Asked, section: KeyPath) -> None:
 
 def _tell_misspelt(runs: ConfigRuns, item: Asked, near: Entry, required: bool) -> None:
     runs.reported.add(near.path)
+    refusal = _refusal_of(runs, near)
     effect = (
         f"{item.error}"
         if required
+        else refusal.says
+        if refusal is not None
         else f"the default {in_words(item.default)} counts"
         if item.default is not None and item.how == DEFAULT
         else "it is never found"
@@ -141,8 +144,25 @@ def _tell_misspelt(runs: ConfigRuns, item: Asked, near: Entry, required: bool) -
             spot=item.spot,
             label=f"reads `{item.name}`",
             changes=(RenameKey(near.path, item.name),) if runs.first.file.form == "yaml" else (),
-            stops=required,
+            stops=required or refusal is not None,
         )
+    )
+
+
+def _refusal_of(runs: ConfigRuns, entry: Entry) -> Refusal | None:
+    """Return how a call ends that gets a key under a name which it does not take; None for no such call."""
+    return next(
+        (
+            refusal
+            for result in runs.results
+            for refusal in result.run.refusals
+            if refusal.kind == "unknown-key"
+            and refusal.key.source == runs.path
+            and refusal.key.path == entry.path
+            and refusal.says
+            and not refusal.conditions
+        ),
+        None,
     )
 
 

@@ -146,6 +146,8 @@ class Unknown:
         return self.renamed or self.near
 
 
+_TOP = {"keras.Layer": "keras.layers.Layer"}
+"""Classes that stand at the top of Keras as well."""
 _RENAMED = {"lr": "learning_rate", "experimental_steps_per_execution": "steps_per_execution"}
 """Parameters that have another name today."""
 
@@ -400,7 +402,7 @@ class Api:
         if name.startswith("tensorflow.keras."):
             name = name[len("tensorflow.") :]
         if name not in self._signatures:
-            entry = self._parameters.get(name)
+            entry = self._parameters.get(_TOP.get(name, name))
             self._signatures[name] = (
                 None if entry is None or not entry["known"] else self._signature(name, entry)
             )

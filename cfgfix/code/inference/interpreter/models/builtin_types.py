@@ -324,7 +324,15 @@ def super_method(call: Call, owner: Made) -> Value:
             return NONE
         outside = classes.outside_bases(receiver.cls)
         if outside:
-            plain = Call(call.frame, call.callee, call.args, call.keywords, call.spot)
+            plain = Call(
+                call.frame,
+                call.callee,
+                call.args,
+                call.keywords,
+                call.spot,
+                call.spread,
+                opaque=call.opaque,
+            )
             return library_call(plain, outside[0] if name == "__init__" else f"{outside[0]}.{name}")
     if name == "__init__":
         return NONE
