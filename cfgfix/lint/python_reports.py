@@ -59,11 +59,11 @@ def scans_python(runs: Runs, base: Settings, request: Request) -> bool:
         and not any(path.endswith(PYTHON) or os.path.isdir(path) for path in paths)
     ):
         return False
-    return _source_rules(runs.run_for(base))
+    return _rules_about_code(runs.run_for(base))
 
 
-def _source_rules(run: Run) -> bool:
-    return any(rule.check and rule.check.startswith("source.") for rule in run.checker.rules)
+def _rules_about_code(run: Run) -> bool:
+    return any(rule.check and rule.check.startswith(("source.", "code.")) for rule in run.checker.rules)
 
 
 MAX_LOOKED_AT = 500
@@ -85,7 +85,7 @@ def report_python_text(
     # Standard input is given back as it came where there is nothing to repair.
     same = source.encode(source.text)
     empty = FileReport(source.path, source.text, encoded=same, language="python", settings=settings)
-    if not _source_rules(run):
+    if not _rules_about_code(run):
         reports.append(empty)
         return 1
     for found in find((place,), runs.finder, runs.inputs)[:MAX_LOOKED_AT]:
