@@ -24,6 +24,32 @@ CASES = [
 ]
 
 
+PICTURE = tf.fill([8, 8, 3], tf.constant(7, tf.uint8))
+WORKS_ON: dict[str, Callable[[], tuple[Any, ...]]] = {
+    **{
+        f"tensorflow.{package}.{kind}": lambda: (tf.io.encode_jpeg(PICTURE), [0, 0, 4, 4])
+        for package in ("image", "io")
+        for kind in ("decode_and_crop_jpeg",)
+    },
+    **{
+        f"tensorflow.{package}.decode_{kind}": lambda kind=kind: (getattr(tf.io, f"encode_{kind}")(PICTURE),)
+        for package in ("image", "io")
+        for kind in ("jpeg", "png")
+    },
+    **{
+        f"tensorflow.{package}.encode_{kind}": lambda: (PICTURE,)
+        for package in ("image", "io")
+        for kind in ("jpeg", "png")
+    },
+    **{
+        f"tensorflow.image.random_{kind}": lambda: (tf.fill([8, 8, 3], 0.5),)
+        for kind in ("hue", "contrast", "saturation", "jpeg_quality")
+    },
+    "tensorflow.nn.dropout": lambda: (tf.ones([4]),),
+}
+"""What functions work on, before the arguments that are tried."""
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     top = tmp_path_factory.mktemp("files")
@@ -65,6 +91,16 @@ def made(name: str, arguments: dict[str, Any], folder: Path) -> Any:
         return resolved(name)(
             input_shape=(32, 32, 3) if arguments.get("weights", 1) is None else None, **arguments
         )
+    if name in WORKS_ON:
+        return resolved(name)(*WORKS_ON[name](), **arguments)
+    if name == "keras.callbacks.CSVLogger":
+        callback = keras.callbacks.CSVLogger(
+            str(folder / arguments["filename"]), separator=arguments["separator"]
+        )
+        callback.on_train_begin()
+        with callback.csv_file:
+            callback.on_epoch_end(0, {"loss": 1.0})
+        return callback
     if name == "keras.Model.compile":
         return keras.Sequential([keras.Input([2]), keras.layers.Dense(1)]).compile(**arguments)
     return resolved(name)(**arguments)
@@ -72,7 +108,11 @@ def made(name: str, arguments: dict[str, Any], folder: Path) -> Any:
 
 @pytest.mark.parametrize(("row", "name"), [case for case in CASES if case[0].error])
 def test_what_is_refused_raises_and_what_is_taken_does_not(row: Row, name: str, folder: Path) -> None:
-    errors = {"ValueError": ValueError, "InvalidArgumentError": tf.errors.InvalidArgumentError}
+    errors = {
+        "ValueError": ValueError,
+        "TypeError": TypeError,
+        "InvalidArgumentError": tf.errors.InvalidArgumentError,
+    }
     with pytest.raises(errors[row.error]):
         made(name, dict(row.refused), folder)
     made(name, dict(row.taken), folder)
