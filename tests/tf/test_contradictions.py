@@ -128,7 +128,9 @@ def first_updates(arguments: dict[str, Any]) -> list[float]:
 SILENT: dict[str, Callable[[dict[str, Any]], bool]] = {
     "initial_epoch": lambda arguments: not fitted(arguments).get("loss"),
     "validation_freq": lambda arguments: "val_loss" not in fitted(arguments),
-    "ema_momentum": lambda arguments: first_updates(arguments) == first_updates({**arguments, "ema_momentum": 0.99}),
+    "ema_momentum": lambda arguments: (
+        first_updates(arguments) == first_updates({**arguments, "ema_momentum": 0.99})
+    ),
     "nesterov": lambda arguments: first_updates(arguments) == first_updates({**arguments, "nesterov": False}),
 }
 """Whether the argument has no effect, for what raises nothing."""
