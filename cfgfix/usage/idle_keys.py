@@ -306,6 +306,9 @@ def find_overwritten(runs: ConfigRuns) -> None:
             _tell(runs, "replaced-key", entry, writes[0], "replaced here")
         elif (logs or reads) and _counts_in_another_way(runs, path):
             continue
+        elif reads and any(name in runs.mentioned for key in keys for name in key.kept_as):
+            # Code that does not run reads what it is kept as.
+            continue
         elif logs and reads and str(path[-1]) not in runs.mentioned:
             # What a program changes and writes down is a config for another run.
             changed = any(key.writes for opened in runs.mine for key in opened.keys.values())
@@ -350,7 +353,11 @@ def find_idle(runs: ConfigRuns) -> None:
             continue
         for cover in runs.covers():
             idle = cover.without_effect(runs.path, path)
-            if idle is None or str(path[-1]) in runs.mentioned_beside(cover):
+            if idle is None:
+                continue
+            kept = {name for key in runs.keys_at(path) for name in key.kept_as}
+            beside = runs.mentioned_beside(cover)
+            if any(name in beside for name in (str(path[-1]), *kept)):
                 continue
             runs.idle.add(path)
             runs.reported.add(path)

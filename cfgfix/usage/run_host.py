@@ -228,6 +228,9 @@ class Host:
                     return inside
             ending = os.path.normpath(text).replace(os.sep, "/").lstrip("./")
             found = by_ending(self.project.files.data, ending) if ending and not os.path.isabs(text) else []
+            if not found and "\\" in text:
+                # A path of Windows means the same file to whoever wrote it.
+                return self.resolve(Scalar(text.replace("\\", "/")))
             return found[0] if len(found) == 1 else None
         if isinstance(path, FilePath):
             path = path.text

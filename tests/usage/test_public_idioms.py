@@ -178,7 +178,6 @@ GROUPS = """
     if __name__ == "__main__":
         main()
 """
-
 PLAN = {
     "conf/mill.yaml": """
         defaults:
@@ -291,3 +290,48 @@ def test_an_item_taken_out_of_a_list_is_no_longer_in_it(tmp_path: Path) -> None:
     assert told(tmp_path, {"run.py": code, "mill.yml": config}) == {
         "mill.yml": {("refused-value", "how.rate"), ("misspelt-key", "how.sed")}
     }
+
+
+KEPT = """
+    from dataclasses import dataclass
+    import yaml
+    import tensorflow as tf
+
+    @dataclass
+    class Mill:
+        millstones: int
+        millrace: int
+        sails: int
+
+        @classmethod
+        def read(cls, raw):
+            return cls(millstones=raw["mill"]["stones"], millrace=raw["mill"]["race"], sails=raw["mill"]["sail_count"])
+
+    class Settings:
+        def __init__(self, path):
+            with open(path) as stream:
+                raw = yaml.safe_load(stream)
+            self.mill = Mill.read(raw)
+            self.house_name = raw["house"]
+
+    class Run:
+        def __init__(self, settings):
+            self.settings = settings
+            tf.keras.layers.Dense(settings.mill.sails)
+
+        def grind(self):
+            return tf.keras.layers.Dense(self.settings.mill.millstones)
+
+    if __name__ == "__main__":
+        run = Run(Settings("plans\\\\\\\\mill.yml"))
+        # run.grind()
+"""
+
+
+def test_what_code_reads_that_is_not_run_is_not_unused(tmp_path: Path) -> None:
+    """A value counts as used where a method reads the attribute that it is kept as; a path of Windows names the file."""
+    config = "mill: {stones: 3, race: 4, sail_count: 2}\nhouse: east\n"
+    assert told(
+        tmp_path,
+        {"run.py": KEPT + "\n", "use.py": "import run\nprint(run.Run.grind)\n", "plans/mill.yml": config},
+    ) == {"plans/mill.yml": {("unused-value", "mill.race"), ("unused-value", "house")}}

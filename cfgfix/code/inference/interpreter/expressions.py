@@ -541,6 +541,8 @@ def assign(frame: Frame, target: Expr, value: Value, event: Event) -> None:
     kind = target[0]
     if kind == model.NAME:
         _bind_name(frame, target[1], value)
+        if frame.scope.kind == "module" and (key := key_of(value)) is not None:
+            key.kept_as.add(target[1])
     elif kind == model.ITEMS:
         count = len(target[2])
         items = reading.items_of(frame, value, None)

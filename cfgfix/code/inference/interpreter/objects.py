@@ -72,6 +72,7 @@ class ConfigKey:
         size: How many entries it has, for a section.
         accepted: Whether a function or class has a parameter or field of its name.
         interpolated: Whether another value of the config names it.
+        kept_as: Names of attributes and of modules' variables that have its value.
         names_section: Whether its value names a section or list that stands elsewhere.
         overlaid: Whether another file gives it another value.
         compared: Constants that its value is compared with, and whether it is the same.
@@ -82,7 +83,7 @@ class ConfigKey:
 
     __slots__ = (
         "accepted",
-        "asked", "compared", "conversions", "escapes", "fallback", "interpolated", "logs", "may_write", "names_section", "offers", "overlaid", "parent", "path", "reads", "rivals", "size", "source", "uses", "walks", "writes",
+        "asked", "compared", "conversions", "escapes", "fallback", "interpolated", "kept_as", "logs", "may_write", "names_section", "offers", "overlaid", "parent", "path", "reads", "rivals", "size", "source", "uses", "walks", "writes",
     )  # fmt: skip
 
     def __init__(self, source: str, path: KeyPath, parent: ConfigKey | None) -> None:
@@ -99,6 +100,7 @@ class ConfigKey:
         self.offers: list[Spot] = []
         self.conversions: set[str] = set()
         self.asked: set[str] = set()
+        self.kept_as: set[str] = set()
         self.size = 0
         self.accepted = False
         self.interpolated = False

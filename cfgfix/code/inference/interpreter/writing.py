@@ -109,7 +109,9 @@ def set_attribute(frame: Frame, owner: Value, name: str, value: Value, spot: Spo
             return
         set_own(run, owner, name, value, spot)
     elif isinstance(owner, (ClassObject, ModuleObject)):
-        before = owner.names.names.get(name)
+        before, key = owner.names.names.get(name), key_of(value)
+        if key is not None:
+            key.kept_as.add(name)
         owner.names.names[name] = value if run.sure or before is None else choice((before, value))
     elif isinstance(owner, Made):
         owner.attributes[name] = value
@@ -130,8 +132,10 @@ def set_own(run: Run, owner: Instance, name: str, value: Value, spot: Spot) -> N
         if key is not None and key not in all_origins(value) and not key.uses and key_of(value) is not key:
             key.writes.append(spot)
     key = key_of(value)
-    if key is not None and key.parent is not None and key.name == name and key.parent not in owner.sections:
-        owner.sections = (*owner.sections, key.parent)
+    if key is not None:
+        key.kept_as.add(name)
+        if key.parent is not None and key.name == name and key.parent not in owner.sections:
+            owner.sections = (*owner.sections, key.parent)
     owner.attributes[name] = value if run.sure or before is None else choice((before, value))
 
 

@@ -389,8 +389,9 @@ def construct_with_fields(call: Call, cls: ClassObject, kind: str) -> Value:
             elif extra == "allow":
                 instance.attributes[name] = value
             continue
-        if key is not None and key.name == name:
-            key.accepted = True
+        if key is not None:
+            key.kept_as.add(field.name)
+            key.accepted = key.accepted or key.name == name
         instance.attributes[field.name] = _field_value(call, field, kind, value)
     for field in fields:
         if any(by_name.get(name) is field for name in given):
