@@ -17,7 +17,7 @@ def main() -> None:
     code = None
     if sys.stdout is not None:
         try:
-            code = replay.again(sys.argv[1:])
+            code = replay.print_kept_answer(sys.argv[1:])
         except (OSError, ValueError):
             code = None
     if code is None:

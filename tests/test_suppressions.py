@@ -17,7 +17,7 @@ from cfgfix.core.source_file import SourceFile
 from cfgfix.core.suppressions import SuppressionIndex, find, read_suppressions
 from cfgfix.core.terminal import Paint
 from cfgfix.lint.runner import Request, check
-from cfgfix.lint.suppressing import about_suppressions, add_ignores, apply
+from cfgfix.lint.suppressing import about_suppressions, add_ignores, apply_suppressions
 from cfgfix.output.text import frame
 from cfgfix.rules.catalogue import builtin
 from cfgfix.rules.report import make_finding
@@ -132,7 +132,7 @@ def test_time_grows_with_the_text(shape):
 
     def through(text):
         source = SourceFile.from_text(text)
-        result = apply([], find(text, source.position, lambda _offset: True))
+        result = apply_suppressions([], find(text, source.position, lambda _offset: True))
         about_suppressions(source, result, catalogue, judged, rules)
 
     # Eight times the text is 64 times the work where that is quadratic.

@@ -20,16 +20,16 @@ def render(advice: Advice, heading: list[str]) -> str:
     """
     tree: dict[str, Any] = {}
     for item in advice.choices:
-        _put(tree, item.path, item)
+        _insert(tree, item.path, item)
     for left in advice.left_out:
-        _put(tree, left.path, left)
+        _insert(tree, left.path, left)
     lines = [line for text in heading for line in _comment(text, "")]
     lines.append("")
     lines += _mapping(tree, "")
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _put(tree: dict[str, Any], path: KeyPath, item: Choice | LeftOut) -> None:
+def _insert(tree: dict[str, Any], path: KeyPath, item: Choice | LeftOut) -> None:
     for step in path[:-1]:
         inner = tree.setdefault(str(step), {})
         if not isinstance(inner, dict):
@@ -46,16 +46,18 @@ def _mapping(tree: dict[str, Any], indent: str) -> list[str]:
                 lines += [f"{indent}{_key(key)}:", *_mapping(item, indent + "  ")]
             else:
                 # A section with nothing but comments would load as null.
-                lines += [line for inner in _leaves(item) for line in _left(inner, indent)]
+                lines += [
+                    line for inner in _left_out_items(item) for line in _left_out_comment(inner, indent)
+                ]
         elif isinstance(item, Choice):
             lines += _comment(f"{item.reason} [{item.basis}]", indent)
             lines.append(f"{indent}{_key(key)}: {_scalar(item.value)}")
         else:
-            lines += _left(item, indent)
+            lines += _left_out_comment(item, indent)
     return lines
 
 
-def _left(item: LeftOut, indent: str) -> list[str]:
+def _left_out_comment(item: LeftOut, indent: str) -> list[str]:
     return _comment(f"{format_key_path(item.path)} is left out: {item.reason}", indent)
 
 
@@ -63,11 +65,11 @@ def _has_choice(item: Any) -> bool:
     return any(map(_has_choice, item.values())) if isinstance(item, dict) else isinstance(item, Choice)
 
 
-def _leaves(tree: dict[str, Any]) -> list[LeftOut]:
+def _left_out_items(tree: dict[str, Any]) -> list[LeftOut]:
     found: list[LeftOut] = []
     for item in tree.values():
         if isinstance(item, dict):
-            found += _leaves(item)
+            found += _left_out_items(item)
         elif isinstance(item, LeftOut):
             found.append(item)
     return found

@@ -63,14 +63,14 @@ def own_configs(hardware: Hardware | None) -> list[OwnConfig]:
     """
     if not _is_project():
         return []
-    runs = _runs(hardware)
+    runs = _new_runs(hardware)
     code = runs.code_around(os.path.join(".", "x"))
     here = os.path.abspath(".") + os.sep
     found: list[OwnConfig] = []
     for path, says in code.all().items():
         whole = os.path.join(code.root, path)
         if says.framework and says.form != "toml" and whole.startswith(here):
-            own = _own(os.path.relpath(whole), runs, says, hardware)
+            own = _own_config(os.path.relpath(whole), runs, says, hardware)
             if own is not None:
                 found.append(own)
     if not found:
@@ -78,14 +78,14 @@ def own_configs(hardware: Hardware | None) -> list[OwnConfig]:
             item.path for item in find((".",), runs.finder, []) if item.path.endswith((".yaml", ".yml"))
         ]
         for path in sorted(listed, key=lambda path: (path.count(os.sep), path))[:MAX_LOOKED_AT]:
-            own = _own(os.path.normpath(path), runs, None, hardware)
+            own = _own_config(os.path.normpath(path), runs, None, hardware)
             if own is not None:
                 found.append(own)
     found.sort(key=lambda own: (-len(own.meanings.keys), own.path.count(os.sep), own.path))
     return found
 
 
-def _runs(hardware: Hardware | None) -> Runs:
+def _new_runs(hardware: Hardware | None) -> Runs:
     runs = Runs(Request())
     usable = hardware.lookup("gpu.usable_mib") if hardware is not None else None
     runs.follows_models = usable is not None and usable.known
@@ -114,12 +114,12 @@ def own_config(path: str, hardware: Hardware | None) -> OwnConfig | None:
     Raises:
         CfgfixError: It cannot be read.
     """
-    runs = _runs(hardware)
+    runs = _new_runs(hardware)
     says = runs.code_says(path, read_source(path))
-    return _own(path, runs, says if says is not None and says.framework else None, hardware)
+    return _own_config(path, runs, says if says is not None and says.framework else None, hardware)
 
 
-def _own(path: str, runs: Runs, says: CodeSays | None, hardware: Hardware | None) -> OwnConfig | None:
+def _own_config(path: str, runs: Runs, says: CodeSays | None, hardware: Hardware | None) -> OwnConfig | None:
     try:
         document = compose(read_source(path))
         run = runs.run_for(runs.finder.settings_in(os.path.dirname(path) or "."))

@@ -27,8 +27,8 @@ def recommendations(topic: Topic, hardware: Hardware | None) -> list[Line]:
 
     Those by memory of the card say what they mean for this one.
     """
-    gib = _fact(hardware, "gpu.total_gib")
-    ram = _fact(hardware, "memory.ram_gib")
+    gib = _hardware_value(hardware, "gpu.total_gib")
+    ram = _hardware_value(hardware, "memory.ram_gib")
     lines: list[Line] = []
     for item in topic.recommendations:
         text = item.says
@@ -68,7 +68,7 @@ def of_table(table: Table) -> list[Line]:
     return [(3, f"{title}:"), (5, "; ".join(rows))]
 
 
-def here(topic: Topic, advice: Advice | None, view: View, hardware: Hardware) -> list[Line]:
+def recommendation_lines(topic: Topic, advice: Advice | None, view: View, hardware: Hardware) -> list[Line]:
     """Return what cfgfix recommends for a machine, and why."""
     lines: list[Line] = []
     for concept in topic.concepts if advice is not None else ():
@@ -81,7 +81,7 @@ def here(topic: Topic, advice: Advice | None, view: View, hardware: Hardware) ->
                     (1, f"{format_key_path(item.path)}: no value recommended"),
                     (3, f"why: {item.reason}"),
                 ]
-    lines += _facts(topic, advice, view, hardware)
+    lines += _fact_lines(topic, advice, view, hardware)
     if topic.instead:
         lines.append((1, topic.instead))
     return lines
@@ -128,7 +128,7 @@ _TIERS = (4, 8, 12, 16, 24, 32, 40, 48, 80)
 """The sizes that the guides' tables and this page speak of."""
 
 
-def _facts(topic: Topic, advice: Advice | None, view: View, hardware: Hardware) -> Iterable[Line]:
+def _fact_lines(topic: Topic, advice: Advice | None, view: View, hardware: Hardware) -> Iterable[Line]:
     if topic.name == "batch_size":
         yield from _batch_facts(advice, view, hardware)
     elif topic.name == "ram":
@@ -153,7 +153,7 @@ def _batch_facts(advice: Advice | None, view: View, hardware: Hardware) -> Itera
     if isinstance(element, int) and isinstance(batch, int):
         size = element * batch
         text = f"bytes of a padded batch: {batch} x {format_bytes(element)} = {format_bytes(size)}"
-        usable = _fact(hardware, "gpu.usable_mib")
+        usable = _hardware_value(hardware, "gpu.usable_mib")
         if usable is not None:
             text += (
                 f", {100 * size / (usable * MIB):.2g} % of the card: the inputs do not decide, activations do"
@@ -166,7 +166,7 @@ def _batch_facts(advice: Advice | None, view: View, hardware: Hardware) -> Itera
 
 
 def _ram_facts(advice: Advice | None, view: View, hardware: Hardware) -> Iterable[Line]:
-    ram = _fact(hardware, "memory.ram_mib")
+    ram = _hardware_value(hardware, "memory.ram_mib")
     total = 0.0
     for name, held, _ in memory_use(advice, view, hardware) if advice is not None else ():
         total += held
@@ -177,7 +177,7 @@ def _ram_facts(advice: Advice | None, view: View, hardware: Hardware) -> Iterabl
             1,
             f"what these settings hold together: {format_bytes(total)}{share}; a cache and a shuffle buffer of decoded samples come on top",
         )
-    host = _fact(hardware, "host_ram_mib")
+    host = _hardware_value(hardware, "host_ram_mib")
     if host is not None:
         yield (
             1,
@@ -190,14 +190,16 @@ def _topology(hardware: Hardware) -> Iterable[Line]:
         yield (1, f"{hardware.label} has no GPU")
         return
     for index, _ in enumerate(hardware.gpus):
-        facts = [f"GPU {index}: {_fact(hardware, f'gpus[{index}].name') or 'a card of unknown name'}"]
-        pcie = _fact(hardware, f"gpus[{index}].pcie")
-        link = _fact(hardware, f"gpus[{index}].nvlink_gbs")
+        facts = [
+            f"GPU {index}: {_hardware_value(hardware, f'gpus[{index}].name') or 'a card of unknown name'}"
+        ]
+        pcie = _hardware_value(hardware, f"gpus[{index}].pcie")
+        link = _hardware_value(hardware, f"gpus[{index}].nvlink_gbs")
         facts.append(f"PCIe {pcie}" if pcie else "PCIe not known")
         facts.append("NVLink not known" if link is None else f"NVLink {link:g} GB/s" if link else "no NVLink")
         yield (1, ", ".join(facts))
     if len(hardware.gpus) > 1 and not any(
-        _fact(hardware, f"gpus[{i}].nvlink_gbs") for i in range(len(hardware.gpus))
+        _hardware_value(hardware, f"gpus[{i}].nvlink_gbs") for i in range(len(hardware.gpus))
     ):
         yield (
             1,
@@ -205,7 +207,7 @@ def _topology(hardware: Hardware) -> Iterable[Line]:
         )
 
 
-def _fact(hardware: Hardware | None, name: str) -> Any:
+def _hardware_value(hardware: Hardware | None, name: str) -> Any:
     found = hardware.lookup(name) if hardware is not None else None
     return None if found is None else found.value
 

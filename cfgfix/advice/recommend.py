@@ -24,7 +24,7 @@ from cfgfix.config.document.compose import Kind, deref
 from cfgfix.config.schema.validate import Schema
 from cfgfix.core.findings import KeyPath, format_key_path
 from cfgfix.core.records import dataclass
-from cfgfix.hardware.model import Hardware, reached
+from cfgfix.hardware.model import Hardware, has_nominal_size
 from cfgfix.rules.catalogue import builtin, named
 from cfgfix.rules.evidence import tables
 from cfgfix.rules.expression import Missing, format_bytes
@@ -98,7 +98,7 @@ def tier_of(tiers: dict[Any, Any], gib: float | None) -> Any:
     """
     if gib is None:
         return None
-    sizes = [size for size in tiers if reached(float(size), gib)]
+    sizes = [size for size in tiers if has_nominal_size(float(size), gib)]
     return tiers[max(sizes)] if sizes else None
 
 
@@ -159,7 +159,9 @@ class _Work:
         for binding in self.view.bindings(concept):
             if binding.origin == "file" and binding.path is not None:
                 return binding.path
-        plain = [path for path in map(_plain, self.view.dialect.concepts.get(concept, ())) if path]
+        plain = [
+            path for path in map(_without_wildcards, self.view.dialect.concepts.get(concept, ())) if path
+        ]
         for path in plain:
             if len(path) > 1 and self._has_section(path[:-1]):
                 return path
@@ -182,7 +184,7 @@ class _Work:
             self.left.setdefault(path, LeftOut(concept, path, reason))
 
 
-def _plain(pattern: Pattern) -> KeyPath | None:
+def _without_wildcards(pattern: Pattern) -> KeyPath | None:
     steps = tuple(step for step in pattern if isinstance(step, str))
     return steps if len(steps) == len(pattern) else None
 

@@ -191,12 +191,12 @@ def call(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         import io
 
-        from cfgfix.cli.streams import tell
+        from cfgfix.cli.streams import write_error_line
         from cfgfix.core.visible import visible_lines
 
         shown = io.StringIO()
         error.show(file=shown)
-        tell(visible_lines(shown.getvalue().rstrip("\n")))
+        write_error_line(visible_lines(shown.getvalue().rstrip("\n")))
         return 2
     except click.exceptions.Abort as abort:
         if isinstance(abort.__cause__, KeyboardInterrupt):

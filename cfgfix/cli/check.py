@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from cfgfix.cli.streams import input_is_closed, runner_reads, tell
+from cfgfix.cli.streams import input_is_closed, runner_reads, write_error_line
 from cfgfix.core.errors import CfgfixError, ExitCode, UnreadableError, did_you_mean
 from cfgfix.core.records import replace
 from cfgfix.core.terminal import Paint, wants_colour
@@ -163,12 +163,12 @@ def _write_baseline(report: engine.Report, path: str) -> int:
 
     if report.errors:
         for error in report.errors:
-            tell(f"cfgfix: error: {error}")
+            write_error_line(f"cfgfix: error: {error}")
         return ExitCode.UNREADABLE
     findings = report.findings()
     write_whole(path, baseline.render(findings, path))
     shown = visible(path)
-    tell(
+    write_error_line(
         f"{len(findings)} finding{'' if len(findings) == 1 else 's'} written to {shown}; use it with --baseline {shown}"
     )
     return ExitCode.CLEAN
@@ -192,7 +192,7 @@ def settings_for(
         for setting in SETTINGS:
             value = None if setting.flag is None else options[setting.attribute]
             if value is not None and value is not False and value != ():
-                changes[setting.attribute] = _given(setting, value, settings)
+                changes[setting.attribute] = _command_line_value(setting, value, settings)
         return overruled(settings, **changes)
 
     if options["isolated"]:
@@ -205,7 +205,7 @@ def settings_for(
     return None, adjust
 
 
-def _given(setting: Setting, value: Any, settings: Settings) -> Any:
+def _command_line_value(setting: Setting, value: Any, settings: Settings) -> Any:
     """Return the value that a command line gives a setting."""
     if setting.kind == TEXTS:
         named = _rules(value)

@@ -14,6 +14,7 @@ from cfgfix.cli.measuring import (
     QUIET,
     absolute,
     code_of,
+    combine_options,
     data_source,
     finite,
     function_option,
@@ -22,7 +23,6 @@ from cfgfix.cli.measuring import (
     print_answer,
     progress_line,
     source_root_option,
-    together,
 )
 from cfgfix.core.errors import CfgfixError, ExitCode
 from cfgfix.core.writing import write_whole
@@ -31,7 +31,7 @@ VERSION = 1
 """Of the JSON form."""
 
 
-subject_options = together(
+subject_options = combine_options(
     data_source,
     function_option(
         "--step", "Your function that returns (model, loss, optimizer), or a function of one batch."

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from cfgfix.advice.page import Line, here, machine_lines, measured, of_table, recommendations
+from cfgfix.advice.page import Line, machine_lines, measured, of_table, recommendation_lines, recommendations
 from cfgfix.advice.recommend import recommend
 from cfgfix.advice.topics import topic_of, topics
 from cfgfix.cli.completing import topics as topic_names
@@ -278,7 +278,7 @@ def subject_page(what: str, catalogue: Catalogue, request: str | None, wanted: s
                 whose = used.title
             page.add(
                 f"cfgfix recommends for {machine.label}, in the keys of {whose}",
-                here(topic, recommend(view, machine, schema), view, machine),
+                recommendation_lines(topic, recommend(view, machine, schema), view, machine),
             )
             page.add("The machine", machine_lines(machine))
     page.add(

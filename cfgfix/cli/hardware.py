@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from cfgfix.cli.completing import machines
-from cfgfix.cli.streams import tell
+from cfgfix.cli.streams import write_error_line
 from cfgfix.core.errors import CfgfixError
 from cfgfix.core.visible import visible
 from cfgfix.core.writing import write_whole
@@ -58,7 +58,7 @@ def hardware(
         text = saved.to_yaml(found) if save.endswith((".yaml", ".yml")) else saved.to_json(found)
         write_whole(save, text)
         shown = visible(save)
-        tell(f"saved to {shown}; use it with --hardware {shown}")
+        write_error_line(f"saved to {shown}; use it with --hardware {shown}")
     if as_json:
         click.echo(saved.to_json(found).rstrip("\n"))
         return

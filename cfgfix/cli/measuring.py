@@ -53,7 +53,7 @@ def source_root_option(text: str) -> Option:
     )
 
 
-def together(*options: Option) -> Option:
+def combine_options(*options: Option) -> Option:
     """Return several options as one; the help shows them in this order."""
 
     def add(function: Command) -> Command:
@@ -64,7 +64,7 @@ def together(*options: Option) -> Option:
     return add
 
 
-data_source = together(
+data_source = combine_options(
     function_option(
         "--dataset",
         "Your dataset, or the function that returns it: tf.data, PyDataset, a generator of batches.",

@@ -62,7 +62,7 @@ def new_dialect(name: str, *, folder: str, example: str | None = None) -> str:
             lines.append(f"new: {told}; in {shown} write: loader: {loader}")
     else:
         text = draft(name, dialects(), document, loader=loader or "pyyaml", why=why)
-        scaffold.put(path, text, None)
+        scaffold.write_file(path, text, None)
         made = from_file(path)
         lines += [f"wrote {shown}", told]
     lines.append(_put_in_force(settings, folder, name))
@@ -158,5 +158,5 @@ def _put_in_force(settings: Settings, folder: str, name: str) -> str:
         where = os.path.relpath(settings.origin) if settings.origin else "cfgfix.toml"
         line = json.dumps([*settings.dialects, inside], ensure_ascii=False)
         return f"not in force yet: the settings cannot be edited exactly; in {where} write: dialects = {line}"
-    scaffold.put(planned.path, planned.after, planned.source)
+    scaffold.write_file(planned.path, planned.after, planned.source)
     return f"in force: {os.path.relpath(planned.path)} names {inside} now"

@@ -16,6 +16,7 @@ from cfgfix.cli.measuring import (
     QUIET,
     absolute,
     code_of,
+    combine_options,
     data_source,
     finite,
     function_option,
@@ -26,7 +27,6 @@ from cfgfix.cli.measuring import (
     progress_line,
     require_data_source,
     source_root_option,
-    together,
 )
 from cfgfix.core.errors import CfgfixError, ExitCode
 
@@ -44,7 +44,7 @@ def profile() -> None:
     """
 
 
-_shared = together(
+_shared = combine_options(
     click.option(
         "--config",
         type=click.Path(exists=True, dir_okay=False),

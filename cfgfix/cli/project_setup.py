@@ -716,10 +716,10 @@ def write(plan: Plan) -> None:
     for planned in plan.files:
         # Looked at again: between a question and its answer a link may have come.
         require_inside(planned.path)
-        put(planned.path, planned.after, planned.source)
+        write_file(planned.path, planned.after, planned.source)
 
 
-def put(path: str, text: str, source: SourceFile | None) -> None:
+def write_file(path: str, text: str, source: SourceFile | None) -> None:
     """Write a file as a whole.
 
     In the place of what was read, or a new one that replaces nothing.

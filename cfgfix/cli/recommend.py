@@ -59,13 +59,13 @@ def command(*, config: str | None, request: str | None, dialect: str | None, as_
     from cfgfix.advice.block import render
 
     heading = [
-        f"Recommended by cfgfix {__version__} for {line.removeprefix('hardware: ')}; {_whose(view, used, config)}",
+        f"Recommended by cfgfix {__version__} for {line.removeprefix('hardware: ')}; {_owner_text(view, used, config)}",
         "A value without a measurement or a document behind it is not here; what follows each reason in brackets is its source.",
     ]
     click.echo(render(advice, heading), nl=False)
 
 
-def _whose(view: View, used: Dialect, config: str | None) -> str:
+def _owner_text(view: View, used: Dialect, config: str | None) -> str:
     """Say whose keys a block has."""
     path = config or view.document.source.path
     if path == EMPTY and used.confidence == "low":

@@ -87,7 +87,7 @@ def _name(key: tuple[object, ...]) -> str:
     return f"run-{zlib.crc32(repr(key).encode('utf-8', 'backslashreplace')):08x}"
 
 
-def _facts(path: str) -> tuple[int, int, int, int] | None:
+def _file_state(path: str) -> tuple[int, int, int, int] | None:
     try:
         found = os.stat(path)
     except OSError:
@@ -96,7 +96,7 @@ def _facts(path: str) -> tuple[int, int, int, int] | None:
     return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def again(arguments: Sequence[str]) -> int | None:
+def print_kept_answer(arguments: Sequence[str]) -> int | None:
     """Print what this very run printed last time and return its exit code.
 
     None where something has changed.
@@ -110,7 +110,7 @@ def again(arguments: Sequence[str]) -> int | None:
     try:
         seen, out, code = entry
         for path, facts in seen:
-            if _facts(path) != facts:
+            if _file_state(path) != facts:
                 return None
     except (TypeError, ValueError):
         return None
@@ -137,7 +137,7 @@ def keep(arguments: Sequence[str], inputs: Iterable[str], out: str, code: int) -
     newest = time.time_ns() - _RECENT_NS
     seen: list[tuple[str, tuple[int, int, int, int] | None]] = []
     for path in dict.fromkeys((*inputs, *_own_files(), *GPU_PATHS)):
-        facts = _facts(path)
+        facts = _file_state(path)
         if facts is not None and facts[2] > newest:
             return
         seen.append((path, facts))

@@ -42,7 +42,7 @@ def _safeties(rule: Rule) -> list[str]:
     return list(dict.fromkeys(name for fix in rule.fixes for name in fix.safeties))
 
 
-def _best(rule: Rule) -> str:
+def _best_safety(rule: Rule) -> str:
     return next((name for name in ("safe", "unsafe", "display") if name in _safeties(rule)), "")
 
 
@@ -55,7 +55,7 @@ def _row(rule: Rule) -> dict[str, Any]:
         "severity": rule.severity.label,
         "confidence": rule.confidence.label,
         "preview": rule.preview,
-        "fix": _best(rule) or None,
+        "fix": _best_safety(rule) or None,
         "fix_safety": _safeties(rule),
         "needs_hardware": rule.needs_hardware,
         "path": rule.path,

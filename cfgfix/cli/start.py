@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from cfgfix.cli.options import parse
-from cfgfix.cli.streams import mute, runner_reads, settle, tell
+from cfgfix.cli.streams import discard_output, make_streams_safe, runner_reads, write_error_line
 from cfgfix.core.errors import CfgfixError, ExitCode, UnreadableError
 from cfgfix.core.temporary_files import remove_unfinished
 from cfgfix.core.visible import no_commands, visible, visible_lines
@@ -35,17 +35,17 @@ def run(arguments: Sequence[str]) -> int:
     try:
         return _answer(_normal(list(arguments)))
     except CfgfixError as error:
-        _tell(f"cfgfix: error: {_near(error)}{_after_writing()}")
+        _print_error(f"cfgfix: error: {_with_relative_path(error)}{_after_writing()}")
         return int(error.code)
     except KeyboardInterrupt as error:
         terminated = isinstance(error, _Terminated)
         remove_unfinished()
         done = _after_writing() or ("; nothing was written" if _tells_what_it_writes(arguments) else "")
-        _tell(f"cfgfix: {'terminated' if terminated else 'interrupted'}{done}")
+        _print_error(f"cfgfix: {'terminated' if terminated else 'interrupted'}{done}")
         return 143 if terminated else 130
     except BrokenPipeError:
         # The reader of our output has gone.
-        mute(sys.stdout)
+        discard_output(sys.stdout)
         return 141
     except OSError as error:
         if error.errno is None:
@@ -58,7 +58,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _answer(arguments: list[str]) -> int:
-    settle()
+    make_streams_safe()
     if arguments[:1] not in _NEED_NOTHING:
         _require_working_folder()
     if arguments[:1] in ([name] for name in _WRITE) or any(
@@ -121,7 +121,7 @@ def _dispatch(arguments: list[str]) -> int:
     return call(arguments)
 
 
-def _near(error: CfgfixError) -> CfgfixError:
+def _with_relative_path(error: CfgfixError) -> CfgfixError:
     """Return the error with its file as seen from the working folder, where it lies below it."""
     if error.path is not None and os.path.isabs(error.path):
         try:
@@ -133,8 +133,8 @@ def _near(error: CfgfixError) -> CfgfixError:
     return error
 
 
-def _tell(text: str) -> None:
-    tell(no_commands(visible_lines(text), runner=runner_reads()))
+def _print_error(text: str) -> None:
+    write_error_line(no_commands(visible_lines(text), runner=runner_reads()))
 
 
 def _require_working_folder() -> None:
@@ -167,9 +167,9 @@ def _system(error: OSError) -> int:
     elif isinstance(error, FileNotFoundError):
         told = UnreadableError("the working folder has been removed meanwhile")
     else:
-        mute(sys.stdout)
+        discard_output(sys.stdout)
         told = UnreadableError(f"standard output cannot be written: {reason}")
-    _tell(f"cfgfix: error: {_near(told)}{_after_writing()}")
+    _print_error(f"cfgfix: error: {_with_relative_path(told)}{_after_writing()}")
     return int(told.code)
 
 
@@ -182,7 +182,7 @@ def _internal(error: BaseException, arguments: Sequence[str]) -> int:
     frames = traceback.format_exception(type(error), error, error.__traceback__)
     done = _after_writing()
     nothing = "; nothing was written" if not done and _tells_what_it_writes(arguments) else ""
-    _tell(
+    _print_error(
         f"cfgfix: internal error - this is a fault in cfgfix, not in your files{nothing}.{done}\n"
         "Please report it with the following lines:\n"
         f"  cfgfix {__version__}, Python {platform.python_version()}, {platform.platform()}\n"

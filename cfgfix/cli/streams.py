@@ -16,7 +16,7 @@ RUNNERS = ("GITHUB_ACTIONS", "TF_BUILD")
 """Variables that a program sets which reads the log of its steps for commands."""
 
 
-def settle() -> None:
+def make_streams_safe() -> None:
     """Make standard input, output and error safe to use.
 
     A closed error or input gets a stand-in: its number would go to the next file that is opened, and what is printed would
@@ -66,7 +66,7 @@ def runner_reads() -> bool:
     return any(os.environ.get(name) for name in RUNNERS)
 
 
-def tell(text: str) -> None:
+def write_error_line(text: str) -> None:
     """Write a line to standard error.
 
     Where that is impossible, there is nobody to tell.
@@ -75,10 +75,10 @@ def tell(text: str) -> None:
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
     except (OSError, ValueError):
-        mute(sys.stderr)
+        discard_output(sys.stderr)
 
 
-def mute(stream: TextIO | None) -> None:
+def discard_output(stream: TextIO | None) -> None:
     """Send what is still to be written nowhere.
 
     Python would complain once more while it flushes at its end.

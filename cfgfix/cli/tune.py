@@ -107,7 +107,7 @@ def tune(
     paired runs. Exit code 0: nothing better was found, or it was written; 1: a better setting was found; 2: wrong use; 3:
     your code failed or the file could not be written; 4: a fault in cfgfix.
     """
-    from cfgfix.diagnose.search import apply, search
+    from cfgfix.diagnose.search import search, write_winner
     from cfgfix.output.search import render
 
     need_tensorflow()
@@ -120,7 +120,7 @@ def tune(
     applied = False
     if write and config is not None and found.gain:
         try:
-            apply(config, found)
+            write_winner(config, found)
         except CfgfixError as error:
             refused = error
         else:

@@ -176,15 +176,15 @@ class Spans:
         for span in new:
             place = bisect_left(taken, span)
             near = (*taken[max(0, place - 1) : place], span, *taken[place : place + 1])
-            if not _apart(near):
+            if not _are_disjoint(near):
                 return False
             places.append(place)
-        if not _apart(new):
+        if not _are_disjoint(new):
             return False
         for span, place in zip(reversed(new), reversed(places), strict=True):
             taken.insert(place, span)
         return True
 
 
-def _apart(spans: Iterable[tuple[int, int]]) -> bool:
+def _are_disjoint(spans: Iterable[tuple[int, int]]) -> bool:
     return all(after[0] > before[0] and after[0] >= before[1] for before, after in pairwise(spans))

@@ -102,7 +102,7 @@ def closest(name: str, candidates: Iterable[str], *, limit: int = 3) -> list[str
 def _closest(name: str, candidates: tuple[str, ...], limit: int) -> tuple[str, ...]:
     wanted = fold(name)
     allowed = allowed_edits(len(wanted))
-    digits, own = _traits(name)
+    digits, own = _digits_and_letters(name)
     ranked: list[tuple[int, int, int, str]] = []
     size = len(wanted)
     # Most names are told apart by their letters: an edit brings in, or takes away, one at most. Words left out take
@@ -127,7 +127,7 @@ def _closest(name: str, candidates: tuple[str, ...], limit: int) -> tuple[str, .
         if wanted == other:
             rank = 0
         else:
-            edits = _slips(name, candidate, wanted, other, allowed)
+            edits = _slips_between(name, candidate, wanted, other, allowed)
             if edits is None:
                 continue
             rank = 1 + edits
@@ -145,7 +145,7 @@ def _closest(name: str, candidates: tuple[str, ...], limit: int) -> tuple[str, .
     return tuple(candidate for rank, _, _, candidate in ranked if rank <= best + 1)[:limit]
 
 
-def best(name: str, candidates: Iterable[str]) -> str | None:
+def only_match(name: str, candidates: Iterable[str]) -> str | None:
     """Return the one candidate that `name` stands for.
 
     None where none or several are equally near.
@@ -166,7 +166,7 @@ def best(name: str, candidates: Iterable[str]) -> str | None:
 
 
 @lru_cache(_REMEMBERED)
-def _traits(name: str) -> tuple[str, int]:
+def _digits_and_letters(name: str) -> tuple[str, int]:
     """Return the digits of a name, and a set of its letters as bits; several letters may share a bit."""
     folded = fold(name)
     letters = 0
@@ -180,27 +180,27 @@ def _by_digits(candidates: tuple[str, ...]) -> dict[str, list[tuple[int, str, in
     """Return names with position, letters and folded form by their digits: names with other digits are never alike."""
     groups: dict[str, list[tuple[int, str, int, str]]] = {}
     for position, candidate in enumerate(candidates):
-        digits, letters = _traits(candidate)
+        digits, letters = _digits_and_letters(candidate)
         groups.setdefault(digits, []).append((position, candidate, letters, fold(candidate)))
     return groups
 
 
 @lru_cache(_REMEMBERED)
-def _words(name: str) -> tuple[str, ...]:
+def _split_words(name: str) -> tuple[str, ...]:
     for separator in "-. ":
         name = name.replace(separator, "_")
     return tuple(word for word in name.casefold().split("_") if word)
 
 
 @lru_cache(_REMEMBERED)
-def _slips(name: str, candidate: str, wanted: str, other: str, allowed: int) -> int | None:
+def _slips_between(name: str, candidate: str, wanted: str, other: str, allowed: int) -> int | None:
     """Return how many slips lie between two names, or None where they are two names.
 
     Every word is compared by itself: `min_length` and `max_length` differ by two letters of twenty, but by a word.
     """
-    if _traits(name)[0] != _traits(candidate)[0]:
+    if _digits_and_letters(name)[0] != _digits_and_letters(candidate)[0]:
         return None  # `beta1` and `beta2` are two things
-    first, second = _words(name), _words(candidate)
+    first, second = _split_words(name), _split_words(candidate)
     if len(first) == len(second) > 1:
         if sorted(first) == sorted(second):
             return 0

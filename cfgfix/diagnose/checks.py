@@ -275,7 +275,7 @@ def _capability(gpu: Mapping[str, Any], built: Sequence[str]) -> str | None:
 # configuration and code
 
 
-def _judged(paths: Sequence[str], subject: Subject) -> Any:
+def _check_configs(paths: Sequence[str], subject: Subject) -> Any:
     from cfgfix.core import records
     from cfgfix.lint import runner as engine
 
@@ -328,7 +328,7 @@ def _by_findings(name: str, findings: Sequence[tuple[str, Finding]], clean: str,
 def _configuration(subject: Subject) -> Outcome:
     if subject.config is None:
         return _skipped("configuration", "no config was named; run `cfgfix diagnose CONFIG`")
-    report = _judged([subject.config], subject)
+    report = _check_configs([subject.config], subject)
     files = [file for file in report.files if file.language == "yaml"]
     passed = [file.passed_over for file in files if file.passed_over]
     if passed:
@@ -346,7 +346,7 @@ def _code(subject: Subject) -> Outcome:
     if not subject.sources:
         return _skipped("code", "no code was named: --source-root FOLDER, or source-roots in the settings")
     paths = [*subject.sources, *([subject.config] if subject.config else [])]
-    report = _judged(paths, subject)
+    report = _check_configs(paths, subject)
     files = [file for file in report.files if file.language == "python"]
     if not report.sources:
         return _skipped("code", f"there is no Python in {', '.join(subject.sources)}")

@@ -120,7 +120,7 @@ class Bound:
         changed = [
             (format_key_path(self.paths[name]), _yaml(value))
             for name, value in values.items()
-            if name in self.paths and not _same(value, self.present.get(name))
+            if name in self.paths and not _same_value(value, self.present.get(name))
         ]
         document, _ = override(self.document, changed)
         return document.source.encode(document.source.text)
@@ -130,7 +130,7 @@ def _yaml(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _same(first: Any, second: Any) -> bool:
+def _same_value(first: Any, second: Any) -> bool:
     return type(first) is type(second) and bool(first == second)
 
 
@@ -197,8 +197,8 @@ class Found:
         told += f", {failed} failed" if failed else ""
         told += f", {len(self.excluded)} left out" if self.excluded else ""
         if self.winner is None:
-            return f"{told}; the present setting is the best of them: {spoken(self.present.values)}"
-        best = spoken(self.winner.values)
+            return f"{told}; the present setting is the best of them: {setting_text(self.present.values)}"
+        best = setting_text(self.winner.values)
         if self.ratio is None:
             return f"{told}; {best} came out best, but it could not be held against the present setting"
         ratio = f"{self.ratio.value:.3g} times the samples/s of the present setting (95 %: {self.ratio.low:.3g} to {self.ratio.high:.3g}, {len(self.pairs)} pairs)"
@@ -230,7 +230,7 @@ class Found:
         }
 
 
-def spoken(values: Mapping[str, Any]) -> str:
+def setting_text(values: Mapping[str, Any]) -> str:
     """Return a setting in words."""
     return ", ".join(f"{name} {_yaml(value)}" for name, value in values.items())
 
@@ -248,16 +248,16 @@ def bind(path: str) -> Bound:
     from cfgfix.config.document.compose import Kind
     from cfgfix.config.schema.validate import MISSING
     from cfgfix.core.source_file import read_source
-    from cfgfix.lint.runner import Request, sight
+    from cfgfix.lint.runner import Request, check_basis
     from cfgfix.settings.reader import Settings, overruled
 
     def adjust(dialect: str | None) -> Callable[[Settings], Settings]:
         return lambda settings: overruled(settings, dialect=dialect, hardware="none")
 
     content = read_source(path).raw
-    seen = sight(Request(stdin=content, stdin_name=path, adjust=adjust(None)))
+    seen = check_basis(Request(stdin=content, stdin_name=path, adjust=adjust(None)))
     if seen is None:
-        seen = sight(Request(stdin=content, stdin_name=path, adjust=adjust("generic")))
+        seen = check_basis(Request(stdin=content, stdin_name=path, adjust=adjust("generic")))
     assert seen is not None  # with a dialect named there is always an answer
     document = seen.document
     if document.problem is not None:
@@ -297,7 +297,7 @@ def _settable(bound: Bound, space: Mapping[str, tuple[Any, ...]]) -> dict[str, s
     """Return why the editor cannot set some concepts of a space."""
     found: dict[str, str] = {}
     for name, values in space.items():
-        other = [value for value in values if not _same(value, bound.present.get(name))]
+        other = [value for value in values if not _same_value(value, bound.present.get(name))]
         if name in bound.paths and other:
             try:
                 bound.text_with({name: other[0]})
@@ -628,7 +628,7 @@ def _prepared(plan: Plan) -> tuple[Bound | None, Plan, dict[str, Any], list[str]
         present = {name: bound.present[name] if name in bound.paths else BY_CODE[name] for name in space}
         for name, values in list(space.items()):
             taken = tuple(
-                value for value in values if not any(_same(value, one) for one in bound.special[name])
+                value for value in values if not any(_same_value(value, one) for one in bound.special[name])
             )
             if len(taken) < len(values):
                 notes.append(
@@ -650,7 +650,7 @@ def _prepared(plan: Plan) -> tuple[Bound | None, Plan, dict[str, Any], list[str]
         present.update(plan.options.get("speech", {}))
         present = {name: present[name] for name in space}
     for name, values in list(space.items()):
-        if not any(_same(value, present[name]) for value in values):
+        if not any(_same_value(value, present[name]) for value in values):
             space[name] = _sorted((*values, present[name]))
     if not any(len(values) > 1 for values in space.values()):
         told = "; ".join(notes)
@@ -706,7 +706,7 @@ def _searched(
     if ram is None:
         notes.append("how much RAM this process may use is not known: nothing is left out for its memory")
     prefetch = bound.present.get("prefetch") if bound is not None else None
-    wrong = _wrong(plan, bound)
+    wrong = _errors_of_values(plan, bound)
     for values in candidates(plan.space):
         bad = [text for name, value in values.items() if (text := wrong.get((name, str(value)))) is not None]
         reason = (
@@ -763,7 +763,7 @@ def _searched(
                 ram_mib=ram,
             )
 
-        best = _beyond(plan, best, results, runner, notes, refused)
+        best = _search_beyond_edge(plan, best, results, runner, notes, refused)
     mine = results[_name(present)]
     if mine.rate is None:
         notes.append(f"the present setting failed in a round: {mine.error}")
@@ -803,7 +803,7 @@ def at_edge(values: Mapping[str, Any], space: Mapping[str, Sequence[Any]]) -> li
     return found
 
 
-def _beyond(
+def _search_beyond_edge(
     plan: Plan,
     best: Try,
     results: dict[str, Try],
@@ -845,7 +845,9 @@ def _beyond(
         if not better.rate or not now[0].rate or better.rate < WORTH_GOING_ON * now[0].rate:
             break
         edge = [name for name in edge if better.values[name] != best.values[name]]
-        notes.append(f"the best lay at the edge of what was tried, so {spoken(better.values)} was tried, too")
+        notes.append(
+            f"the best lay at the edge of what was tried, so {setting_text(better.values)} was tried, too"
+        )
         best = better
     return best
 
@@ -895,7 +897,7 @@ def _changes(bound: Bound, values: Mapping[str, Any]) -> tuple[tuple[str, str, A
     return tuple(
         (name, format_key_path(bound.paths[name]), bound.present[name], value)
         for name, value in values.items()
-        if name in bound.paths and not _same(value, bound.present[name])
+        if name in bound.paths and not _same_value(value, bound.present[name])
     )
 
 
@@ -904,14 +906,14 @@ def _code_changes(bound: Bound, values: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(
         _IN_CODE[name].format("tf.data.AUTOTUNE" if value == -1 else value)
         for name, value in values.items()
-        if name not in bound.paths and not _same(value, BY_CODE.get(name))
+        if name not in bound.paths and not _same_value(value, BY_CODE.get(name))
     )
 
 
 # applying
 
 
-def apply(path: str, found: Found) -> None:
+def write_winner(path: str, found: Found) -> None:
     """Write the winner into the config.
 
     The editor makes the edit, and the proof shows that it is that and nothing else.
@@ -958,7 +960,7 @@ def apply(path: str, found: Found) -> None:
     replace_atomically(path, data, current.stamp)
 
 
-def _wrong(plan: Plan, bound: Bound | None) -> dict[tuple[str, str], str]:
+def _errors_of_values(plan: Plan, bound: Bound | None) -> dict[tuple[str, str], str]:
     """Return why values of the space would be errors in the config: they could not be written, so they are not tried."""
     found: dict[tuple[str, str], str] = {}
     if bound is None or plan.config is None:
@@ -992,12 +994,12 @@ __all__ = [
     "Found",
     "Plan",
     "Try",
-    "apply",
     "bind",
     "candidates",
     "default_space",
     "fingerprint",
     "search",
-    "spoken",
+    "setting_text",
     "too_large",
+    "write_winner",
 ]

@@ -10,7 +10,7 @@ import os
 import sys
 from typing import NamedTuple
 
-from cfgfix.hardware.system import Mount, Root, is_real, mounts, read_text, under
+from cfgfix.hardware.system import Mount, Root, is_real, mounts, path_below, read_text
 
 
 class Group(NamedTuple):
@@ -93,8 +93,8 @@ def _chain(root: Root, member: _Membership, candidates: list[Mount]) -> tuple[li
         if inside is None:
             continue
         steps = [step for step in inside.split("/") if step]
-        whole = os.path.isdir(under(root, _join(mount.point, steps)))
-        while steps and not os.path.isdir(under(root, _join(mount.point, steps))):
+        whole = os.path.isdir(path_below(root, _join(mount.point, steps)))
+        while steps and not os.path.isdir(path_below(root, _join(mount.point, steps))):
             steps.pop()
         chain = [
             Group(_join(mount.point, steps[:length]), member.version) for length in range(len(steps), -1, -1)

@@ -11,7 +11,7 @@ from cfgfix.hardware.gpu import GpuReading, read_gpus, tf_reserve
 from cfgfix.hardware.memory import read_memory
 from cfgfix.hardware.model import Hardware, exact
 from cfgfix.hardware.storage import read_storage
-from cfgfix.hardware.system import Root, under
+from cfgfix.hardware.system import Root, path_below
 
 
 def detect(
@@ -40,7 +40,7 @@ def detect(
     else:
         gpus = GpuReading((), exact(0, "no NVIDIA device on this machine"), ())
     notes = [*gpus.notes, *cpu.notes, *memory.notes]
-    if os.path.exists(under(root, "/dev/kfd")):
+    if os.path.exists(path_below(root, "/dev/kfd")):
         notes.append("there is an AMD GPU: its facts are not read; name it, such as --hardware mi300x")
     return Hardware(
         label="auto",

@@ -26,8 +26,8 @@ from cfgfix.hardware.model import (
     memory_class,
     unknown,
 )
-from cfgfix.hardware.system import Root, is_real, read_text, to_count, under
-from cfgfix.hardware.table import Match, TableFacts, facts, find_by_product_name, match
+from cfgfix.hardware.system import Root, is_real, path_below, read_text, to_count
+from cfgfix.hardware.table import Match, TableFacts, device_facts, find_by_product_name, match
 
 _MIB = 1 << 20
 _NVML = "NVML"
@@ -255,7 +255,7 @@ def _read_card(
     found = match(card_name or "", whole_mib)
     if parent is not None:
         found = Match(found.rows, whole=False)
-    known = facts(found, card_name or "a device without a name")
+    known = device_facts(found, card_name or "a device without a name")
     memory: Value[int]
     total_mib: Value[int]
     if total is not None:
@@ -425,7 +425,7 @@ def _visible(devices: list[_Device], environ: Mapping[str, str], notes: list[str
         )
         unsure = True
     if unsure:
-        gpus = tuple(_doubtful(gpu) for gpu in gpus)
+        gpus = tuple(_marked_uncertain(gpu) for gpu in gpus)
     return GpuReading(gpus, exact(len(gpus), source), tuple(notes))
 
 
@@ -453,7 +453,7 @@ _CARD_VALUES = (
 )
 
 
-def _doubtful(gpu: Gpu) -> Gpu:
+def _marked_uncertain(gpu: Gpu) -> Gpu:
     """The same card with every value marked as possibly that of another card."""
     changes: dict[str, Any] = {}
     for field in _CARD_VALUES:
@@ -473,7 +473,7 @@ def _without_binding(root: Root, environ: Mapping[str, str], system_ram_mib: Val
     advice = "install cfgfix[gpu] (nvidia-ml-py) to read the GPUs"
     folder = "/proc/driver/nvidia/gpus"
     try:
-        addresses = sorted(os.listdir(under(root, folder)))[:MAX_DEVICES]
+        addresses = sorted(os.listdir(path_below(root, folder)))[:MAX_DEVICES]
     except OSError:
         addresses = []
     devices: list[_Device] = []
@@ -500,7 +500,7 @@ def _device_by_name(name: str | None, uuid: str | None, index: int, system_ram_m
     """A card of which only the driver's name is known; MIG cannot be seen this way."""
     source = "/proc/driver/nvidia"
     found = match(name or "", None)
-    known = facts(found, name or "a device without a name")
+    known = device_facts(found, name or "a device without a name")
     row = found.rows[0] if len(found.rows) == 1 else None
     memory: Value[int] = unknown(f"{source} does not tell the memory")
     if row is not None and row.unified_memory and system_ram_mib.value is not None:

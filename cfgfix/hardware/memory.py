@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from cfgfix.hardware.cgroups import Groups, groups
 from cfgfix.hardware.model import Certainty, Memory, Value, exact, known_or_unknown, unknown
-from cfgfix.hardware.system import Root, is_real, read_count, read_text, to_count, under
+from cfgfix.hardware.system import Root, is_real, path_below, read_count, read_text, to_count
 
 _MIB = 1 << 20
 _SHM = "/dev/shm"  # noqa: S108 - its size is read, no file is made
@@ -160,7 +160,7 @@ def _shm(root: Root) -> Value[float]:
     if not hasattr(os, "statvfs"):
         return unknown(f"this system has no {_SHM}")
     try:
-        facts = os.statvfs(under(root, _SHM))
+        facts = os.statvfs(path_below(root, _SHM))
     except OSError:
         return unknown(f"{_SHM} cannot be read")
     return exact(facts.f_blocks * facts.f_frsize / _MIB, _SHM)

@@ -160,9 +160,9 @@ class Gpu(_Record):
         None where its memory is unknown.
         """
         if self.total_mib.value is not None:
-            return reached(nominal_gib, self.total_mib.value / MIB_PER_GIB)
+            return has_nominal_size(nominal_gib, self.total_mib.value / MIB_PER_GIB)
         if self.nominal_gib.value is not None:
-            return reached(nominal_gib, self.nominal_gib.value)
+            return has_nominal_size(nominal_gib, self.nominal_gib.value)
         return None
 
 
@@ -305,7 +305,7 @@ class Hardware(_Record):
         return blake2b(repr(facts).encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()
 
 
-def reached(nominal_gib: float, total_gib: float) -> bool:
+def has_nominal_size(nominal_gib: float, total_gib: float) -> bool:
     """Tell whether a card counts as one of a nominal size.
 
     It reports `total_gib`.
@@ -320,7 +320,7 @@ def memory_class(total_gib: float) -> int | None:
     """
     best = None
     for tier in TIERS_GIB:
-        if reached(tier, total_gib):
+        if has_nominal_size(tier, total_gib):
             best = tier
     return best
 
@@ -437,7 +437,7 @@ def _least(values: Iterable[Value[object]]) -> Value[object]:
     return min(found, key=lambda value: cast("float", value.value))
 
 
-def _same(hardware: Hardware, field: str) -> Value[object] | None:
+def _shared_value(hardware: Hardware, field: str) -> Value[object] | None:
     """The value that all cards share, or None where they differ."""
     first = _CARD_READERS[field](hardware, hardware.gpus[0])
     for gpu in hardware.gpus[1:]:
@@ -454,7 +454,7 @@ def _all_cards(field: str) -> Callable[[Hardware], Value[object]]:
         if not hardware.gpus:
             count = hardware.gpu_count
             return unknown(f"{hardware.label} has no GPU" if count.value == 0 else count.source)
-        same = _same(hardware, field)
+        same = _shared_value(hardware, field)
         if same is not None:
             return same
         reader = _CARD_READERS[field]
@@ -483,26 +483,26 @@ def _mixed(hardware: Hardware) -> Value[object]:
     return exact(len(kinds) > 1, hardware.gpus[0].name.source)
 
 
-def _plain(reader: Callable[[Hardware], Value[T]]) -> Callable[[Hardware], Value[object]]:
+def _value_reader(reader: Callable[[Hardware], Value[T]]) -> Callable[[Hardware], Value[object]]:
     return cast("Callable[[Hardware], Value[object]]", reader)
 
 
 _READERS: dict[str, Callable[[Hardware], Value[object]]] = {
-    "cpu.logical": _plain(lambda hardware: hardware.cpu.logical),
-    "cpu.usable": _plain(lambda hardware: hardware.cpu.usable),
-    "cpu.limited_by": _plain(lambda hardware: _text(hardware.cpu.limited_by)),
-    "cpu.amx_bf16": _plain(lambda hardware: hardware.cpu.amx_bf16),
-    "quota": _plain(lambda hardware: hardware.has_quota),
-    "memory.ram_mib": _plain(lambda hardware: hardware.memory.total_mib),
-    "memory.ram_gib": _plain(lambda hardware: _map(hardware.memory.total_mib, _gib)),
-    "memory.available_mib": _plain(lambda hardware: hardware.memory.available_mib),
-    "memory.limited_by": _plain(lambda hardware: _text(hardware.memory.limited_by)),
-    "host_ram_mib": _plain(lambda hardware: hardware.host_ram_mib),
-    "host_ram_gib": _plain(lambda hardware: _map(hardware.host_ram_mib, _gib)),
-    "shm_mib": _plain(lambda hardware: hardware.memory.shm_mib),
-    "storage.kind": _plain(lambda hardware: hardware.storage.kind),
-    "storage.read_mbs": _plain(lambda hardware: hardware.storage.read_mbs),
-    "gpu.count": _plain(lambda hardware: hardware.gpu_count),
+    "cpu.logical": _value_reader(lambda hardware: hardware.cpu.logical),
+    "cpu.usable": _value_reader(lambda hardware: hardware.cpu.usable),
+    "cpu.limited_by": _value_reader(lambda hardware: _text(hardware.cpu.limited_by)),
+    "cpu.amx_bf16": _value_reader(lambda hardware: hardware.cpu.amx_bf16),
+    "quota": _value_reader(lambda hardware: hardware.has_quota),
+    "memory.ram_mib": _value_reader(lambda hardware: hardware.memory.total_mib),
+    "memory.ram_gib": _value_reader(lambda hardware: _map(hardware.memory.total_mib, _gib)),
+    "memory.available_mib": _value_reader(lambda hardware: hardware.memory.available_mib),
+    "memory.limited_by": _value_reader(lambda hardware: _text(hardware.memory.limited_by)),
+    "host_ram_mib": _value_reader(lambda hardware: hardware.host_ram_mib),
+    "host_ram_gib": _value_reader(lambda hardware: _map(hardware.host_ram_mib, _gib)),
+    "shm_mib": _value_reader(lambda hardware: hardware.memory.shm_mib),
+    "storage.kind": _value_reader(lambda hardware: hardware.storage.kind),
+    "storage.read_mbs": _value_reader(lambda hardware: hardware.storage.read_mbs),
+    "gpu.count": _value_reader(lambda hardware: hardware.gpu_count),
     "gpu.mixed": _mixed,
     "gpu.min_memory_mib": _all_cards("memory_mib"),
     **{f"gpu.{field}": _all_cards(field) for field in _CARD_READERS},

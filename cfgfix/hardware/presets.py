@@ -168,7 +168,7 @@ def _find(name: str) -> tuple[MachineRow | None, GpuRow | None, int]:
             if int(digits) == 0:
                 raise CfgfixError(f"{name!r} has no card", hint="write cpu for a machine without a GPU")
             return None, row, int(digits)
-    raise CfgfixError(f"unknown hardware {name!r}", hint=_near(name))
+    raise CfgfixError(f"unknown hardware {name!r}", hint=_similar_names_hint(name))
 
 
 def _find_card(name: str) -> GpuRow | None:
@@ -185,7 +185,7 @@ def _find_card(name: str) -> GpuRow | None:
     return rows[0] if rows else None
 
 
-def _near(name: str) -> str:
+def _similar_names_hint(name: str) -> str:
     """What to try instead of an unknown name."""
     from cfgfix.hardware import table
 
@@ -667,7 +667,7 @@ def _gpus_of_entry(
         except CfgfixError as error:
             raise DataError((*path, "id"), f"{error.message} ({error.hint})") from None
         if row is None:
-            raise DataError((*path, "id"), f"unknown card {name[:40]!r}: {_near(name)}")
+            raise DataError((*path, "id"), f"unknown card {name[:40]!r}: {_similar_names_hint(name)}")
         if row.notes:
             notes.append(f"{row.id}: {row.notes}")
         return table.profile_gpus(row, count, unified_ram_mib=ram_mib if ram_mib.known else None)
@@ -691,7 +691,7 @@ def _stated_gpu(item: dict[str, Any], path: tuple[str | int, ...], label: str) -
             memory = exact(int(check_number(item["memory_mib"])), f"{label}: memory_mib")
         except ValueError as error:
             raise DataError((*path, "memory_mib"), str(error)) from None
-    known = table.facts(table.match(name, memory.value), name)
+    known = table.device_facts(table.match(name, memory.value), name)
     capability = known.compute_capability
     if item.get("compute_capability") is not None:
         try:

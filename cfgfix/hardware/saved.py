@@ -52,7 +52,7 @@ def kind_of(value: object) -> str:
     )
 
 
-def _whole(value: object) -> int:
+def _whole_number(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**53:
         raise ValueError(f"must be a whole number of 0 or more, not {kind_of(value)}")
     return value
@@ -100,14 +100,14 @@ def read_capability(value: object) -> tuple[int, int]:
         ):
             return int(major), int(minor)
     elif isinstance(value, (list, tuple)) and len(value) == 2:
-        return _whole(value[0]), _whole(value[1])
+        return _whole_number(value[0]), _whole_number(value[1])
     raise ValueError(f'must be written as a text such as "8.9", not {kind_of(value)}')
 
 
 _GPU_VALUES: dict[str, Callable[[object], object]] = {
     "name": _string,
-    "memory_mib": _whole,
-    "total_mib": _whole,
+    "memory_mib": _whole_number,
+    "total_mib": _whole_number,
     "nominal_gib": _number,
     "compute_capability": read_capability,
     "tensor_cores": _flag,
@@ -116,9 +116,13 @@ _GPU_VALUES: dict[str, Callable[[object], object]] = {
     "fp16_tflops": _number,
     "pcie": _string,
     "nvlink_gbs": _number,
-    "free_mib": _whole,
+    "free_mib": _whole_number,
 }
-_CPU_VALUES: dict[str, Callable[[object], object]] = {"logical": _whole, "usable": _number, "amx_bf16": _flag}
+_CPU_VALUES: dict[str, Callable[[object], object]] = {
+    "logical": _whole_number,
+    "usable": _number,
+    "amx_bf16": _flag,
+}
 _MEMORY_VALUES: dict[str, Callable[[object], object]] = {
     "total_mib": _number,
     "available_mib": _number,
@@ -126,19 +130,23 @@ _MEMORY_VALUES: dict[str, Callable[[object], object]] = {
 }
 _STORAGE_VALUES: dict[str, Callable[[object], object]] = {"kind": _string, "read_mbs": _number}
 _TOP_VALUES: dict[str, Callable[[object], object]] = {
-    "gpu_count": _whole,
+    "gpu_count": _whole_number,
     "host_ram_mib": _number,
     "has_quota": _flag,
-    "tf_reserve_mib": _whole,
+    "tf_reserve_mib": _whole_number,
 }
 
 
-def _plain(value: object) -> object:
+def _lists_for_tuples(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 
 def _pack(value: Value[Any]) -> dict[str, object]:
-    return {"value": _plain(value.value), "source": value.source, "certainty": value.certainty.value}
+    return {
+        "value": _lists_for_tuples(value.value),
+        "source": value.source,
+        "certainty": value.certainty.value,
+    }
 
 
 def to_data(hardware: Hardware) -> dict[str, object]:
@@ -239,7 +247,7 @@ def from_data(data: object) -> Hardware:
         DataError: A key is missing, unknown or of the wrong kind.
     """
     top = _Reader(data, ())
-    version = top.get(FORMAT_KEY, _whole)
+    version = top.get(FORMAT_KEY, _whole_number)
     if version != FORMAT_VERSION:
         raise DataError(
             (FORMAT_KEY,), f"format {version} is not known; this cfgfix reads format {FORMAT_VERSION}"
@@ -282,7 +290,7 @@ def _read_gpu(entry: _Reader) -> Gpu:
     return Gpu(
         id=entry.optional_text("id"),
         vendor=entry.get("vendor", _string),
-        index=entry.get("index", _whole),
+        index=entry.get("index", _whole_number),
         uuid=entry.optional_text("uuid"),
         mig=entry.optional_text("mig"),
         unified_memory=entry.get("unified_memory", _flag),

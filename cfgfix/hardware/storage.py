@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from cfgfix.core.records import dataclass
 from cfgfix.hardware.model import Certainty, Storage, Value, estimated, exact, unknown
-from cfgfix.hardware.system import Mount, Root, mounts, read_word, under
+from cfgfix.hardware.system import Mount, Root, mounts, path_below, read_word
 
 _NETWORK_NAMES = (
     "nfs",
@@ -107,7 +107,7 @@ def find_mount(path: str, root: Root = "/") -> Mount | None:
     The longest mount point above it, and of equal ones the latest.
     """
     base = os.fspath(root)
-    real = os.path.realpath(path if base == "/" else under(root, path))
+    real = os.path.realpath(path if base == "/" else path_below(root, path))
     if base != "/":
         top = os.path.realpath(base)
         real = real[len(top) :] or "/" if real.startswith(top) else real
@@ -133,12 +133,12 @@ def _kind(mount: Mount, root: Root) -> Value[str]:
         return exact("unknown", f"{where}: a user-space file system; measure it")
     if mount.kind == "zfs":
         return exact("unknown", f"{where}: zfs does not tell its disks; measure it")
-    device = os.path.realpath(under(root, f"/sys/dev/block/{mount.device}"))
+    device = os.path.realpath(path_below(root, f"/sys/dev/block/{mount.device}"))
     if mount.device.startswith("0:"):
         # btrfs has a device number of its own; the mount's source names one of its disks.
         if not mount.source.startswith("/dev/"):
             return exact("unknown", f"{where}: it has no block device; measure it")
-        device = os.path.realpath(under(root, f"/sys/class/block/{os.path.basename(mount.source)}"))
+        device = os.path.realpath(path_below(root, f"/sys/class/block/{os.path.basename(mount.source)}"))
     if not os.path.isdir(device):
         return exact("unknown", f"{where}: /sys does not show its device; measure it")
     disks = _disks(device, 0)

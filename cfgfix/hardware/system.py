@@ -25,7 +25,7 @@ class Mount(NamedTuple):
     """The options of the file system itself; for cgroup v1 these name the controllers."""
 
 
-def under(root: Root, path: str) -> str:
+def path_below(root: Root, path: str) -> str:
     """Return an absolute system path as it lies below `root`."""
     return os.path.join(os.fspath(root), path.lstrip("/"))
 
@@ -42,7 +42,7 @@ def read_text(root: Root, path: str) -> str | None:
     """Return a system file's text, or None where it cannot be read."""
     try:
         handle = os.open(
-            under(root, path), os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+            path_below(root, path), os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
         )
     except (OSError, ValueError):
         return None

@@ -15,8 +15,8 @@ from cfgfix.hardware.model import (
     Value,
     estimated,
     exact,
+    has_nominal_size,
     known_or_unknown,
-    reached,
     unknown,
 )
 
@@ -74,7 +74,8 @@ class GpuRow:
         if self.memory_gib is None:
             return False
         return (
-            reached(self.memory_gib, total_mib / MIB_PER_GIB) and total_mib <= self.memory_gib * MIB_PER_GIB
+            has_nominal_size(self.memory_gib, total_mib / MIB_PER_GIB)
+            and total_mib <= self.memory_gib * MIB_PER_GIB
         )
 
 
@@ -206,7 +207,7 @@ def suggestions(text: str) -> list[str]:
     return list(dict.fromkeys(known[key] for key in near))[:3]
 
 
-def agreed(rows: tuple[GpuRow, ...], field: Callable[[GpuRow], T | None]) -> T | None:
+def agreed_fact(rows: tuple[GpuRow, ...], field: Callable[[GpuRow], T | None]) -> T | None:
     """Return the fact on which all rows agree, or None."""
     first = field(rows[0]) if rows else None
     return first if all(field(row) == first for row in rows) else None
@@ -233,7 +234,7 @@ class TableFacts:
     pcie: Value[str]
 
 
-def facts(found: Match, name: str) -> TableFacts:
+def device_facts(found: Match, name: str) -> TableFacts:
     """Return what the table knows about a device.
 
     Where a name stands for several cards, only what is true of all of them is kept. A part of a card (virtual GPU,
@@ -248,8 +249,8 @@ def facts(found: Match, name: str) -> TableFacts:
     several = f"{name!r} stands for " + ", ".join(row.id for row in rows)
     disputed = f"gpus table: unknown or disputed for {rows[0].id}" if len(rows) == 1 else several
     share = "the table knows the whole card, this device is a part of it"
-    rate = agreed(rows, lambda row: row.fp16_dense_tflops)
-    basis = agreed(rows, lambda row: row.tflops_basis)
+    rate = agreed_fact(rows, lambda row: row.fp16_dense_tflops)
+    basis = agreed_fact(rows, lambda row: row.tflops_basis)
     rate_source = f"{_source(rows)}: {basis}" if basis else _source(rows)
 
     def whole(value: T | None, source: str) -> Value[T]:
@@ -257,18 +258,24 @@ def facts(found: Match, name: str) -> TableFacts:
 
     return TableFacts(
         id=rows[0].id if len(rows) == 1 and found.whole else None,
-        tensor_cores=known_or_unknown(agreed(rows, lambda row: row.tensor_cores), _source(rows), several),
-        tensor_dtypes=known_or_unknown(agreed(rows, lambda row: row.tensor_dtypes), _source(rows), several),
-        bandwidth_gbs=whole(agreed(rows, lambda row: _number(row.memory_bandwidth_gbs)), _source(rows, "bw")),
+        tensor_cores=known_or_unknown(
+            agreed_fact(rows, lambda row: row.tensor_cores), _source(rows), several
+        ),
+        tensor_dtypes=known_or_unknown(
+            agreed_fact(rows, lambda row: row.tensor_dtypes), _source(rows), several
+        ),
+        bandwidth_gbs=whole(
+            agreed_fact(rows, lambda row: _number(row.memory_bandwidth_gbs)), _source(rows, "bw")
+        ),
         fp16_tflops=_rate(rate, rate_source, disputed, basis) if found.whole else unknown(share),
-        nvlink_gbs=whole(agreed(rows, lambda row: _number(row.nvlink_gbs)), _source(rows)),
-        nominal_gib=whole(agreed(rows, lambda row: _number(row.memory_gib)), _source(rows, "mem")),
+        nvlink_gbs=whole(agreed_fact(rows, lambda row: _number(row.nvlink_gbs)), _source(rows)),
+        nominal_gib=whole(agreed_fact(rows, lambda row: _number(row.memory_gib)), _source(rows, "mem")),
         compute_capability=known_or_unknown(
-            agreed(rows, lambda row: row.compute_capability),
+            agreed_fact(rows, lambda row: row.compute_capability),
             _source(rows, "cc"),
             _no_capability(rows, disputed),
         ),
-        pcie=whole(agreed(rows, lambda row: row.pcie), _source(rows)),
+        pcie=whole(agreed_fact(rows, lambda row: row.pcie), _source(rows)),
     )
 
 
@@ -277,7 +284,7 @@ def _number(value: float | None) -> float | None:
 
 
 def _no_capability(rows: tuple[GpuRow, ...], otherwise: str) -> str:
-    vendor = agreed(rows, lambda row: row.vendor)
+    vendor = agreed_fact(rows, lambda row: row.vendor)
     return f"a card of {vendor} has no CUDA compute capability" if vendor in {"amd", "apple"} else otherwise
 
 
@@ -302,7 +309,7 @@ def profile_gpus(row: GpuRow, count: int, *, unified_ram_mib: Value[float] | Non
 
 def _profile_gpu(row: GpuRow, index: int, per_board: int, unified_ram_mib: Value[float] | None) -> Gpu:
     name = row.names[0] if row.names else row.id
-    known = facts(Match((row,), whole=True), name)
+    known = device_facts(Match((row,), whole=True), name)
     nominal = known.nominal_gib
     bandwidth, rate = known.bandwidth_gbs, known.fp16_tflops
     if per_board > 1:

@@ -19,7 +19,7 @@ from cfgfix.core.records import replace
 from cfgfix.core.source_file import SourceFile, excerpt, read_regular, read_source
 from cfgfix.core.suppressions import read_suppressions
 from cfgfix.lint.request import FileReport
-from cfgfix.lint.suppressing import about_suppressions, apply
+from cfgfix.lint.suppressing import about_suppressions, apply_suppressions
 from cfgfix.rules.catalogue import Catalogue
 from cfgfix.rules.rule import Rule
 from cfgfix.settings.code_files import python_files, relative_path
@@ -253,7 +253,7 @@ class SourceRun:
         suppressions = read_suppressions(source, lambda: readable_comments(source.text))
         hidden: list[Finding] = []
         if suppressions:
-            result = apply(findings, suppressions)
+            result = apply_suppressions(findings, suppressions)
             about = about_suppressions(source, result, self._catalogue, self._judged, self._about)
             findings, hidden = [*result.shown, *about], result.hidden
         findings = self._permitted(findings, source.path)

@@ -20,7 +20,7 @@ from cfgfix.core.source_file import SourceFile
 from cfgfix.core.suppressions import Suppression, read_suppressions
 from cfgfix.lint.rule_fixes import as_far_as_code_allows, first_fix, is_true
 from cfgfix.lint.rule_places import can_bind, comment_beside, heads_of, place_names, place_of, places_of
-from cfgfix.lint.suppressing import about_suppressions, apply
+from cfgfix.lint.suppressing import about_suppressions, apply_suppressions
 from cfgfix.rules.catalogue import Catalogue
 from cfgfix.rules.expression import Missing, evaluate
 from cfgfix.rules.report import Operands, make_finding, make_fix
@@ -222,7 +222,7 @@ class DocumentChecker:
         hidden: list[Finding] = []
         if suppressions:
             judged = {rule.id for rule in self.rules} - {skip.rule for skip in told_skips}
-            result = apply(findings, suppressions)
+            result = apply_suppressions(findings, suppressions)
             about = about_suppressions(document.source, result, self.catalogue, judged, self._about)
             findings, hidden = result.shown + about, result.hidden
         findings.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))

@@ -61,7 +61,7 @@ def report_file(
     `alone` where a person names this one, `included` where an include pattern fits it.
     """
     readable = source.path.endswith((*YAML, ".json")) or (included and not source.path.endswith(".toml"))
-    report = _judged(runs, run, source, request, skips, alone=alone, readable=readable)
+    report = _report_config(runs, run, source, request, skips, alone=alone, readable=readable)
     if report.passed_over is not None and request.stdin is not None:
         # What comes from an editor goes back to it as it came.
         report = replace(report, encoded=request.stdin)
@@ -79,7 +79,7 @@ def _lacking(runs: Runs, run: Run, document: Document) -> str | None:
     return followed.why_not(path, top_names(document)) if followed.modules else None
 
 
-def _judged(
+def _report_config(
     runs: Runs,
     run: Run,
     source: SourceFile,

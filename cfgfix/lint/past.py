@@ -62,12 +62,12 @@ def check_revision(revision: str, asked: Mapping[str, Any], answerer: str) -> Pa
         git.write(commit, tree)
         inner = os.path.relpath(here, root)
         start = os.path.normpath(os.path.join(tree, inner))
-        paths = [_there(path, root, tree, start) for path in asked["paths"] or ["."]]
+        paths = [_path_in_tree(path, root, tree, start) for path in asked["paths"] or ["."]]
         present = [path for path in paths if os.path.lexists(os.path.join(start, path))]
         if not present or not os.path.isdir(start):
             return Past(revision, Baseline(os.path.join(here, "since"), {}), {})
         config = asked["config"] and _settings_there(asked["config"], root, tree)
-        answer = _checked(
+        answer = _run_check(
             start, os.path.join(folder, "cache"), {**asked, "config": config, "paths": present}, answerer
         )
     rows = {(str(path), str(rule), str(place)): int(count) for path, rule, place, count in answer["findings"]}
@@ -78,7 +78,7 @@ def check_revision(revision: str, asked: Mapping[str, Any], answerer: str) -> Pa
     return Past(revision, Baseline(os.path.join(here, "since"), rows), reads)
 
 
-def _there(path: str, root: str, tree: str, start: str) -> str:
+def _path_in_tree(path: str, root: str, tree: str, start: str) -> str:
     """Return where a path of the request lies in the tree of the revision."""
     whole = os.path.realpath(path)
     relative = os.path.relpath(whole, root)
@@ -96,7 +96,7 @@ def _settings_there(path: str, root: str, tree: str) -> str:
     return then if not relative.startswith("..") and os.path.isfile(then) else path
 
 
-def _checked(folder: str, cache: str, asked: Mapping[str, Any], answerer: str) -> dict[str, Any]:
+def _run_check(folder: str, cache: str, asked: Mapping[str, Any], answerer: str) -> dict[str, Any]:
     """Return what a check in a folder finds, made by a process that starts there."""
     # The folder holds what the repository holds: nothing may be imported from it.
     ways = [os.path.abspath(way) for way in sys.path if way]

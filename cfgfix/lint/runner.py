@@ -52,7 +52,7 @@ def check(request: Request) -> Report:
     return _run(replace(request, fix=False))
 
 
-def check_and_see(request: Request) -> tuple[Report, Sight | None]:
+def check_with_basis(request: Request) -> tuple[Report, CheckBasis | None]:
     """Look at one text as `check` does, and say what that rests on.
 
     The code is asked once for both; of Python there is a report alone.
@@ -63,7 +63,7 @@ def check_and_see(request: Request) -> tuple[Report, Sight | None]:
     request = replace(request, fix=False)
     runs = Runs(request)
     report = _run(request, runs)
-    return report, None if request.stdin_name.endswith(".py") else sight(request, runs)
+    return report, None if request.stdin_name.endswith(".py") else check_basis(request, runs)
 
 
 def fix(request: Request) -> Report:
@@ -78,7 +78,7 @@ def fix(request: Request) -> Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class CheckBasis:
     """What a check of one text rests on, for those who answer questions about it."""
 
     document: Document
@@ -90,7 +90,7 @@ class Sight:
     """What the code that opens it says of it."""
 
 
-def sight(request: Request, runs: Runs | None = None, *, by_code: bool = True) -> Sight | None:
+def check_basis(request: Request, runs: Runs | None = None, *, by_code: bool = True) -> CheckBasis | None:
     """Return what a check of the request's standard input rests on.
 
     None where the text is no training config.
@@ -116,7 +116,7 @@ def sight(request: Request, runs: Runs | None = None, *, by_code: bool = True) -
     if standing.dialect is None or standing.foreign:
         return None
     target = targets_of(runs, run, standing.dialect, standing.says)[0]
-    return Sight(document, target, run.checker.rules, run.hardware, standing.says)
+    return CheckBasis(document, target, run.checker.rules, run.hardware, standing.says)
 
 
 def _run(request: Request, runs: Runs | None = None) -> Report:
@@ -277,7 +277,7 @@ def _run(request: Request, runs: Runs | None = None) -> Report:
         stale=stale,
         sources=sources,
         live=any(machine.live for run in runs.all() for machine in run.machines),
-        loading=_loading(runs),
+        loading=_loading_line(runs),
         reads=reads,
         since=request.past.revision if request.past is not None else None,
     )
@@ -292,7 +292,7 @@ def _reads(runs: Runs) -> dict[str, Read]:
     }
 
 
-def _loading(runs: Runs) -> str:
+def _loading_line(runs: Runs) -> str:
     """Return how the code loads the configs of all runs, or nothing where that is not known."""
     lines = []
     for run in runs.all():
@@ -329,15 +329,15 @@ def _stale(runs: Runs, reports: Sequence[FileReport], skips: Mapping[str, Skip])
 
 
 __all__ = [
+    "CheckBasis",
     "FileReport",
     "KeyPath",
     "Refused",
     "Report",
     "Request",
-    "Sight",
     "applicable",
     "check",
+    "check_basis",
     "fix",
     "select",
-    "sight",
 ]

@@ -37,7 +37,7 @@ class Parted:
     used: list[bool]
 
 
-def apply(findings: Iterable[Finding], suppressions: list[Suppression]) -> Parted:
+def apply_suppressions(findings: Iterable[Finding], suppressions: list[Suppression]) -> Parted:
     """Part the findings into those that are shown and those that a comment suppresses."""
     index = SuppressionIndex(suppressions)
     shown: list[Finding] = []

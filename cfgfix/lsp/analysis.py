@@ -31,7 +31,7 @@ class Analysis:
 
     source: SourceFile
     report: engine.FileReport
-    sight: engine.Sight | None
+    basis: engine.CheckBasis | None
     hardware: str
     error: CfgfixError | None = None
     """What is wrong beside the findings: an entry of the settings, or why the text could not be checked."""
@@ -65,7 +65,7 @@ def analyse(text: str, path: str) -> Analysis:
     try:
         if is_excluded(path):
             return Analysis(source, engine.FileReport(path), None, "")
-        report, sight = engine.check_and_see(request)
+        report, basis = engine.check_with_basis(request)
     except CfgfixError as error:
         return Analysis(source, engine.FileReport(path), None, "", error)
     wrong = report.errors[0] if report.errors else None
@@ -73,7 +73,7 @@ def analyse(text: str, path: str) -> Analysis:
         return Analysis(source, engine.FileReport(path), None, report.hardware, wrong)
     file = report.files[0]
     return Analysis(
-        sight.document.source if sight is not None else source, file, sight, report.hardware, wrong
+        basis.document.source if basis is not None else source, file, basis, report.hardware, wrong
     )
 
 
@@ -129,12 +129,12 @@ def place_at(document: Document, offset: int) -> Place | None:
     return found
 
 
-def view_of(sight: engine.Sight, index: int) -> View | None:
+def view_of(basis: engine.CheckBasis, index: int) -> View | None:
     """Return the concepts of one document of the text, as the rules see them."""
-    root = sight.document.roots[index]
+    root = basis.document.roots[index]
     if deref(root).kind != Kind.MAPPING:
         return None
-    return sight.target.view(sight.document, index)
+    return basis.target.view(basis.document, index)
 
 
 def actions(analysis: Analysis, start: int, end: int) -> list[Action]:
@@ -181,12 +181,12 @@ def _language(analysis: Analysis) -> tuple[Language, Any] | None:
         from cfgfix.code.language import Python
 
         return Python(), analysis.source.text
-    if analysis.sight is None:
+    if analysis.basis is None:
         return None
     from cfgfix.config.document.language import Yaml
 
-    document = analysis.sight.document
-    return Yaml(document, analysis.sight.target.loader), document
+    document = analysis.basis.document
+    return Yaml(document, analysis.basis.target.loader), document
 
 
 def _comment(analysis: Analysis, finding: Finding) -> Action | None:

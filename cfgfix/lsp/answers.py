@@ -67,8 +67,8 @@ def hover(analysis: Analysis, offset: int) -> Hover | None:
         if finding.location.start <= offset <= finding.location.end
     ]
     place = (
-        place_at(analysis.sight.document, offset)
-        if analysis.sight is not None and analysis.sight.document.problem is None
+        place_at(analysis.basis.document, offset)
+        if analysis.basis is not None and analysis.basis.document.problem is None
         else None
     )
     parts = [_about_finding(finding) for finding in here]
@@ -100,9 +100,9 @@ def _about_finding(finding: Finding) -> str:
 
 
 def _about_key(analysis: Analysis, place: Place) -> str:
-    assert analysis.sight is not None
-    target = analysis.sight.target
-    says = analysis.sight.says
+    assert analysis.basis is not None
+    target = analysis.basis.target
+    says = analysis.basis.says
     known_by = f"opened by {', '.join(says.programs[:MAX_PROGRAMS])}" if says is not None else ""
     by_code = says is not None and target.dialect.confidence == "low"
     lines = [f"`{format_key_path(place.path)}` ({known_by if by_code else target.dialect.title})"]
@@ -141,13 +141,13 @@ def _in_code(path: KeyPath, says: CodeSays) -> list[str]:
 
 def _effect(analysis: Analysis, place: Place, concept: str) -> list[str]:
     """Return what the value of a concept comes to on the machine that is judged by."""
-    assert analysis.sight is not None
-    rules = [rule for rule in analysis.sight.rules if _concerns(rule, concept)]
-    view = view_of(analysis.sight, place.document)
+    assert analysis.basis is not None
+    rules = [rule for rule in analysis.basis.rules if _concerns(rule, concept)]
+    view = view_of(analysis.basis, place.document)
     if not rules or view is None:
         return []
-    target = analysis.sight.target
-    facts = list(_facts(rules, view, concept))
+    target = analysis.basis.target
+    facts = list(_weighed_facts(rules, view, concept))
     lines = ["", f"On {target.hardware_label}:" if target.hardware_label else "No machine is named:"]
     lines += ["", *(f"- {name} = {value}" for name, value in facts)] if facts else []
     if not target.hardware_label and any(rule.needs_hardware for rule in rules):
@@ -174,7 +174,7 @@ def _concerns(rule: Rule, concept: str) -> bool:
     )
 
 
-def _facts(rules: Sequence[Rule], view: View, concept: str) -> Iterator[tuple[str, str]]:
+def _weighed_facts(rules: Sequence[Rule], view: View, concept: str) -> Iterator[tuple[str, str]]:
     """Yield the facts of the machine and the derived quantities that these rules weigh the concept against."""
     names = {
         name for rule in rules for name in rule.operands if name.startswith("hardware.") or name in DERIVED
@@ -215,7 +215,7 @@ def complete(analysis: Analysis, offset: int) -> list[Offer]:
 
     While a key is being typed the text is mostly no YAML, so the place is told by indentation; flow style is left alone.
     """
-    if analysis.sight is None:
+    if analysis.basis is None:
         return []
     source = analysis.source
     line, column = source.position(offset)
@@ -299,12 +299,12 @@ def _keys(
     *,
     colon: bool,
 ) -> list[Offer]:
-    assert analysis.sight is not None
-    target = analysis.sight.target
+    assert analysis.basis is not None
+    target = analysis.basis.target
     schema = target.schema
     names = dict.fromkeys(schema.keys(path) if schema is not None else ())
     names.update(dict.fromkeys(_by_concepts(target.dialect, path)))
-    names.update(dict.fromkeys(_asked_in(analysis.sight.says, path)))
+    names.update(dict.fromkeys(_asked_in(analysis.basis.says, path)))
     offers: list[Offer] = []
     for name, slip in _ranked(word, [name for name in names if name not in present or name == word]):
         about = schema.describe((*path, name)) if schema is not None else None
@@ -346,10 +346,10 @@ def _asked_in(says: CodeSays | None, path: KeyPath) -> Iterator[str]:
 
 
 def _values(analysis: Analysis, path: KeyPath, word: str, start: int, end: int) -> list[Offer]:
-    assert analysis.sight is not None
-    schema = analysis.sight.target.schema
+    assert analysis.basis is not None
+    schema = analysis.basis.target.schema
     about = schema.describe(path) if schema is not None else None
-    says = analysis.sight.says
+    says = analysis.basis.says
     values = {spell(value): "" for value in about.enum} if about is not None else {}
     if not values and about is not None and about.types == frozenset({"boolean"}):
         values = dict.fromkeys(("true", "false"), "")
@@ -380,11 +380,11 @@ def _ranked(word: str, names: Sequence[str]) -> list[tuple[str, bool]]:
     low = word.casefold()
     begun = [name for name in names if name.casefold().startswith(low)]
     inside = [name for name in names if low in name.casefold() and name not in begun]
-    slips = [name for name in _near(word, names) if name not in begun and name not in inside]
+    slips = [name for name in _names_like(word, names) if name not in begun and name not in inside]
     return [*((name, False) for name in (*begun, *inside)[:MAX_VALUES]), *((name, True) for name in slips)]
 
 
-def _near(word: str, names: Sequence[str]) -> list[str]:
+def _names_like(word: str, names: Sequence[str]) -> list[str]:
     """Return names that the word may stand for, or whose beginning it may be a slip of."""
     found = closest(word, names)
     if not found and len(word) >= 3:

@@ -259,7 +259,7 @@ def make() -> Server:
             return []
         wanted = params.context.only
         offers: list[types.CodeAction] = []
-        if wanted is None or _asked(types.CodeActionKind.QuickFix, wanted):
+        if wanted is None or _is_wanted_kind(types.CodeActionKind.QuickFix, wanted):
             start = server.offset_of(found.source, params.range.start)
             end = server.offset_of(found.source, params.range.end)
             given = diagnostics(found, uri, server.units)[-len(found.report.findings) or None :]
@@ -274,7 +274,7 @@ def make() -> Server:
                         edit=types.WorkspaceEdit(changes={uri: server.edits_of(found.source, action.edits)}),
                     )
                 )
-        if (wanted is None and offers) or (wanted is not None and _asked(FIX_ALL, wanted)):
+        if (wanted is None and offers) or (wanted is not None and _is_wanted_kind(FIX_ALL, wanted)):
             every = await asyncio.get_running_loop().run_in_executor(
                 server.worker, work.fix_all, found.source.text, server.path_of(uri)
             )
@@ -318,5 +318,5 @@ def make() -> Server:
     return server
 
 
-def _asked(kind: str, wanted: Sequence[str]) -> bool:
+def _is_wanted_kind(kind: str, wanted: Sequence[str]) -> bool:
     return any(kind == prefix or kind.startswith(prefix + ".") for prefix in wanted)

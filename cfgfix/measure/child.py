@@ -22,7 +22,7 @@ def main() -> None:
     os.dup2(2, 1)
     sys.argv[:] = ["cfgfix"]
     job = json.loads(sys.stdin.buffer.read())
-    _tell(events, _run(job, events))
+    _send_event(events, _run(job, events))
     events.flush()
     sys.stderr.flush()
 
@@ -34,7 +34,7 @@ def _user_files(options: dict[str, Any]) -> list[str]:
     return list(dict.fromkeys(os.path.abspath(file) for file in files if file and file.endswith(".py")))
 
 
-def _tell(events: TextIO, event: dict[str, Any]) -> None:
+def _send_event(events: TextIO, event: dict[str, Any]) -> None:
     events.write(json.dumps(event) + "\n")
     events.flush()
 
@@ -44,7 +44,7 @@ def _run(job: dict[str, Any], events: TextIO) -> dict[str, Any]:
     from cfgfix.measure.sampling import UserCodeError
 
     def progress(what: str, share: float) -> None:
-        _tell(events, {"event": "progress", "what": what, "share": share})
+        _send_event(events, {"event": "progress", "what": what, "share": share})
 
     try:
         import importlib

@@ -28,7 +28,7 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, An
         )
     rows = []
     for name, (path, unit, faster) in _FIGURES[str(kinds[0])].items():
-        old, new = _at(before, path), _at(after, path)
+        old, new = _value_at(before, path), _value_at(after, path)
         if isinstance(old, (int, float)) and isinstance(new, (int, float)) and old > 0 and new > 0:
             change = new / old
             rows.append(
@@ -38,7 +38,7 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, An
                     "before": old,
                     "after": new,
                     "ratio": change,
-                    "certain": _apart(before, after, path, change),
+                    "certain": _differ(before, after, path, change),
                     "speed": (1 / change if faster == "less" else change) if faster else None,
                 }
             )
@@ -78,17 +78,19 @@ _FIGURES: Mapping[str, Mapping[str, tuple[tuple[str, ...], str, str]]] = {
 }
 
 
-def _at(form: Mapping[str, Any], path: tuple[str, ...]) -> Any:
+def _value_at(form: Mapping[str, Any], path: tuple[str, ...]) -> Any:
     value: Any = form
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
     return value
 
 
-def _apart(before: Mapping[str, Any], after: Mapping[str, Any], path: tuple[str, ...], change: float) -> bool:
+def _differ(
+    before: Mapping[str, Any], after: Mapping[str, Any], path: tuple[str, ...], change: float
+) -> bool:
     """Return whether two figures differ beyond their intervals, where they have some."""
     if path[-1] in ("mean", "median"):
-        first, second = (_at(form, (*path[:-1], "mean_interval")) for form in (before, after))
+        first, second = (_value_at(form, (*path[:-1], "mean_interval")) for form in (before, after))
         if isinstance(first, Mapping) and isinstance(second, Mapping) and path[-1] == "mean":
             return bool(first["high"] < second["low"] or second["high"] < first["low"])
     return abs(change - 1) >= CHANGED

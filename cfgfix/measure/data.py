@@ -870,7 +870,12 @@ def judge(found: DataProfile, graph: Node | None, cpus: int) -> tuple[Verdict, .
             else "make the whole pipeline cheaper: see the time inside each stage"
         )
         fed = replace(fed, faults=faults, change=change)
-    made = [fed, *causes, _oscillates(found, keeps_up=fed.outcome is not Outcome.PROBLEM), _settled(found)]
+    made = [
+        fed,
+        *causes,
+        _oscillates(found, keeps_up=fed.outcome is not Outcome.PROBLEM),
+        _not_settled(found),
+    ]
     made += [
         *content.judge_order(found.order),
         *content.judge_graph(graph),
@@ -1122,7 +1127,7 @@ def _oscillates(found: DataProfile, *, keeps_up: bool) -> Verdict:
     )
 
 
-def _settled(found: DataProfile) -> Verdict | None:
+def _not_settled(found: DataProfile) -> Verdict | None:
     if found.rates.steady.steady:
         return None
     return Verdict(

@@ -651,17 +651,17 @@ def run_pipeline(
         UserCodeError: A stage or the source failed.
     """
     with user_code("running the pipeline"):
-        given = list(_take(source, items + warmup))
+        given = list(_first_items(source, items + warmup))
         if len(given) <= warmup:
             raise CfgfixError(
                 f"the pipeline's source gives {len(given)} items, more than {warmup} are needed"
             )
         for item in given[:warmup]:
-            _through(item, stages)
+            _run_stages(item, stages)
         progress("stages one after the other", 0.2)
         begin = time.perf_counter()
         for item in given[warmup:]:
-            _through(item, stages)
+            _run_stages(item, stages)
         sequential = time.perf_counter() - begin
     progress("stages at once", 0.6)
     spans = _run_threads(given[warmup:], stages, depth)
@@ -670,7 +670,7 @@ def run_pipeline(
     )
 
 
-def _take(source: Iterable[Any], count: int) -> Iterable[Any]:
+def _first_items(source: Iterable[Any], count: int) -> Iterable[Any]:
     iterator = iter(source)
     for _ in range(count):
         try:
@@ -679,7 +679,7 @@ def _take(source: Iterable[Any], count: int) -> Iterable[Any]:
             return
 
 
-def _through(item: Any, stages: Sequence[tuple[str, Callable[[Any], Any]]]) -> None:
+def _run_stages(item: Any, stages: Sequence[tuple[str, Callable[[Any], Any]]]) -> None:
     for _, function in stages:
         item = function(item)
         _wait_for(item)

@@ -161,7 +161,9 @@ def read_padding(dataset: Any, *, batches: int = 50, seconds: float = 1.0) -> Pa
             seen += 1
             if seen >= batches or time.perf_counter() - begin > seconds:
                 break
-    found = [made for each in sequences.values() if (made := _judged(each, seen, cells, padding)) is not None]
+    found = [
+        made for each in sequences.values() if (made := _padding_of(each, seen, cells, padding)) is not None
+    ]
     return max(found, key=lambda made: made.weight * made.saved, default=None)
 
 
@@ -198,7 +200,7 @@ def _add(component: _Component, values: npt.NDArray[Any], told: dict[str, npt.ND
             component.told.setdefault(name, []).append(vector.astype(np.int64))
 
 
-def _judged(component: _Component, batches: int, cells: int, padded_batches: bool) -> Padding | None:
+def _padding_of(component: _Component, batches: int, cells: int, padded_batches: bool) -> Padding | None:
     """Return the padding of a component.
 
     None where what it ends in may be anything.

@@ -436,7 +436,7 @@ def _measure(
     taken = _read_costs(dataset, total, has_cache(graph), batches, seconds, warmup, progress)
     gaps = list(_gaps(dataset, graph, total.seen)) if depth else []
     total.elsewhere.update(id(node) for gap in gaps for node in walk(gap.node))
-    stages = total.stages(taken, frozenset(_held(dataset, graph)))
+    stages = total.stages(taken, frozenset(_nodes_before_full_shuffle(dataset, graph)))
     for gap in gaps:
         # Cold, since this part gives elements no more once its consumer holds them all.
         per_batch = total.elements_at(gap.parent) * (gap.parent.batch_size or 1)
@@ -514,7 +514,7 @@ def _gaps(dataset: Any, graph: Node | None, seen: set[int]) -> Iterator[_Gap]:
         yield from visit(dataset, graph, None, frozenset())
 
 
-def _held(dataset: Any, graph: Node | None) -> Iterator[int]:
+def _nodes_before_full_shuffle(dataset: Any, graph: Node | None) -> Iterator[int]:
     """Yield the nodes, by `id`, that lie before a shuffle whose buffer takes everything they give."""
     if graph is None or not hasattr(dataset, "_inputs"):
         return
@@ -527,7 +527,7 @@ def _held(dataset: Any, graph: Node | None) -> Iterator[int]:
         ):
             yield from (id(node) for node in walk(child))
         else:
-            yield from _held(entry, child)
+            yield from _nodes_before_full_shuffle(entry, child)
 
 
 def _read_costs(

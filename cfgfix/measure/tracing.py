@@ -73,7 +73,7 @@ def read_trace(files: list[str]) -> ProfilerVerdict:
         return ProfilerVerdict(False, f"the xprof package is not there ({error})")
     try:
         data, _ = raw_to_tool_data.xspace_to_tool_data(files, "input_pipeline_analyzer", {})
-        facts = _facts(json.loads(data))
+        facts = _step_table_properties(json.loads(data))
     except (ValueError, TypeError, KeyError, AttributeError, RuntimeError) as error:
         return ProfilerVerdict(False, f"xprof could not read the trace ({type(error).__name__}: {error})")
     if facts is None:
@@ -100,7 +100,7 @@ def read_trace(files: list[str]) -> ProfilerVerdict:
     )
 
 
-def _facts(tables: Any) -> dict[str, Any] | None:
+def _step_table_properties(tables: Any) -> dict[str, Any] | None:
     """Return the properties of the table that holds the step times."""
     for table in tables:
         facts = table.get("p") or {}

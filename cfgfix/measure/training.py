@@ -620,7 +620,7 @@ def judge(
         *judge_numbers(found.not_finite),
         *_input(found, wait_share=wait_share, floor=floor, busy=busy),
         *_stalls(found),
-        *_between(found, eager=eager),
+        *_between_steps(found, eager=eager),
         *judge_retraces(found.traces, anew, found.steps, compiled=not eager, run_seconds=total),
         *_graph(loop, steps, eager=eager),
         *_xla(found, total),
@@ -746,7 +746,7 @@ def _ms(seconds: float) -> str:
     return f"{seconds * 1e3:.3g} ms" if seconds < 10 else f"{seconds:.3g} s"
 
 
-def _between(found: RunProfile, *, eager: bool) -> Iterator[Verdict]:
+def _between_steps(found: RunProfile, *, eager: bool) -> Iterator[Verdict]:
     for part in found.parts:
         if part.share < NOTABLE or (eager and not part.who.startswith("Keras")):
             continue

@@ -11,7 +11,7 @@ from cfgfix.core.findings import Finding, Severity
 from cfgfix.core.visible import visible
 from cfgfix.lint.runner import Report
 from cfgfix.output.formats import PLAIN, Style
-from cfgfix.output.sentences import legible, message, service_path
+from cfgfix.output.sentences import message, service_path, with_safe_texts
 
 LIMIT = 10
 """Annotations of one kind that GitHub shows for one step (docs.github.com, limits of workflow commands)."""
@@ -20,7 +20,7 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 def render(report: Report, _style: Style = PLAIN) -> str:
     """Return the workflow commands, and the whole list as a folded group of the log."""
-    report = legible(report)
+    report = with_safe_texts(report)
     lines: list[str] = []
     findings = sorted(
         report.findings(),
@@ -29,7 +29,7 @@ def render(report: Report, _style: Style = PLAIN) -> str:
     for severity in reversed(Severity):
         group = [_annotation(finding) for finding in findings if finding.severity is severity]
         if severity is Severity.ERROR:
-            group = [_trouble(error) for error in report.errors] + group
+            group = [_error_annotation(error) for error in report.errors] + group
         shown = group if len(group) <= LIMIT else group[: LIMIT - 1]
         lines += shown
         if len(shown) < len(group):
@@ -37,9 +37,9 @@ def render(report: Report, _style: Style = PLAIN) -> str:
             lines.append(f"::{_COMMANDS[severity]} title=cfgfix::{_data(rest)}")
     if findings or report.errors:
         lines.append(f"::group::cfgfix: all {len(findings) + len(report.errors)} findings")
-        lines += [_plain(str(error)) for error in report.errors]
+        lines += [_inert_line(str(error)) for error in report.errors]
         lines += [
-            _plain(
+            _inert_line(
                 f"{service_path(finding.location.path)}:{finding.location.line}:{finding.location.column}: {finding.severity.label} {finding.rule} {message(finding)}"
             )
             for finding in findings
@@ -48,7 +48,7 @@ def render(report: Report, _style: Style = PLAIN) -> str:
     return "\n".join(lines) + "\n" if lines else ""
 
 
-def _trouble(error: CfgfixError) -> str:
+def _error_annotation(error: CfgfixError) -> str:
     place = f"file={_property(visible(service_path(error.path)))}," if error.path else ""
     return f"::error {place}title=cfgfix::{_data(str(error))}"
 
@@ -68,7 +68,7 @@ def _annotation(finding: Finding) -> str:
     return f"::{_COMMANDS[finding.severity]} {listed}::{_data(message(finding) + fix)}"
 
 
-def _plain(text: str) -> str:
+def _inert_line(text: str) -> str:
     """Return a line of the log that the runner cannot take for a command, whatever a file is called or holds.
 
     The runner looks for `::` where a line begins and for `##[` anywhere in it (actions/runner, ActionCommand.cs).

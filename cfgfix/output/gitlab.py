@@ -9,7 +9,7 @@ from cfgfix.core.visible import json_text
 from cfgfix.lint.runner import Report
 from cfgfix.output.fingerprint import fingerprints
 from cfgfix.output.formats import PLAIN, Style
-from cfgfix.output.sentences import legible, message, service_path
+from cfgfix.output.sentences import message, service_path, with_safe_texts
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.INFO: "info"}
 
@@ -21,7 +21,7 @@ def render(report: Report, _style: Style = PLAIN) -> str:
 
 def document(report: Report) -> list[dict[str, Any]]:
     """Return the report as plain code quality data."""
-    report = legible(report, paths=False)
+    report = with_safe_texts(report, paths=False)
     rows: list[dict[str, Any]] = []
     for file in report.files:
         for finding, fingerprint in fingerprints(file.findings):

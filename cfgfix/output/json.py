@@ -14,7 +14,7 @@ from cfgfix.core.findings import Finding, Location, format_key_path
 from cfgfix.core.visible import json_text, visible
 from cfgfix.lint.runner import FileReport, Report
 from cfgfix.output.formats import PLAIN, Style
-from cfgfix.output.sentences import legible
+from cfgfix.output.sentences import with_safe_texts
 
 VERSION = 1
 
@@ -26,7 +26,7 @@ def render(report: Report, _style: Style = PLAIN) -> str:
 
 def document(report: Report) -> dict[str, Any]:
     """Return the report as plain data."""
-    report = legible(report, paths=False)
+    report = with_safe_texts(report, paths=False)
     return {
         "version": VERSION,
         "tool": {"name": "cfgfix", "version": __version__},
@@ -137,7 +137,7 @@ def render_lines(report: Report, _style: Style = PLAIN) -> str:
 
     For tools that read a stream.
     """
-    report = legible(report, paths=False)
+    report = with_safe_texts(report, paths=False)
     rows = [
         {"version": VERSION, "file": file.path, **finding_data(finding)}
         for file in report.files

@@ -10,7 +10,7 @@ from cfgfix.core.findings import Finding
 from cfgfix.core.visible import visible
 from cfgfix.lint.runner import FileReport, Report
 from cfgfix.output.formats import PLAIN, Style
-from cfgfix.output.sentences import legible, message, service_path
+from cfgfix.output.sentences import message, service_path, with_safe_texts
 
 FAILED, BROKEN, TOLD = "failure", "error", "system-out"
 """How a test case ends: it fails, it cannot be judged, or it passes and says something."""
@@ -18,7 +18,7 @@ FAILED, BROKEN, TOLD = "failure", "error", "system-out"
 
 def render(report: Report, _style: Style = PLAIN) -> str:
     """Return the report as JUnit XML text."""
-    report = legible(report)
+    report = with_safe_texts(report)
     suites: list[str] = []
     tests = failures = errors = 0
     for file in report.files:

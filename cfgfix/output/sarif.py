@@ -14,7 +14,7 @@ from cfgfix.core.visible import json_text
 from cfgfix.lint.runner import FileReport, Report
 from cfgfix.output.fingerprint import fingerprints
 from cfgfix.output.formats import PLAIN, Style
-from cfgfix.output.sentences import legible, message, service_path
+from cfgfix.output.sentences import message, service_path, with_safe_texts
 from cfgfix.rules.rule import Rule
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -30,7 +30,7 @@ def render(report: Report, _style: Style = PLAIN) -> str:
 
 def document(report: Report) -> dict[str, Any]:
     """Return the report as plain SARIF data."""
-    report = legible(report, paths=False)
+    report = with_safe_texts(report, paths=False)
     rules = [
         report.rules[identifier] for identifier in sorted({finding.rule for finding in report.findings()})
     ]

@@ -18,7 +18,7 @@ def message(finding: Finding) -> str:
     return f"[{finding.profile}] {finding.message}" if finding.profile else finding.message
 
 
-def legible(report: Report, *, paths: bool = True) -> Report:
+def with_safe_texts(report: Report, *, paths: bool = True) -> Report:
     """Return a report whose names and messages are safe to show.
 
     Texts of files stay as they are.

@@ -11,7 +11,7 @@ from cfgfix.core.terminal import Paint
 from cfgfix.core.visible import visible
 from cfgfix.lint.runner import FileReport, Report
 from cfgfix.output.formats import PLAIN, Style
-from cfgfix.output.sentences import legible, message
+from cfgfix.output.sentences import message, with_safe_texts
 from cfgfix.output.text_report import text_report
 
 TAB = 4
@@ -26,7 +26,7 @@ MAX_LINE = 160
 
 def render(report: Report, style: Style = PLAIN) -> str:
     """Return the full report with code frames."""
-    report = legible(report)
+    report = with_safe_texts(report)
     lines: list[str] = []
     for file in text_report(report).report.files:
         for finding in file.findings:
@@ -40,7 +40,7 @@ def render(report: Report, style: Style = PLAIN) -> str:
 
 def concise(report: Report, style: Style = PLAIN) -> str:
     """Return one line per finding."""
-    report = legible(report)
+    report = with_safe_texts(report)
     lines = [
         concise_line(finding, style.paint)
         for file in text_report(report).report.files
@@ -367,7 +367,7 @@ def _fix_hint(findings: Sequence[Finding], report: Report, paint: Paint) -> list
 
 def statistics(report: Report) -> str:
     """Return how often each rule speaks, most often first."""
-    report = legible(report)
+    report = with_safe_texts(report)
     counts: dict[str, list[Finding]] = {}
     for finding in report.findings():
         counts.setdefault(finding.rule, []).append(finding)

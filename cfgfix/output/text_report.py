@@ -32,10 +32,10 @@ def text_report(report: Report) -> TextReport:
     for file in report.files:
         here: list[Finding] = []
         for finding in file.findings:
-            if not _counts(report, file, finding):
+            if not _is_printed(report, file, finding):
                 left_out += 1
                 continue
-            key = _matter(report, file, finding)
+            key = _common_matter(report, file, finding)
             if key is None:
                 here.append(finding)
                 continue
@@ -57,7 +57,7 @@ def text_report(report: Report) -> TextReport:
     return TextReport(replace(report, files=files), left_out)
 
 
-def _counts(report: Report, file: FileReport, finding: Finding) -> bool:
+def _is_printed(report: Report, file: FileReport, finding: Finding) -> bool:
     settings = file.settings or report.settings
     if settings.min_severity is not None:
         return finding.severity >= Severity[settings.min_severity.upper()]
@@ -67,7 +67,7 @@ def _counts(report: Report, file: FileReport, finding: Finding) -> bool:
     return finding.fix is not None and finding.fix.safety is Safety.SAFE and finding.state is State.ACTIVE
 
 
-def _matter(report: Report, file: FileReport, finding: Finding) -> tuple[str, ...] | None:
+def _common_matter(report: Report, file: FileReport, finding: Finding) -> tuple[str, ...] | None:
     """Return what all findings have in common that are one line of text; None for a finding of its own."""
     rule = report.rules.get(finding.rule)
     if rule is None or not rule.together:

@@ -252,7 +252,7 @@ def _render_rule(path: str, relative: str, data: dict[str, Any], known: KnownNam
         f"escalate=({''.join(f'(Severity.{severity.upper()}, {code}), ' for severity, code in escalate)}), "
         f"message={message}, related=({''.join(f'{item}, ' for item in related)}), "
         f"fixes=({''.join(f'{item}, ' for item in fixes)}), no_fix={data.get('no_fix') and ' '.join(str(data['no_fix']).split())!r}, "
-        f"notes=({''.join(f'({item}), ' for item in notes)}), tables={_plain(data.get('tables') or {})!r}, path=folder + '/' + {relative!r}, "
+        f"notes=({''.join(f'({item}), ' for item in notes)}), tables={_plain_data(data.get('tables') or {})!r}, path=folder + '/' + {relative!r}, "
         f"policy={_render_policy(data.get('policy') or {})})"
     )
 
@@ -336,11 +336,12 @@ def _render_each(path: str, each: object) -> str:
     return f"Each({concepts!r}, frozenset({keys!r}), {under!r})"
 
 
-def _plain(value: Any) -> Any:
+def _plain_data(value: Any) -> Any:
     if isinstance(value, dict):
         return {
-            key if isinstance(key, (int, float)) else str(key): _plain(item) for key, item in value.items()
+            key if isinstance(key, (int, float)) else str(key): _plain_data(item)
+            for key, item in value.items()
         }
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [_plain_data(item) for item in value]
     return value if isinstance(value, (bool, int, float)) or value is None else str(value)

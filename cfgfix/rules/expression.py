@@ -84,7 +84,7 @@ def _equal(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
-def _within(item: Any, group: Any) -> bool:
+def _is_in(item: Any, group: Any) -> bool:
     if not isinstance(group, (list, tuple)):
         raise TypeError("`in` needs a list")
     return any(_equal(item, other) for other in group)
@@ -219,7 +219,7 @@ GLOBALS: dict[str, Any] = {
     "_num": _number,
     "_ord": _ordered,
     "_eq": _equal,
-    "_in": _within,
+    "_in": _is_in,
     **{f"_f_{name}": function for name, (function, _, _) in _FUNCTIONS.items()},
 }
 """The names that generated source may use."""

@@ -120,7 +120,7 @@ def find(paths: Iterable[str], finder: Finder, consulted: list[str] | None = Non
             mode = 0
         if stat.S_ISDIR(mode) or (stat.S_ISLNK(mode) and os.path.isdir(path)):
             for below, settings in sorted(
-                _walk(path, finder, matcher_of, consulted), key=lambda item: item[0]
+                _included_files(path, finder, matcher_of, consulted), key=lambda item: item[0]
             ):
                 add(below, settings, named=False)
         elif mode:
@@ -136,7 +136,7 @@ def find(paths: Iterable[str], finder: Finder, consulted: list[str] | None = Non
     return found
 
 
-def _walk(
+def _included_files(
     folder: str, finder: Finder, matcher_of: Callable[[Settings], Matcher], consulted: list[str] | None
 ) -> Iterator[tuple[str, Settings]]:
     """Yield the included files below a folder with their settings, excluded folders left out."""

@@ -188,7 +188,7 @@ def has_training_keys(document: Document, dialect: Dialect) -> bool:
 
     One is enough: a person who names a dialect has configs that are too small to be detected.
     """
-    telling = [pattern for pattern in _patterns(dialect) if _tells(pattern)]
+    telling = [pattern for pattern in _patterns(dialect) if _is_distinctive(pattern)]
     if document.problem is not None:
         names = set(re.findall(_KEY_LINE, document.source.text[:200_000]))
         return any(all(step in names for step in pattern if isinstance(step, str)) for pattern in telling)
@@ -203,7 +203,7 @@ def _patterns(dialect: Dialect) -> list[Pattern]:
     return list(dict.fromkeys(found))
 
 
-def _tells(pattern: Pattern) -> bool:
+def _is_distinctive(pattern: Pattern) -> bool:
     words = [step for step in pattern if isinstance(step, str)]
     return len(words) > 1 or (bool(words) and words[0] not in _VAGUE)
 

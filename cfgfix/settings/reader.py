@@ -158,7 +158,7 @@ class Finder:
             return self._fixed
         known = self._asked.get(folder)
         if known is None:
-            found = self._above(os.path.abspath(folder))
+            found = self._nearest_settings(os.path.abspath(folder))
             known = self._asked[folder] = found if found is not None else self._working()
         return known
 
@@ -175,7 +175,7 @@ class Finder:
         here = os.path.abspath(folder)
         own = self._known.get(here)
         if own is None:
-            own = self._here(here)
+            own = self._settings_in_folder(here)
             if own is None:
                 return above
             self._known[here] = own
@@ -184,22 +184,22 @@ class Finder:
     def _working(self) -> Settings:
         if self._base is None:
             here = os.path.abspath(".")
-            found = self._above(here)
+            found = self._nearest_settings(here)
             self._base = found if found is not None else self._adjusted(Settings(root=here))
         return self._base
 
-    def _above(self, here: str) -> Settings | None:
+    def _nearest_settings(self, here: str) -> Settings | None:
         if here in self._known:
             return self._known[here]
-        found = self._here(here)
+        found = self._settings_in_folder(here)
         if found is None:
             above = os.path.dirname(here)
             if above != here and not os.path.exists(os.path.join(here, ".git")):
-                found = self._above(above)
+                found = self._nearest_settings(above)
         self._known[here] = found
         return found
 
-    def _here(self, here: str) -> Settings | None:
+    def _settings_in_folder(self, here: str) -> Settings | None:
         for name in FILES:
             path = os.path.join(here, name)
             self.looked.append(path)

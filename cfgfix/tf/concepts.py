@@ -225,7 +225,7 @@ def _read_file(path: str, name: str | None) -> Concepts:
     from cfgfix.config.schema.validate import MISSING
     from cfgfix.core.findings import format_key_path
     from cfgfix.core.source_file import read_source
-    from cfgfix.lint.runner import Request, sight
+    from cfgfix.lint.runner import Request, check_basis
     from cfgfix.settings.reader import Settings, overruled
 
     def adjust(dialect: str | None) -> Callable[[Settings], Settings]:
@@ -233,13 +233,13 @@ def _read_file(path: str, name: str | None) -> Concepts:
 
     content = read_source(path).raw
     request = Request(stdin=content, stdin_name=path, adjust=adjust(name))
-    seen = sight(request, by_code=False)
+    seen = check_basis(request, by_code=False)
     if name is None and (seen is None or seen.target.dialect.confidence == "low"):
         # Of a dialect of common spellings, or none, the code that opens the file knows more.
-        seen = sight(request) or seen
+        seen = check_basis(request) or seen
     if seen is None:
         forced = adjust(name or "generic")
-        seen = sight(Request(stdin=content, stdin_name=path, adjust=forced, force_dialect=True))
+        seen = check_basis(Request(stdin=content, stdin_name=path, adjust=forced, force_dialect=True))
     assert seen is not None  # with a dialect forced there is always an answer
     document, chosen = seen.document, seen.target.dialect
     if document.problem is not None:

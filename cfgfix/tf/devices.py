@@ -123,7 +123,7 @@ class _Shared:
         self.stop = threading.Event()
 
 
-def _on(device: str | None) -> Any:
+def _device_scope(device: str | None) -> Any:
     return tf.device(f"/{device}") if device else contextlib.nullcontext()
 
 
@@ -137,7 +137,7 @@ def _known(device: str | None) -> str | None:
     return name
 
 
-def _settle(value: Any) -> None:
+def _wait_for(value: Any) -> None:
     """Wait until the tensors are computed: a GPU only queues work, and reading one number of a result waits for it."""
     for part in tf.nest.flatten(value):
         if isinstance(part, tf.Tensor) and "GPU" in part.device and part.shape.num_elements() != 0:
@@ -145,14 +145,14 @@ def _settle(value: Any) -> None:
 
 
 def _called(function: Callable[..., Any], device: str | None, item: Any) -> Any:
-    with _on(device):
+    with _device_scope(device):
         return function(*item) if isinstance(item, tuple) else function(item)
 
 
 def _copied(value: Any, device: str | None) -> Any:
     if device is None:
         return value
-    with _on(device):
+    with _device_scope(device):
         return tf.nest.map_structure(tf.identity, value)
 
 
@@ -178,7 +178,7 @@ def _produce(
                 return
             prepare_start = time.perf_counter()
             made = _copied(_called(prepare, device, item), target)
-            _settle(made)
+            _wait_for(made)
             shared.ready.put((made, source_start, prepare_start, time.perf_counter()))
             del item, made
     except BaseException as error:  # noqa: BLE001 - it is raised again on the caller's side
@@ -318,7 +318,7 @@ class DevicePipeline:
         batches = iter(self)
         try:
             for count, batch in enumerate(batches, start=1):
-                _settle(_called(step, self.step_device, batch))
+                _wait_for(_called(step, self.step_device, batch))
                 if count == limit:
                     break
         finally:

@@ -172,7 +172,7 @@ def _digest(path: str) -> bytes:
     return found.digest()
 
 
-def _named(settings: Mapping[str, Any] | DataclassInstance) -> dict[str, Any]:
+def _values_by_name(settings: Mapping[str, Any] | DataclassInstance) -> dict[str, Any]:
     """Return settings as values by name.
 
     Raises:
@@ -229,7 +229,7 @@ def precomputed(
         raise CfgfixError(f"compression is GZIP, ZLIB or nothing, not {compression!r}")
     started = time.perf_counter()
     root = os.fspath(folder)
-    named = _named(settings)
+    named = _values_by_name(settings)
     name = fingerprint([FORMAT, named, identity_of(inputs, told_by), compression])
     place = os.path.join(root, _PREFIX + name)
     try:

@@ -78,11 +78,11 @@ def measure_gil_share(function: Callable[[Any], Any], sample: Sequence[Any]) -> 
         for item in sample:
             function(item)
         alone.append(time.perf_counter() - started)
-        both.append(_two(function, sample))
+        both.append(_time_two_threads(function, sample))
     return min(1.0, max(0.0, min(both) / max(min(alone), 1e-9) - 1.0))
 
 
-def _two(function: Callable[[Any], Any], sample: Sequence[Any]) -> float:
+def _time_two_threads(function: Callable[[Any], Any], sample: Sequence[Any]) -> float:
     gate = threading.Barrier(3)
     failures: list[BaseException] = []
 
@@ -139,7 +139,7 @@ def map_parallel(
     if mode == "threads":
         return _threads(function, items, workers), Way("threads", workers, None, None, "asked for")
     if mode == "processes":
-        obstacle = _obstacle(function)
+        obstacle = _why_not_sendable(function)
         if obstacle:
             raise CfgfixError(f"worker processes cannot run this function: {obstacle}", hint="use threads")
         return _processes(function, items, [], workers, None), Way(
@@ -161,7 +161,7 @@ def map_parallel(
     share = measure_gil_share(function, items[: len(done)])
     threaded = left * (share + (1.0 - share) / workers)
     spread = left / workers + START_SECONDS / workers
-    obstacle = "" if threaded <= spread else _obstacle(function)
+    obstacle = "" if threaded <= spread else _why_not_sendable(function)
     if threaded <= spread or (obstacle and share < 0.9):
         rest = _threads(function, items[len(done) :], workers)
         return done + rest, Way(
@@ -182,7 +182,7 @@ def _threads(function: Callable[[Any], Any], items: Sequence[Any], workers: int)
         return list(pool.map(function, items))
 
 
-def _obstacle(function: Callable[[Any], Any]) -> str:
+def _why_not_sendable(function: Callable[[Any], Any]) -> str:
     """Why a fresh process cannot have the function, or an empty text."""
     module = getattr(function, "__module__", None) or type(function).__module__
     if module == "__main__":

@@ -192,7 +192,7 @@ def _is_random(op: str) -> bool:
     )
 
 
-def _remark(graph: _Graph, node: Any) -> str:
+def _kind_of_work(graph: _Graph, node: Any) -> str:
     inside = _ops_below(graph, node)
     if any(_is_random(op) for op in inside) or _is_random(node.op):
         return "random"
@@ -269,7 +269,7 @@ def _stages(graph: _Graph) -> list[Stage]:
                 name.removesuffix("Dataset"),
                 _parallelism_text(parallel),
                 _parallelism_text(buffer),
-                _remark(graph, node),
+                _kind_of_work(graph, node),
             )
         )
     return stages
@@ -304,7 +304,7 @@ def randomness(dataset: Any) -> tuple[str, str] | None:
             return stage.name, "unknown"
     for node in graph.nodes.values():  # a dataset beside the first input, such as one of a zip
         if "Dataset" in node.op and (
-            _remark(graph, node) == "random" or ("Shuffle" in node.op and _reshuffles(node))
+            _kind_of_work(graph, node) == "random" or ("Shuffle" in node.op and _reshuffles(node))
         ):
             return node.op, "random"
     return None
@@ -509,7 +509,7 @@ def optimize(
         applied,
     )
     options, set_here = pipeline_options(
-        _some(concepts, ("private_threads", "deterministic")),
+        _selected_concepts(concepts, ("private_threads", "deterministic")),
         machine,
         private_threads=private_threads,
         deterministic=deterministic,
@@ -541,7 +541,7 @@ def optimize(
     return dataset
 
 
-def _some(concepts: Concepts, names: Sequence[str]) -> dict[str, Any]:
+def _selected_concepts(concepts: Concepts, names: Sequence[str]) -> dict[str, Any]:
     """Return some concepts as a mapping."""
     return {name: concepts.raw(name) for name in names if concepts.raw(name) is not None}
 

@@ -233,7 +233,7 @@ class Arguments:
                 parameter.beside and not any(other in bound.arguments for other in parameter.beside)
             ):
                 continue
-            for item in _leaves(value, nested=bool(parameter.kind)):
+            for item in _plain_values(value, nested=bool(parameter.kind)):
                 fault = self._value(bound, parameter, item, path, floats)
                 if fault is not None:
                     yield fault
@@ -274,7 +274,9 @@ class Arguments:
     def _together(self, bound: BoundCall, path: str) -> Iterator[Fault]:
         """Yield the keys whose values are right one by one and not together with other arguments of the call."""
         known = {
-            name: plain for name, value in bound.arguments.items() if (plain := _plain(value)) is not _UNKNOWN
+            name: plain
+            for name, value in bound.arguments.items()
+            if (plain := _plain_value(value)) is not _UNKNOWN
         }
         opaque = (bound.call.opaque and bound.described is None) or bool(
             # A misspelt name may be meant for the one that is lacking.
@@ -331,26 +333,26 @@ class Arguments:
 _UNKNOWN: Any = object()
 
 
-def _plain(value: Value) -> Any:
+def _plain_value(value: Value) -> Any:
     """Return the plain value that an argument is given, lists included, or `_UNKNOWN`."""
     if isinstance(value, Scalar):
         return _UNKNOWN if value.optional else value.value
     if isinstance(value, Sequence) and not value.open:
-        items = [_plain(item) for item in value.items]
+        items = [_plain_value(item) for item in value.items]
         return _UNKNOWN if any(item is _UNKNOWN for item in items) else items
     return _UNKNOWN
 
 
-def _leaves(value: Value, *, nested: bool) -> Iterator[Scalar]:
+def _plain_values(value: Value, *, nested: bool) -> Iterator[Scalar]:
     """Yield the plain values of an argument; of lists and mappings of names those inside."""
     if isinstance(value, Scalar):
         yield value
     elif nested and isinstance(value, Sequence):
         for item in value.items:
-            yield from _leaves(item, nested=True)
+            yield from _plain_values(item, nested=True)
     elif nested and isinstance(value, Mapping) and not all(key in value.entries for key in DESCRIBED):
         for item in value.entries.values():
-            yield from _leaves(item, nested=True)
+            yield from _plain_values(item, nested=True)
 
 
 def _key_of(value: Value) -> ConfigKey | None:

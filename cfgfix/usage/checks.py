@@ -219,7 +219,7 @@ def hits_in(
         use = usage.keys.get(path)
         if use is None:
             continue
-        for check, details in _about(path, values, usage, use):
+        for check, details in _hits_on_key(path, values, usage, use):
             if check not in wanted:
                 continue
             if nothing:
@@ -298,7 +298,7 @@ def _value(node: Node, loader: Loader) -> Any:
     return node.text if node.style else resolve(node.text, loader).value
 
 
-def _about(
+def _hits_on_key(
     path: tuple[str, ...], values: Mapping[tuple[str, ...], Any], usage: Usage, use: Use
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     value = values.get(path, _ABSENT)

@@ -268,25 +268,25 @@ def _made_numbers(data: bytes) -> set[str]:
     found: set[str] = set()
     if any(word in data for word in (b"float", b"eval(", b"double(", b"Decimal(", b"to_number(")):
         for rest in _FLOAT.findall(data):
-            found.update(_words(rest))
+            found.update(_words_of(rest))
     if found:
         for name, item, got in _TAKEN.findall(data):
             if name.decode("utf-8", "replace") in found:
-                found.update(_words(item or got))
+                found.update(_words_of(item or got))
         rows = dict(_LISTED.findall(data))
         for name, row, written in _FOR_EACH.findall(data):
             if name.decode("utf-8", "replace") in found:
-                found.update(_words(written or rows.get(row, b"")))
+                found.update(_words_of(written or rows.get(row, b"")))
     if b"pydantic" in data:
         for name in _FLOAT_FIELD.findall(data):
-            found.update(_words(name))
+            found.update(_words_of(name))
     if b"set_defaults(" in data:
         for name in _FLOAT_OPTION.findall(data):
-            found.update(_words(name.replace(b"-", b"_")))
+            found.update(_words_of(name.replace(b"-", b"_")))
     return found
 
 
-def _words(data: bytes) -> list[str]:
+def _words_of(data: bytes) -> list[str]:
     return _WORD.findall(data.decode("utf-8", "replace"))
 
 

@@ -13,7 +13,7 @@ from cfgfix.core.findings import Location
 from cfgfix.core.records import dataclass
 from cfgfix.usage.config_files import Entry, KeyPath
 from cfgfix.usage.mentions import MentionIndex, Mentions
-from cfgfix.usage.program_runs import MAX_STEPS, Choice, ProjectRuns, RunResult, counted, made_again
+from cfgfix.usage.program_runs import MAX_STEPS, Choice, ProjectRuns, RunResult, counts_as_read, made_again
 
 MAX_CHOOSERS = 3
 """Most keys of a file by whose values programs choose that are tried with other values."""
@@ -109,7 +109,7 @@ class Cover:
                 for other, key in opened.keys.items()
                 if len(other) > len(path) and other[: len(path)] == path
             )
-            if any(counted(key) for key in below):
+            if any(counts_as_read(key) for key in below):
                 return None
             if section.reads:
                 taken.append((value, mine))
@@ -141,7 +141,7 @@ class Idle:
     logs: tuple[Spot, ...]
 
 
-def _others(own: str, rivals: Iterable[str]) -> list[str]:
+def _other_values(own: str, rivals: Iterable[str]) -> list[str]:
     """Return the values that a key may have instead of its own, each once, written as its own is."""
     found = {own.casefold(): own}
     for rival in rivals:
@@ -295,7 +295,7 @@ class ConfigRuns:
             if not rivals:
                 ways.append((None, self.every_way(result)))
                 continue
-            values = [None, *_others(own, rivals), UNLIKELY]
+            values = [None, *_other_values(own, rivals), UNLIKELY]
             if len(values) > MAX_VALUES:
                 return None
             for value in values:
@@ -333,7 +333,7 @@ class ConfigRuns:
             whole: set[KeyPath] = set()
             for opened in self.mine:
                 for path, key in opened.keys.items():
-                    if counted(key):
+                    if counts_as_read(key):
                         touched.update(path[:depth] for depth in range(len(path) + 1))
                     if key.escapes or key.walks or key.offers:
                         whole.add(path)
@@ -371,7 +371,7 @@ class ConfigRuns:
         read = any(
             other != path and other in self.entries and not self.untouched(other) for other in siblings
         )
-        taken = not section or any(counted(key) for key in self.keys_at(section))
+        taken = not section or any(counts_as_read(key) for key in self.keys_at(section))
         if (
             taken
             and not read

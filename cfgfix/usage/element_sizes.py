@@ -76,7 +76,7 @@ def element_sizes(calls: Sequence[BoundCall]) -> Iterator[tuple[BoundCall, int |
     for bound in steps.values():
         meaning = meaning_of(bound.callable)
         if meaning is not None and meaning.element:
-            yield bound, _before(bound, steps, calls)
+            yield bound, _element_bytes_before(bound, steps, calls)
 
 
 def sample_counts(calls: Sequence[BoundCall]) -> Iterator[tuple[BoundCall, Value | None]]:
@@ -104,7 +104,7 @@ def _samples(receiver: Value | None, steps: dict[Place2, BoundCall]) -> Value | 
         if name == "range":
             return step.call.args[0] if len(step.call.args) == 1 else None
         if name == "from_tensor_slices":
-            return _rows(_given(step, 0, "tensors"))
+            return _rows(_argument_value(step, 0, "tensors"))
         if name not in _COUNTED:
             return None
         receiver = step.call.receiver
@@ -133,7 +133,9 @@ def _key(spot: Spot) -> Place2:
     return id(spot.scope), spot.place
 
 
-def _before(bound: BoundCall, steps: dict[Place2, BoundCall], calls: Sequence[BoundCall]) -> int | None:
+def _element_bytes_before(
+    bound: BoundCall, steps: dict[Place2, BoundCall], calls: Sequence[BoundCall]
+) -> int | None:
     """Return the bytes of an element in front of a step, or None where they are not known."""
     receiver = bound.call.receiver
     for _ in range(MAX_STEPS):
@@ -143,7 +145,7 @@ def _before(bound: BoundCall, steps: dict[Place2, BoundCall], calls: Sequence[Bo
         name = step.callable.removeprefix(DATASET)
         if name not in _KEPT:
             return None
-        function = _given(step, 0, "map_func")
+        function = _argument_value(step, 0, "map_func")
         if name == "map" and not isinstance(function, FunctionObject):
             return None
         if name == "map" and isinstance(function, FunctionObject):
@@ -168,25 +170,25 @@ def _of_image(calls: Sequence[BoundCall]) -> int | None:
     bytes_each = 4
     for call in calls:
         if call.callable in _DECODED:
-            channels = _whole(_given(call, 1, "channels")) or channels
+            channels = _positive_integer(_argument_value(call, 1, "channels")) or channels
         elif call.callable == _RESIZED or call.callable in _CUT:
             size = _area(call)
         elif call.callable == "tensorflow.cast" and size is not None:
-            bytes_each = DTYPE_BYTES.get(_dtype(_given(call, 1, "dtype")), bytes_each)
+            bytes_each = DTYPE_BYTES.get(_dtype(_argument_value(call, 1, "dtype")), bytes_each)
     return size * channels * bytes_each if size is not None else None
 
 
 def _area(call: BoundCall) -> int | None:
     if call.callable == _RESIZED:
-        listed = _given(call, 1, "size")
+        listed = _argument_value(call, 1, "size")
         items: list[Value | None] = [*listed.items] if isinstance(listed, Listed) and not listed.open else []
     else:
-        items = [_given(call, 1, "target_height"), _given(call, 2, "target_width")]
-    sides = [side for side in map(_whole, items) if side is not None]
+        items = [_argument_value(call, 1, "target_height"), _argument_value(call, 2, "target_width")]
+    sides = [side for side in map(_positive_integer, items) if side is not None]
     return math.prod(sides) if len(sides) == 2 else None
 
 
-def _given(call: BoundCall, position: int, name: str) -> Value | None:
+def _argument_value(call: BoundCall, position: int, name: str) -> Value | None:
     """Return an argument given by name or by position."""
     found = call.call.keywords.get(name)
     if found is None and position < len(call.call.args):
@@ -194,7 +196,7 @@ def _given(call: BoundCall, position: int, name: str) -> Value | None:
     return found
 
 
-def _whole(value: Value | None) -> int | None:
+def _positive_integer(value: Value | None) -> int | None:
     if isinstance(value, Scalar) and isinstance(value.value, int) and not isinstance(value.value, bool):
         return value.value if value.value > 0 else None
     return None

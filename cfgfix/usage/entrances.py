@@ -221,7 +221,7 @@ class Entrances:
             for command in commands_in(os.path.join(self.root, text), scripts):
                 for number in self._started(command, entrances, paths):
                     known = found.setdefault(number, [])
-                    if not any(_same(command, other) for other in known):
+                    if not any(_same_command(command, other) for other in known):
                         known.append(command)
                         count += 1
                 if count >= MAX_COMMANDS:
@@ -252,7 +252,7 @@ class Entrances:
         yield from (number for number, path in scripts if path.endswith(f"/{bare}"))
 
 
-def _same(one: Command, other: Command) -> bool:
+def _same_command(one: Command, other: Command) -> bool:
     return (one.program, one.arguments, one.variables) == (other.program, other.arguments, other.variables)
 
 

@@ -94,7 +94,7 @@ def note_loose(found: Collector) -> None:
             continue
         parent, role = found.loads.around[id(expr)]
         if isinstance(parent, Event):
-            if _followed(found, parent, role, scope, paths):
+            if _is_followed(found, parent, role, scope, paths):
                 continue
             fate = USED
         elif parent[0] == STARRED:
@@ -110,7 +110,7 @@ def note_loose(found: Collector) -> None:
             found.used_whole(path, fate, expr, scope)
 
 
-def _followed(found: Collector, event: Event, role: Any, scope: Scope, paths: set[Path]) -> bool:
+def _is_followed(found: Collector, event: Event, role: Any, scope: Scope, paths: set[Path]) -> bool:
     """Tell whether reads of what a statement does with a section are found where they stand."""
     if event.kind == "return":
         return not (
@@ -143,15 +143,15 @@ def keeps(found: Collector, base: Expr, name: str, scope: Scope, paths: set[Path
     owners = [atom[1] for atom in atoms] if all(atom[0] == "i" for atom in atoms) else []
     for owner in owners:
         found.stored.setdefault((id(owner), name), (owner, set()))[1].update(paths)
-    return bool(owners) and all(_plain(found, owner) for owner in owners)
+    return bool(owners) and all(_keeps_attributes_to_itself(found, owner) for owner in owners)
 
 
-def _plain(found: Collector, owner: Scope) -> bool:
+def _keeps_attributes_to_itself(found: Collector, owner: Scope) -> bool:
     """Tell whether no class outside of the project reads the attributes of a class's objects."""
-    return all(base in INERT_BASES or base.startswith(_FRAMEWORKS) for base in _outside(found, owner))
+    return all(base in INERT_BASES or base.startswith(_FRAMEWORKS) for base in _outside_bases(found, owner))
 
 
-def _outside(found: Collector, owner: Scope) -> list[str]:
+def _outside_bases(found: Collector, owner: Scope) -> list[str]:
     """Return the base classes of a class that the project does not define; `?` for one that nothing tells."""
     bases, names = found.program.bases(owner)
     for scope in bases:
@@ -267,7 +267,7 @@ def enters_outside(found: Collector, func: Expr, scope: Scope) -> bool:
     if owner is None:
         return True
     own = [base for base in found.program.bases(owner)[0] if base is not owner and func[2] in base.children]
-    return not own and any(base != "object" for base in _outside(found, owner))
+    return not own and any(base != "object" for base in _outside_bases(found, owner))
 
 
 def fate_of_output(found: Collector, names: set[str], expr: Expr, scope: Scope) -> str:

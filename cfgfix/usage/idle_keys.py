@@ -7,7 +7,7 @@ from cfgfix.core.edits import RenameKey
 from cfgfix.core.findings import format_key_path
 from cfgfix.usage.config_files import Entry, KeyPath
 from cfgfix.usage.config_runs import ConfigRuns, Idle, Verdict
-from cfgfix.usage.program_runs import RunResult, counted
+from cfgfix.usage.program_runs import RunResult, counts_as_read
 from cfgfix.usage.spelling import nearest_name
 
 _FOR_A_READER = frozenset(
@@ -97,7 +97,7 @@ def _is_wholly_unread(runs: ConfigRuns, every_way: list[RunResult]) -> bool:
     if any(key.source == runs.path for result in made for item in result.run.asked for key in item.sections):
         return False
     files = [opened for result in made if (opened := result.opened.get(runs.path)) is not None]
-    if any(counted(key) or key.logs or key.writes for opened in files for key in opened.keys.values()):
+    if any(counts_as_read(key) or key.logs or key.writes for opened in files for key in opened.keys.values()):
         return False
     sections = [entry for path, entry in runs.entries.items() if len(path) == 1]
     return bool(sections) and not any(
@@ -141,7 +141,10 @@ def _is_read_from_defaults(runs: ConfigRuns, entry: Entry) -> bool:
                 names = {
                     str(path[-1]): key
                     for path, key in other.keys.items()
-                    if path and path[:-1] == child.path[:-1] and counted(key) and str(path[-1]) not in given
+                    if path
+                    and path[:-1] == child.path[:-1]
+                    and counts_as_read(key)
+                    and str(path[-1]) not in given
                 }
                 near = nearest_name(str(child.path[-1]), names)
                 if near is None or child.path in runs.reported:
@@ -246,7 +249,7 @@ def _read_otherwise(runs: ConfigRuns, path: KeyPath, every_way: list[RunResult])
         if opened is None:
             continue
         for other, key in opened.keys.items():
-            if other[: len(path)] != path or not counted(key):
+            if other[: len(path)] != path or not counts_as_read(key):
                 continue
             found = True
             for spot in (*key.reads, *key.uses, *key.walks, *key.escapes, *key.offers):
@@ -297,13 +300,13 @@ def find_overwritten(runs: ConfigRuns) -> None:
             for other, key in opened.keys.items()
             if len(other) > len(path) and other[: len(path)] == path
         ]
-        if any(counted(key) for key in below) or entry.kind != "scalar":
+        if any(counts_as_read(key) for key in below) or entry.kind != "scalar":
             continue
         writes = [spot for key in keys for spot in key.writes]
         logs = [spot for key in keys for spot in key.logs]
         reads = [spot for key in keys for spot in key.reads]
         if writes and all(key.writes for key in keys):
-            _tell(runs, "replaced-key", entry, writes[0], "replaced here")
+            _add_verdict(runs, "replaced-key", entry, writes[0], "replaced here")
         elif (logs or reads) and _counts_in_another_way(runs, path):
             continue
         elif reads and any(name in runs.mentioned for key in keys for name in key.kept_as):
@@ -313,17 +316,17 @@ def find_overwritten(runs: ConfigRuns) -> None:
             # What a program changes and writes down is a config for another run.
             changed = any(key.writes for opened in runs.mine for key in opened.keys.values())
             shown = "info" if changed or _names_something(str(path[-1])) else None
-            _tell(runs, "logged-key", entry, logs[0], "only logged", shown)
+            _add_verdict(runs, "logged-key", entry, logs[0], "only logged", shown)
         elif (
             reads
             and not any(key.may_write for key in keys)
             and str(path[-1]) not in runs.mentioned
             and not _counts_in_another_way(runs, path)
         ):
-            _tell(runs, "unused-value", entry, reads[0], "read here, and used by nothing")
+            _add_verdict(runs, "unused-value", entry, reads[0], "read here, and used by nothing")
 
 
-def _tell(
+def _add_verdict(
     runs: ConfigRuns, kind: str, entry: Entry, spot: Spot, label: str, severity: str | None = None
 ) -> None:
     """Add a verdict on a value that has no effect, with the place in the code that shows it."""

@@ -179,7 +179,7 @@ def _of_container(
     entries = _members(container)
     limits = _members(_members(entries.get("resources")).get("limits"))
     cpus, ram = limits.get("cpu"), limits.get("memory")
-    words = [*_words(entries.get("command")), *_words(entries.get("args"))]
+    words = [*_words_of(entries.get("command")), *_words_of(entries.get("args"))]
     yield from _jobs(
         "a Kubernetes job",
         path,
@@ -197,7 +197,7 @@ def _of_service(path: str, whole: str, source: SourceFile, service: Node) -> Ite
     limits = _members(_members(_members(entries.get("deploy")).get("resources")).get("limits"))
     cpus = limits.get("cpus") or entries.get("cpus")
     ram = limits.get("memory") or entries.get("mem_limit")
-    words = [*_words(entries.get("entrypoint")), *_words(entries.get("command"))]
+    words = [*_words_of(entries.get("entrypoint")), *_words_of(entries.get("command"))]
     if not words:
         built = entries.get("build")
         context = _members(built).get("context", built) if built is not None else None
@@ -240,7 +240,7 @@ def _members(node: Node | None) -> dict[str, Node]:
     return {key.text: deref(value) for key, value in node.items if key.kind is SCALAR}
 
 
-def _words(node: Node | None) -> list[str]:
+def _words_of(node: Node | None) -> list[str]:
     if node is None:
         return []
     node = deref(node)

@@ -13,7 +13,7 @@ from cfgfix.code.model.summary import ATTRIBUTE
 from cfgfix.core.records import dataclass
 from cfgfix.usage.commands import Command
 from cfgfix.usage.mentions import MentionIndex
-from cfgfix.usage.program_runs import ProjectRuns, RunResult, counted, made_again
+from cfgfix.usage.program_runs import ProjectRuns, RunResult, counts_as_read, made_again
 from cfgfix.usage.spelling import in_words, nearest_name, number_text
 
 MAX_STEPS = 150_000
@@ -81,7 +81,7 @@ def option_verdicts(project: ProjectRuns) -> list[OptionVerdict]:
     found = [
         *_conversions(declared),
         *_refused_defaults(project, declared, results),
-        *_absent(project, results),
+        *_absent_options(project, results),
         *_unread(project, declared, index),
         *_of_commands(project, results),
     ]
@@ -253,11 +253,11 @@ def _refused(
 # Options that are asked for and not there
 
 
-def _absent(project: ProjectRuns, results: Sequence[RunResult]) -> Iterator[OptionVerdict]:
+def _absent_options(project: ProjectRuns, results: Sequence[RunResult]) -> Iterator[OptionVerdict]:
     assigned: set[str] | None = None
     for result in results:
         for item in result.run.asked:
-            if not _of_options(item) or item.how != REQUIRED or item.caught:
+            if not _reads_option(item) or item.how != REQUIRED or item.caught:
                 continue
             known = {option.attribute for options in result.run.parsers.values() for option in options}
             near = nearest_name(item.name, known)
@@ -283,7 +283,7 @@ def _absent(project: ProjectRuns, results: Sequence[RunResult]) -> Iterator[Opti
             )
 
 
-def _of_options(item: Asked) -> bool:
+def _reads_option(item: Asked) -> bool:
     return bool(item.sections) and all(section.source == OPTIONS for section in item.sections)
 
 
@@ -325,7 +325,7 @@ def _unread(
         option = item.option
         if option.action in _IDLE_ACTIONS or _OF_LAUNCHERS.intersection((option.attribute, *option.names)):
             continue
-        if any(counted(key) for run in item.runs for key in _keys_of(run, option)):
+        if any(counts_as_read(key) for run in item.runs for key in _keys_of(run, option)):
             continue
         if any(map(_as_a_whole, item.runs)):
             continue
@@ -363,7 +363,7 @@ def _no_way_reads(project: ProjectRuns, item: Declared, steps: int) -> bool:
         run = known[id(result)]
         if run.run.exhausted or _as_a_whole(run) or item.option.attribute in run.run.of_unknown:
             return False
-        if any(counted(key) for key in _keys_of(run, item.option)):
+        if any(counts_as_read(key) for key in _keys_of(run, item.option)):
             return False
     return True
 

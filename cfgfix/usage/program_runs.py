@@ -115,7 +115,7 @@ def trace_of(result: RunResult) -> Trace:
         (key.name, key.path if len(key.path) > 1 else None)
         for opened in result.opened.values()
         for key in opened.keys.values()
-        if counted(key)
+        if counts_as_read(key)
     }
     return Trace(
         frozenset(result.opened),
@@ -166,7 +166,7 @@ def outcome_of(result: RunResult) -> Outcome:
     run, made = result.run, result.opened.get(result.forced)
     fits: tuple[Any, ...] = ()
     if made is not None and made.root is not None:
-        count = sum(1 for key in made.keys.values() if key.path and counted(key))
+        count = sum(1 for key in made.keys.values() if key.path and counts_as_read(key))
         lacks = lacking(made, result)
         fits = (share_read(made) >= FITS, lacks, count // 10, count // 3)
     asks = [
@@ -328,7 +328,7 @@ class ProjectRuns:
             mine: list[RunResult] = []
             if not entrance.loads:
                 continue
-            for command in _telling(commands.get(number, ())):
+            for command in _distinct_commands(commands.get(number, ())):
                 if self.spent():
                     break
                 result = self.one(entrance, command)
@@ -451,7 +451,7 @@ class ProjectRuns:
             result: The run.
             prepare: Called with the new one before it begins.
         """
-        again = self._once(result.entrance, result.command, _forced(result), prepare=prepare)
+        again = self._once(result.entrance, result.command, _forced_files(result), prepare=prepare)
         self.followed_steps += again.run.steps
         return again
 
@@ -567,7 +567,7 @@ class ProjectRuns:
                 if made is None or made.root is None or share_read(made) < FITS:
                     continue
                 lacks = lacking(made, result)
-                asked = sum(1 for key in made.keys.values() if key.path and counted(key))
+                asked = sum(1 for key in made.keys.values() if key.path and counts_as_read(key))
                 folders, words = near[id(site)]
                 named_alike = words > 1 and not any(
                     near[id(other)] >= near[id(site)]
@@ -699,7 +699,7 @@ def _without_numbers(path: str) -> str:
     return f"{folder}/{re.sub('[0-9]+', '0', name)}"
 
 
-def _telling(commands: Row[Command]) -> list[Command | None]:
+def _distinct_commands(commands: Row[Command]) -> list[Command | None]:
     """Return of several commands those that differ in the files and key paths that they name, and one that names none."""
     found: dict[tuple[str, ...], Command | None] = {}
     for command in commands:
@@ -748,7 +748,7 @@ def _names_at_top(result: RunResult, path: str) -> set[str]:
     """Return the keys at the top of a file that a run asks for."""
     opened = result.opened.get(path)
     read = opened.keys.values() if opened is not None else ()
-    return {str(key.path[0]) for key in read if key.path and counted(key)} | {
+    return {str(key.path[0]) for key in read if key.path and counts_as_read(key)} | {
         asked.name
         for asked in result.run.asked
         if any(section.source == path and not section.path for section in asked.sections)
@@ -760,16 +760,16 @@ def made_again(
 ) -> RunResult:
     """Return a run made again in a project whose configs may have other texts."""
     base = result if every_way else None
-    return project.one(result.entrance, result.command, _forced(result), base=base, choice=choice)
+    return project.one(result.entrance, result.command, _forced_files(result), base=base, choice=choice)
 
 
-def _forced(result: RunResult) -> dict[Site, str]:
+def _forced_files(result: RunResult) -> dict[Site, str]:
     """Return the files that were put in at load sites in a run."""
     opened = result.opened.get(result.forced) if result.forced else None
     return dict.fromkeys(result.sites_forced, result.forced) if opened is not None else {}
 
 
-def counted(key: ConfigKey) -> bool:
+def counts_as_read(key: ConfigKey) -> bool:
     """Tell whether a run reads a key, or gives it to something that may."""
     return bool(
         key.interpolated or key.overlaid or key.reads or key.uses or key.walks or key.escapes or key.offers
@@ -779,7 +779,7 @@ def counted(key: ConfigKey) -> bool:
 def share_read(opened: Opened) -> float:
     """Return the share of a file's keys at the top that a run asks for."""
     names = [key for key in opened.keys.values() if len(key.path) == 1]
-    return sum(1 for key in names if counted(key)) / len(names) if names else 0.0
+    return sum(1 for key in names if counts_as_read(key)) / len(names) if names else 0.0
 
 
 def share_of_all(result: RunResult) -> float:
@@ -790,7 +790,7 @@ def share_of_all(result: RunResult) -> float:
         for key in opened.keys.values()
         if len(key.path) == 1 and key.name not in ("defaults", "hydra")
     ]
-    return sum(1 for key in names if counted(key)) / len(names) if names else 0.0
+    return sum(1 for key in names if counts_as_read(key)) / len(names) if names else 0.0
 
 
 def all_lacking(result: RunResult) -> int:

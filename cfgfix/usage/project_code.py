@@ -263,12 +263,12 @@ class ProjectCode:
             return again
         runs = self._run(files)
         from cfgfix.usage.options import option_verdicts
-        from cfgfix.usage.unopened import followed
+        from cfgfix.usage.unopened import followed_code
         from cfgfix.usage.verdicts import verdicts_by_file
 
         found = Known(
-            {path: _says(item) for path, item in verdicts_by_file(runs).items()},
-            followed(runs),
+            {path: _code_says(item) for path, item in verdicts_by_file(runs).items()},
+            followed_code(runs),
             tuple(_option_hit(runs, verdict) for verdict in (*option_verdicts(runs), *_batches(runs))),
         )
         if self._keep and not self.failures:
@@ -299,7 +299,7 @@ class ProjectCode:
         verdicts = verdicts_by_file(runs, steps=kept.steps_at)
         if runs.failures:
             return None
-        configs = {**before.configs, **{path: _says(item) for path, item in verdicts.items()}}
+        configs = {**before.configs, **{path: _code_says(item) for path, item in verdicts.items()}}
         # What the code trains may depend on the changed text as well.
         declares = self._follows_models or any(made.has_options for made in runs.made)
         return Known(configs, before.followed, None if declares else before.options)
@@ -391,10 +391,10 @@ class ProjectCode:
             kept = self._kept_runs(files, frozenset({name}))
             runs = self._runs_with[name] = kept[0] if kept is not None else self._run(files)
         found = verdicts_by_file(runs.with_text(name, ConfigFile(source.path, source)), only=name).get(name)
-        return _says(found) if found is not None else None
+        return _code_says(found) if found is not None else None
 
 
-def _says(found: ConfigVerdicts) -> CodeSays:
+def _code_says(found: ConfigVerdicts) -> CodeSays:
     return CodeSays(
         found.loader,
         form_of(found.file.path),

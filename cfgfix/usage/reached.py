@@ -69,7 +69,7 @@ def reached_by(
         given: dict[tuple[ConfigKey, object], set[Point]] = {}
         for sink in mine:
             for value in sink.values:
-                key = _given(path, sink, value, entries)
+                key = _given_config_key(path, sink, value, entries)
                 if key is not None:
                     given.setdefault((key, _kind(sink)), set()).add(_point(sink.spot))
         for sink in mine:
@@ -81,7 +81,7 @@ def reached_by(
                 found.setdefault(_identity(item), item)
         for bound, count in sample_counts(calls):
             keys = [key for key in _origins(count) if key.source == path and key.path] if count else []
-            plain, known = _plain(count) if count is not None else (None, False)
+            plain, known = _plain_data(count) if count is not None else (None, False)
             source = keys[0].path if len(keys) == 1 else None
             always, place = not bound.conditions, places.location(bound.spot)
             item = Reached(bound.callable, SAMPLES, source, False, plain, known, always, False, place)
@@ -124,8 +124,8 @@ def _of_sink(
 ) -> Iterator[Reached]:
     always = not sink.conditions and len(sink.values) == 1
     for value in sink.values:
-        plain, known = _plain(value)
-        key = _given(path, sink, value, entries)
+        plain, known = _plain_data(value)
+        key = _given_config_key(path, sink, value, entries)
         others = [one for one in _origins(value) if one.source == path and one.path]
         for one in (key,) if key is not None else others:
             yield Reached(
@@ -154,7 +154,7 @@ def _argument(sink: Sink) -> int | str | None:
     return sink.parameter if keywords.get(sink.parameter) is sink.value else None
 
 
-def _given(path: str, sink: Sink, value: Value, entries: dict[KeyPath, Any]) -> ConfigKey | None:
+def _given_config_key(path: str, sink: Sink, value: Value, entries: dict[KeyPath, Any]) -> ConfigKey | None:
     """Return the key of a config whose value a parameter is given as it stands in the file, or converted; else None."""
     key = sink.unchanged(value)
     if key is not None:
@@ -162,7 +162,7 @@ def _given(path: str, sink: Sink, value: Value, entries: dict[KeyPath, Any]) -> 
     origins = list(_origins(value))
     if len(origins) != 1 or origins[0].source != path or not origins[0].path:
         return None
-    plain, known = _plain(value)
+    plain, known = _plain_data(value)
     return origins[0] if known and _converted(plain, entries.get(origins[0].path)) else None
 
 
@@ -186,7 +186,7 @@ def _constants(bound: BoundCall, places: Places) -> Iterator[Reached]:
             continue
         if any(True for _ in _origins(value)):
             continue
-        plain, known = _plain(value)
+        plain, known = _plain_data(value)
         yield Reached(
             bound.callable, parameter, None, False, plain, known, always, True, places.location(bound.spot)
         )
@@ -204,14 +204,14 @@ def _origins(value: Value) -> Iterable[ConfigKey]:
     return sorted(value.origins, key=lambda key: (key.source, str(key.path)))
 
 
-def _plain(value: Value) -> tuple[Any, bool]:
+def _plain_data(value: Value) -> tuple[Any, bool]:
     """Return a value as plain data, and whether it is known."""
     if isinstance(value, Scalar):
         return (value.value, not value.optional) if isinstance(value.value, _PLAIN) else (None, False)
     if isinstance(value, External) and value.name.endswith("data.AUTOTUNE"):
         return AUTOTUNE, True
     if isinstance(value, Listed) and not value.open:
-        return [_plain(item)[0] for item in value.items], True
+        return [_plain_data(item)[0] for item in value.items], True
     return None, False
 
 

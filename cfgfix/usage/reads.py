@@ -429,7 +429,7 @@ class Collector:
                     return
                 elif names and kinds == {"x"} and names <= HARMLESS:
                     fate = fate_of_output(self, names, argument[0], scope)
-                elif names & _SAME_CALLS and kinds == {"x"} and _named(argument[1]):
+                elif names & _SAME_CALLS and kinds == {"x"} and _has_own_name(argument[1]):
                     fate = self.fate(argument[0], scope)
                 elif (
                     (names and kinds == {"x"} and (names <= AS_DICT or names & _SAME_CALLS))
@@ -739,7 +739,7 @@ class Collector:
         return block is not None and any(item.kind == "try" for item in scope.block_chain(block))
 
 
-def _named(role: Any) -> bool:
+def _has_own_name(role: Any) -> bool:
     """Tell whether an argument is given by a name of its own."""
     return isinstance(role, str) and role not in ("*", "**")
 

@@ -9,7 +9,7 @@ from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.findings import format_key_path
 from cfgfix.usage.config_files import UNREAD, Entry, KeyPath
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
-from cfgfix.usage.program_runs import RunResult, counted
+from cfgfix.usage.program_runs import RunResult, counts_as_read
 from cfgfix.usage.spelling import in_words, nearest_name, number_text
 
 
@@ -55,7 +55,7 @@ def _tell_choice(runs: ConfigRuns, result: RunResult, item: Refusal, entry: Entr
     reading = [
         other
         for other, opened in zip(runs.results, runs.mine, strict=True)
-        if (key := opened.keys.get(entry.path)) is not None and counted(key)
+        if (key := opened.keys.get(entry.path)) is not None and counts_as_read(key)
     ]
     if result.forced and len(refusing) < len(reading):
         # Another program takes it: the file is for that one.

@@ -39,11 +39,11 @@ def number_text(value: Any) -> str | None:
     return f"{mantissa}e{exponent}"
 
 
-def _plain(name: str) -> str:
+def _letters_and_digits(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def _words(name: str) -> list[str]:
+def _split_words(name: str) -> list[str]:
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     return [word for word in re.split(r"[^A-Za-z0-9]+", spaced.lower()) if word]
 
@@ -52,7 +52,7 @@ def alike(one: str, other: str) -> float:
     """Return how near two names are, from 0 to 1; below 0.7 they are two names."""
     if one == other:
         return 1.0
-    first, second = _plain(one), _plain(other)
+    first, second = _letters_and_digits(one), _letters_and_digits(other)
     if first == second:
         return 0.99
     if not first or not second:
@@ -63,7 +63,7 @@ def alike(one: str, other: str) -> float:
         ratio = max(ratio, 0.9)
     if (first.rstrip("s") == second.rstrip("s")) and min(len(first), len(second)) > 2:
         ratio = max(ratio, 0.92)
-    words, others = _words(one), _words(other)
+    words, others = _split_words(one), _split_words(other)
     if len(words) > 1 and words != others and sorted(words) == sorted(others):
         # Words that changed places.
         return 0.9
@@ -101,7 +101,7 @@ def nearest_entry(name: str, entries: Iterable[Entry], *, alone: bool) -> Entry 
 
 
 def _holds_words(one: str, other: str) -> bool:
-    words, others = _words(one), _words(other)
+    words, others = _split_words(one), _split_words(other)
     short, long = (words, others) if len(words) < len(others) else (others, words)
     return bool(short) and len(short) < len(long) and long[: len(short)] == short and len("".join(short)) > 2
 

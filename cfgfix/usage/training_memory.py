@@ -87,11 +87,11 @@ def trainings_of(project: ProjectRuns, result: RunResult, sinks: Sinks) -> list[
     """
     known: list[Training] | None = project.trainings.get(id(result))
     if known is None:
-        known = project.trainings[id(result)] = _followed(project, result, sinks)
+        known = project.trainings[id(result)] = _followed_trainings(project, result, sinks)
     return known
 
 
-def _followed(project: ProjectRuns, result: RunResult, sinks: Sinks) -> list[Training]:
+def _followed_trainings(project: ProjectRuns, result: RunResult, sinks: Sinks) -> list[Training]:
     calls = result.run.calls
     if result.run.exhausted or not any(call.name.endswith(_TRAINS) for call in calls):
         return []

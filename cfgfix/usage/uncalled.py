@@ -78,13 +78,14 @@ def uncalled_scopes(project: ProjectRuns) -> frozenset[int]:
             continue
         if (
             scope.kind not in ("function", "class")
-            or any(_last(item) not in _OF_THE_LANGUAGE for item in scope.decorators)
+            or any(_last_step(item) not in _OF_THE_LANGUAGE for item in scope.decorators)
             or scope.name.startswith("__")
         ):
             continue
         if above is not None and above.kind == "class":
             if any(
-                _last(base) not in classes and _last(base) not in _PLAIN for base in _bases(above, classes)
+                _last_step(base) not in classes and _last_step(base) not in _PLAIN
+                for base in _bases(above, classes)
             ):
                 continue
         elif looking_up or scope.module.path.endswith(".ipynb"):
@@ -113,10 +114,10 @@ def _bases(scope: Any, classes: dict[str, list[Any]]) -> Iterator[Any]:
         seen.add(id(here))
         for base in here.bases:
             yield base
-            pending += classes.get(_last(base), ())
+            pending += classes.get(_last_step(base), ())
 
 
-def _last(expr: Any) -> str:
+def _last_step(expr: Any) -> str:
     """Return the last step of a dotted name; nothing for anything else."""
     if expr[0] == ATTRIBUTE:
         return str(expr[2])
@@ -125,7 +126,7 @@ def _last(expr: Any) -> str:
 
 def _looks_up(call: Call, scope: Any, project: ProjectRuns) -> bool:
     """Tell whether a call gets at things of the project by names that are made while the program runs."""
-    name = _last(call.func)
+    name = _last_step(call.func)
     if name in _MODULES and (name not in ("eval", "exec") or call.func[0] == NAME):
         return not call.args or call.args[0][0] != CONSTANT
     if call.func[0] != NAME:

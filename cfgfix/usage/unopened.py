@@ -74,7 +74,7 @@ class Followed:
             shared = [name for name in best.names if name in own]
             if shared:
                 return (
-                    f"{best.place} loads a file that is not known and reads {_counted(len(best.names), 'key')} of it; "
+                    f"{best.place} loads a file that is not known and reads {_count_text(len(best.names), 'key')} of it; "
                     f"this one has {len(shared)} of them ({_listed(shared)}). "
                     "A command that names the file, in a script or README, would tell"
                 )
@@ -85,12 +85,12 @@ class Followed:
             return f"{calls[0].place} loads a file that is not known, and asks for none of its keys"
         if self.cut_off:
             return "the code is too much to follow all of it, and what was followed does not load it"
-        programs = _counted(self.framework, "program")
+        programs = _count_text(self.framework, "program")
         verb = "names" if self.framework == 1 else "name"
         return f"the {programs} here {verb} every file loaded, and this is none of them"
 
 
-def _counted(count: int, word: str) -> str:
+def _count_text(count: int, word: str) -> str:
     return f"{count} {word if count == 1 else word + 's'}"
 
 
@@ -99,7 +99,7 @@ def _listed(names: Sequence[str]) -> str:
     return shown if len(names) <= MAX_NAMES else f"{shown} and so on"
 
 
-def followed(project: ProjectRuns) -> Followed:
+def followed_code(project: ProjectRuns) -> Followed:
     """Return what the runs of a project found, for the files that they do not open."""
     from cfgfix.usage.program_runs import loads_form
 

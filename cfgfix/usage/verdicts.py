@@ -178,7 +178,7 @@ def _verdicts_of(
         _programs(runs),
         frozenset(map(runs.relative, _modules(runs))),
         _reads(runs),
-        _asked(runs),
+        _asked_keys(runs),
         reached,
         job,
         branches_of(runs.path, runs.results),
@@ -227,7 +227,7 @@ def _fallbacks(runs: ConfigRuns) -> dict[KeyPath, str]:
     return {path: next(iter(texts)) for path, texts in found.items() if len(texts) == 1}
 
 
-def _asked(runs: ConfigRuns) -> tuple[tuple[KeyPath, Place], ...]:
+def _asked_keys(runs: ConfigRuns) -> tuple[tuple[KeyPath, Place], ...]:
     """Return the keys that the code asks for and the file lacks, with where."""
     found: dict[KeyPath, Place] = {}
     for result in runs.results:

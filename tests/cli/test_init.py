@@ -343,14 +343,14 @@ def test_a_write_that_fails_leaves_whole_files_and_tells_those_written(tmp_path,
     scaffold.write(scaffold.Plan((), (planned[0],)))
     monkeypatch.setattr(source_file, "written", [])
     (tmp_path / "one.toml").unlink()
-    real = scaffold.put
+    real = scaffold.write_file
 
     def put(path, text, source):
         if path == "two.toml":
             monkeypatch.setattr("os.fsync", full)
         real(path, text, source)
 
-    monkeypatch.setattr(scaffold, "put", put)
+    monkeypatch.setattr(scaffold, "write_file", put)
     with pytest.raises(UnreadableError):
         scaffold.write(scaffold.Plan((), tuple(planned)))
     assert source_file.written == ["one.toml"]

@@ -17,7 +17,7 @@ pytest.importorskip("tensorflow")
 
 from cfgfix.core.errors import CfgfixError, UnreadableError
 from cfgfix.diagnose import search as searching
-from cfgfix.diagnose.search import Found, Plan, Try, apply, bind, candidates, too_large
+from cfgfix.diagnose.search import Found, Plan, Try, bind, candidates, too_large, write_winner
 from cfgfix.measure.statistics import Interval
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -262,7 +262,7 @@ def test_a_gain_that_noise_could_have_made_is_none(run, project):
     assert not found.gain
     assert "no gain is proven" in found.summary()
     with pytest.raises(ValueError, match="proven"):
-        apply("train.yaml", found)
+        write_winner("train.yaml", found)
     assert (project / "train.yaml").read_bytes() == before
 
 
@@ -313,7 +313,7 @@ def test_a_file_that_changed_during_the_search_is_left(run, project):
     found = run({1: 100.0, 2: 200.0, 4: 150.0})
     (project / "train.yaml").write_text("data: {num_workers: 1}\n")
     with pytest.raises(UnreadableError, match="changed during the search"):
-        apply("train.yaml", found)
+        write_winner("train.yaml", found)
     assert (project / "train.yaml").read_text() == "data: {num_workers: 1}\n"
 
 
@@ -327,7 +327,7 @@ def test_a_value_that_would_be_an_error_is_not_written(project, monkeypatch):
         (("workers", "data.num_workers", 1, -5),),
     )  # fmt: skip
     with pytest.raises(UnreadableError, match="new error"):
-        apply("train.yaml", found)
+        write_winner("train.yaml", found)
     assert (project / "train.yaml").read_bytes() == before
 
 
@@ -387,7 +387,7 @@ def test_a_gain_by_the_code_is_told_and_not_written(run, project):
     found = replace(found, code_changes=("end the dataset with .prefetch(4)",))
     assert found.as_dict()["code_changes"] == ["end the dataset with .prefetch(4)"]
     with pytest.raises(CfgfixError, match="a change to the code"):
-        apply(str(project / "train.yaml"), found)
+        write_winner(str(project / "train.yaml"), found)
     assert (project / "train.yaml").read_bytes() == before
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scripts import load_script
 
 from cfgfix.hardware import _table_data, table
-from cfgfix.hardware.model import TIERS_GIB, reached
+from cfgfix.hardware.model import TIERS_GIB, has_nominal_size
 from cfgfix.hardware.table import (
     Match,
-    facts,
+    device_facts,
     find_gpu,
     find_machine,
     gpu_rows,
@@ -48,7 +48,7 @@ def test_driver_totals_lie_in_the_class_of_the_card():
             assert 0.92 <= total / 1024 / row.memory_gib <= 1.0, row.id
             assert row.fits(total)
             for tier in TIERS_GIB:
-                assert reached(tier, total / 1024) == (row.memory_gib >= tier), (row.id, tier)
+                assert has_nominal_size(tier, total / 1024) == (row.memory_gib >= tier), (row.id, tier)
 
 
 def test_facts_do_not_contradict_each_other():
@@ -145,7 +145,7 @@ def test_laptop_cards_are_other_cards():
 
 
 def test_a_name_of_several_cards_keeps_what_they_share():
-    found = facts(match("NVIDIA GeForce RTX 3060", None), "NVIDIA GeForce RTX 3060")
+    found = device_facts(match("NVIDIA GeForce RTX 3060", None), "NVIDIA GeForce RTX 3060")
     assert found.id is None
     assert found.tensor_cores.value is True
     assert found.compute_capability.value == (8, 6)
@@ -154,14 +154,14 @@ def test_a_name_of_several_cards_keeps_what_they_share():
 
 
 def test_disputed_facts_stay_unknown():
-    found = facts(Match((find_gpu("a10g"),), whole=True), "NVIDIA A10G")
+    found = device_facts(Match((find_gpu("a10g"),), whole=True), "NVIDIA A10G")
     assert not found.fp16_tflops.known
     assert "disputed" in found.fp16_tflops.source
 
 
 def test_derived_rates_are_estimates():
-    quoted = facts(Match((find_gpu("rtx4090"),), whole=True), "-")
-    derived = facts(Match((find_gpu("titan-v"),), whole=True), "-")
+    quoted = device_facts(Match((find_gpu("rtx4090"),), whole=True), "-")
+    derived = device_facts(Match((find_gpu("titan-v"),), whole=True), "-")
     assert quoted.fp16_tflops.certainty.value == "exact"
     assert derived.fp16_tflops.certainty.value == "estimated"
 

@@ -27,7 +27,7 @@ from cfgfix.code.model.program import Program, fold, once
 from cfgfix.code.model.summary import ATTRIBUTE, NAME, STARRED, Expr, Scope
 from cfgfix.code.model.values import External, Made, Site, alternatives
 from cfgfix.code.tensorflow.calls import Calls, Parameters, load
-from cfgfix.core.suggest import best
+from cfgfix.core.suggest import only_match
 
 NEEDLES = IMPORTS
 
@@ -177,7 +177,7 @@ def _unknown(parameters: Parameters, site: Site, given: list[str]) -> Iterator[_
     for key in given:
         if key not in parameters.named:
             left = sorted(parameters.named - set(given))
-            near = best(key, left)
+            near = only_match(key, left)
             yield (
                 f"has no parameter `{key}`" + (f" (did you mean `{near}`?)" if near else ""),
                 site.call.keyword(key),
@@ -279,7 +279,7 @@ def misspelt_member(program: Program) -> Iterator[Hit]:
         members = _members(program, calls, family)
         if func[2] in members or func[2].startswith("_"):
             continue
-        near = best(func[2], members)
+        near = only_match(func[2], members)
         if near is None or func[2] in _stored(program) or written_for_one(program, site.scope):
             continue
         if expects_absence(site.scope, site.call.block, site.call.place):

@@ -16,7 +16,7 @@ MAX_CHILDREN = 200
 """Most children of one node that a wildcard looks at; real configs keep far fewer beside each other."""
 
 
-def _walk(node: Node, step: Step, seen: set[tuple[int, int]]) -> int:
+def _bits_below(node: Node, step: Step, seen: set[tuple[int, int]]) -> int:
     """Return the bits of the paths below `step` that exist below `node`.
 
     No node is looked at twice for the same step, so that aliases and keys given often cannot make this long.
@@ -35,15 +35,17 @@ def _walk(node: Node, step: Step, seen: set[tuple[int, int]]) -> int:
                     below = named.get(key.text)
                     if below is not None:
                         # Most steps are the last of their path: nothing below them is asked for.
-                        found |= _walk(value, below, seen) if below[1] or below[2] or below[3] else below[0]
+                        found |= (
+                            _bits_below(value, below, seen) if below[1] or below[2] or below[3] else below[0]
+                        )
         if every is not None:
             for _, value in node.items[:MAX_CHILDREN]:
-                found |= every[0] if value.kind is SCALAR else _walk(value, every, seen)
+                found |= every[0] if value.kind is SCALAR else _bits_below(value, every, seen)
     elif placed and node.kind is SEQUENCE:
         items = node.items
         for position, below in placed.items():
             for child in items[:MAX_CHILDREN] if position == -1 else items[position : position + 1]:
-                found |= _walk(child, below, seen)
+                found |= _bits_below(child, below, seen)
     return found
 
 
@@ -71,7 +73,7 @@ def exists(node: Node, pattern: Pattern) -> bool:
             step = (0, {}, None, {name: step})
         else:
             step = (0, {name: step}, None, {})
-    return _walk(node, step, set()) != 0
+    return _bits_below(node, step, set()) != 0
 
 
 def score(root: Node, dialect: Dialect) -> int:
@@ -104,7 +106,7 @@ class Index:
     def points(self, root: Node) -> list[int]:
         """Return what each dialect scores."""
         root = deref(root)
-        found = _walk(root, self._tree, set()) if root.kind is MAPPING else 0
+        found = _bits_below(root, self._tree, set()) if root.kind is MAPPING else 0
         return [_points(found, row) for row in self._rows]
 
     def detect(self, root: Node) -> Dialect | None:
@@ -113,7 +115,7 @@ class Index:
         A dialect of low confidence counts only where no other fits; of two that fit equally well, the first.
         """
         root = deref(root)
-        found = _walk(root, self._tree, set()) if root.kind is MAPPING else 0
+        found = _bits_below(root, self._tree, set()) if root.kind is MAPPING else 0
         if not found:
             return None
         best: tuple[bool, int] = (False, 0)

@@ -49,7 +49,7 @@ def _members(node: Node | None) -> dict[str, Node]:
     return {key.text: deref(value) for key, value in node.items if key.kind is SCALAR}
 
 
-def _below(node: Node | None) -> list[Node]:
+def _first_children(node: Node | None) -> list[Node]:
     """Return the first members of a mapping or the first items of a list."""
     if node is None:
         return []
@@ -68,7 +68,7 @@ def _is(node: Node | None, *kinds: object) -> bool:
 def _some_have(node: Node | None, names: Iterable[str]) -> bool:
     """Tell whether a member of a mapping or an item of a list is a mapping with one of the keys."""
     wanted = frozenset(names)
-    return any(not wanted.isdisjoint(_members(item)) for item in _below(node))
+    return any(not wanted.isdisjoint(_members(item)) for item in _first_children(node))
 
 
 def _manifest(top: dict[str, Node]) -> bool:
@@ -113,7 +113,7 @@ def _conda(top: dict[str, Node]) -> bool:
     listed = top.get("dependencies")
     if not _is(listed, SEQUENCE) or top.keys().isdisjoint(("channels", "name", "prefix")):
         return False
-    return all(item.kind is SCALAR or "pip" in _members(item) for item in _below(listed))
+    return all(item.kind is SCALAR or "pip" in _members(item) for item in _first_children(listed))
 
 
 def _recipe(top: dict[str, Node]) -> bool:
@@ -145,7 +145,7 @@ def _dependabot(top: dict[str, Node]) -> bool:
 def _cloud(top: dict[str, Node]) -> bool:
     return "AWSTemplateFormatVersion" in top or any(
         (kind := _members(item).get("Type")) is not None and kind.kind is SCALAR and "::" in kind.text
-        for item in _below(top.get("Resources"))
+        for item in _first_children(top.get("Resources"))
     )
 
 
@@ -200,7 +200,7 @@ _SHAPES: tuple[tuple[Callable[[dict[str, Node]], bool], str], ...] = (
 
 def _listed(root: Node) -> str | None:
     """Return what a file is whose top is a list: a playbook, or the hooks of a repository."""
-    for item in _below(root):
+    for item in _first_children(root):
         members = _members(item)
         if "hosts" in members and not members.keys().isdisjoint(("tasks", "roles", "name", "become")):
             return "an Ansible playbook"

@@ -233,11 +233,15 @@ def key_meanings(reached: Iterable[Reached]) -> KeyMeanings:
     given = {concept for concept, _ in keys}
     return KeyMeanings(
         keys,
-        {concept: found[0] for concept, found in values.items() if concept not in given and _agreed(found)},
+        {
+            concept: found[0]
+            for concept, found in values.items()
+            if concept not in given and _all_agree(found)
+        },
     )
 
 
-def _agreed(found: list[tuple[Any, Reached]]) -> bool:
+def _all_agree(found: list[tuple[Any, Reached]]) -> bool:
     first = found[0][0]
     return first is not None and all(
         item.always and type(value) is type(first) and value == first for value, item in found

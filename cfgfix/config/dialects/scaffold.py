@@ -76,7 +76,7 @@ def draft(
     )
     if root is None:
         return text + _EMPTY
-    sections, telling = _telling(root)
+    sections, telling = _signature_paths(root)
     concepts = _concepts(root, known)
     lines = [
         "",
@@ -96,7 +96,7 @@ def draft(
     return text + "\n".join(lines)
 
 
-def _telling(root: Node) -> tuple[list[str], list[str]]:
+def _signature_paths(root: Node) -> tuple[list[str], list[str]]:
     """Return the sections of a config, or its keys where it has none, and key paths to know it by."""
     top = [(key.text, deref(value)) for key, value in root.items if key.kind == Kind.SCALAR]
     sections = [_text((name,)) for name, value in top if value.kind == Kind.MAPPING][:3]
@@ -131,7 +131,7 @@ def _meanings(known: Mapping[str, Dialect]) -> dict[str, str]:
     for dialect in [generic] if generic is not None else known.values():
         for concept, patterns in dialect.concepts.items():
             for pattern in patterns:
-                last = _last(pattern)
+                last = _last_key(pattern)
                 if last is not None and concept not in _SECOND:
                     seen.setdefault(last, set()).add(concept)
                     if len(pattern) == 1:
@@ -139,7 +139,7 @@ def _meanings(known: Mapping[str, Dialect]) -> dict[str, str]:
     return {**{name: min(concepts) for name, concepts in seen.items() if len(concepts) == 1}, **bare}
 
 
-def _last(pattern: Pattern) -> str | None:
+def _last_key(pattern: Pattern) -> str | None:
     last = pattern[-1]
     return last if isinstance(last, str) and last not in ("name", "type", "config") else None
 

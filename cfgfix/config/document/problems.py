@@ -151,17 +151,17 @@ def syntax(source: SourceFile, error: Any) -> Problem:
         return template(source, offset)
     if context.endswith(("an alias", "an anchor")) and context_mark is not None:
         offset = context_mark.index
-        return _special(source, offset)
+        return _special_start(source, offset)
     char = text[offset : offset + 1]
     if "cannot start any token" in said and char in "@`%":
-        return _special(source, offset)
+        return _special_start(source, offset)
     for needle, message, hint in _HINTS:
         if needle in said:
             return problem(source, offset, message, "syntax", hint)
     return problem(source, offset, f"{context}: {said}" if context else said, "syntax", None)
 
 
-def _special(source: SourceFile, offset: int) -> Problem:
+def _special_start(source: SourceFile, offset: int) -> Problem:
     return problem(
         source,
         offset,

@@ -303,7 +303,7 @@ class ClassFields:
             for name in ("__post_init__", "__attrs_post_init__", "__init__"):
                 method = method_of(item.node, name)
                 if method is not None:
-                    _late(method.body, item.source, result, set(), direct=name != "__init__")
+                    _note_assignments(method.body, item.source, result, set(), direct=name != "__init__")
         return result
 
     def given(self, item: ClassField, annotation: ast.expr | None) -> ast.expr | None:
@@ -421,7 +421,7 @@ def _passes_on(init: ast.FunctionDef, name: str) -> bool:
     return False
 
 
-def _late(
+def _note_assignments(
     body: list[ast.stmt],
     source: ClassSource,
     result: dict[str, tuple[ast.expr, ClassSource] | None],
@@ -432,8 +432,10 @@ def _late(
     """Note assignments to fields: under `if self.x is None` (or `not self.x`) a default, elsewhere something computed."""
     for statement in body:
         if isinstance(statement, ast.If):
-            _late(statement.body, source, result, guarded | _tested(statement.test), direct=direct)
-            _late(statement.orelse, source, result, guarded, direct=direct)
+            _note_assignments(
+                statement.body, source, result, guarded | _tested(statement.test), direct=direct
+            )
+            _note_assignments(statement.orelse, source, result, guarded, direct=direct)
         elif isinstance(statement, ast.Assign):
             for target in statement.targets:
                 name = None

@@ -103,14 +103,14 @@ def describe(loaded: Loaded, node: Node, depth: int = 0) -> str | None:
     """
     if isinstance(node, bool) or depth > 4:
         return None
-    text = _words(loaded, node, depth)
+    text = _value_words(loaded, node, depth)
     unit = node.get("x-unit")
     if isinstance(unit, str) and text is not None:
         return f"{text} ({unit})"
     return text
 
 
-def _words(loaded: Loaded, node: dict[str, Any], depth: int) -> str | None:
+def _value_words(loaded: Loaded, node: dict[str, Any], depth: int) -> str | None:
     if "const" in node:
         return value_text(node["const"])
     if "enum" in node:
@@ -118,7 +118,7 @@ def _words(loaded: Loaded, node: dict[str, Any], depth: int) -> str | None:
     kinds = node.get("type")
     names = [kinds] if isinstance(kinds, str) else list(kinds or ())
     parts = [_with_limits(name, node, depth) for name in names]
-    own = _either(parts)
+    own = _join_with_or(parts)
     if own is None:
         own = range_words(node)
     for keyword in ("anyOf", "oneOf"):
@@ -127,7 +127,7 @@ def _words(loaded: Loaded, node: dict[str, Any], depth: int) -> str | None:
             texts = [describe(loaded, branch, depth + 1) for branch in branches]
             known = list(dict.fromkeys(text for text in texts if text))
             if known and len(texts) == len([text for text in texts if text]):
-                either = _either(known)
+                either = _join_with_or(known)
                 own = either if own is None else f"{own}: {either}"
     if own is None:
         target = loaded.targets.get(id(node))
@@ -200,7 +200,7 @@ def _number(value: Any) -> str:
     )
 
 
-def _either(parts: list[str]) -> str | None:
+def _join_with_or(parts: list[str]) -> str | None:
     if not parts:
         return None
     if len(parts) == 1:

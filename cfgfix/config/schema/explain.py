@@ -35,7 +35,7 @@ from cfgfix.config.schema.problem import SchemaProblem
 from cfgfix.core.edits import Change, DeleteKey, InsertKey, RenameKey, SetValue
 from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import KeyPath, format_key_path
-from cfgfix.core.suggest import best, closest
+from cfgfix.core.suggest import closest, only_match
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing `typing` costs as much as checking a few files
@@ -436,7 +436,7 @@ class _Explainer:
         suggestion: str | None = None
         changes: tuple[Change, ...] = ()
         if keyword == "enum" and isinstance(value, str) and self.may_suggest():
-            suggestion = best(value, [each for each in error.validator_value if isinstance(each, str)])
+            suggestion = only_match(value, [each for each in error.validator_value if isinstance(each, str)])
             if suggestion is not None and found is not None and not found[2] and found[1].kind is Kind.SCALAR:
                 changes = (SetValue(path, suggestion, document=self.number),)
         message = f"{self.subject(path)} is {state(value)}"
@@ -524,14 +524,14 @@ class _Explainer:
         # A key that there was is no slip of the pen.
         if self.may_suggest() and not former:
             meant = closest(name, known)
-        near = best(name, [each for each in known if each not in present]) if meant else None
+        near = only_match(name, [each for each in known if each not in present]) if meant else None
         if renamed is not None:
             elsewhere = []
             if renamed in present:
                 related.append((*self.key_span(present[renamed][0]), f"`{renamed}` is set here"))
             elif not shared and self.fits((*path, renamed), value):
                 changes = (RenameKey(whole, renamed, document=self.number),)
-        elif near is not None and not (elsewhere and _weak(name, near)):
+        elif near is not None and not (elsewhere and _is_weaker_guess(name, near)):
             suggestion = near
             if not shared and self.fits((*path, near), value):
                 changes = (RenameKey(whole, near, document=self.number),)
@@ -558,7 +558,7 @@ class _Explainer:
             changes = self.move(whole, elsewhere[0], value)
         if suggestion is None and renamed is None and not elsewhere and not former and self.may_suggest():
             # The name is wrong and so is the section.
-            near = best(name, self.schema.names())
+            near = only_match(name, self.schema.names())
             places = self.schema.places(near) if near is not None else []
             if len(places) == 1 and self.schema.expected_types(places[0]) != frozenset({"object"}):
                 suggestion = format_key_path(places[0])
@@ -678,7 +678,7 @@ class _Explainer:
             where = f" in `{format_key_path(path)}`" if path else ""
             message = f"the key `{name}` is missing{where}" + (f"; expected {expected}" if expected else "")
             near = (
-                best(name, [key for key in instance if key not in self.schema.keys(path)])
+                only_match(name, [key for key in instance if key not in self.schema.keys(path)])
                 if self.may_suggest()
                 else None
             )
@@ -836,7 +836,7 @@ def _distance(errors: list[Error]) -> tuple[bool, int, int, int]:
     return other_kind, other_choice, len(errors), -deepest
 
 
-def _weak(name: str, near: str) -> bool:
+def _is_weaker_guess(name: str, near: str) -> bool:
     """Whether a similar name is a weaker guess than the very same name in another section."""
     return name.replace("-", "_").casefold() != near.replace("-", "_").casefold()
 

@@ -66,7 +66,7 @@ def scan(context: Context, wanted: frozenset[str]) -> dict[str, list[Hit]]:
             count += 1
             if count > MAX_SPECS:
                 return found
-            for name, hit in _judge(spec):
+            for name, hit in _cluster_hits(spec):
                 if name in found:
                     found[name].append(hit)
     return found
@@ -77,8 +77,8 @@ def _specs(context: Context, root: Node) -> Iterator[Spec]:
         keys = {key.text: value for key, value in root.items if key.kind == NodeKind.SCALAR}
         cluster, task = keys.get("cluster"), keys.get("task")
         if cluster is not None and deref(cluster).kind == NodeKind.MAPPING and _is_task(task):
-            yield from _whole(context, root, ())
-    yield from _below(context, root, ())
+            yield from _tf_config_specs(context, root, ())
+    yield from _specs_below(context, root, ())
 
 
 def _is_task(task: Node | None) -> bool:
@@ -89,28 +89,28 @@ def _is_task(task: Node | None) -> bool:
     )
 
 
-def _below(context: Context, node: Node, path: KeyPath) -> Iterator[Spec]:
+def _specs_below(context: Context, node: Node, path: KeyPath) -> Iterator[Spec]:
     if node.kind == NodeKind.MAPPING:
         keys = {key.text: value for key, value in node.items if key.kind == NodeKind.SCALAR}
         name, value = keys.get("name"), keys.get("value")
         if name is not None and name.text == "TF_CONFIG" and value is not None:
-            yield from _whole(context, value, (*path, "value"))
+            yield from _tf_config_specs(context, value, (*path, "value"))
         if "worker_hosts" in keys:
             yield from _hosts(context, keys, path)
         for text, child in keys.items():
             if text == "TF_CONFIG":
-                yield from _whole(context, child, (*path, text))
+                yield from _tf_config_specs(context, child, (*path, text))
             elif child.kind in (NodeKind.MAPPING, NodeKind.SEQUENCE):
-                yield from _below(context, child, (*path, text))
+                yield from _specs_below(context, child, (*path, text))
     elif node.kind == NodeKind.SEQUENCE:
         for position, child in enumerate(node.items):
             if child.kind in (NodeKind.MAPPING, NodeKind.SEQUENCE):
-                yield from _below(context, child, (*path, position))
+                yield from _specs_below(context, child, (*path, position))
             elif child.kind == NodeKind.SCALAR and child.text.startswith("TF_CONFIG="):
                 yield from _text(child, child.text[len("TF_CONFIG=") :], (*path, position))
 
 
-def _whole(context: Context, node: Node, path: KeyPath) -> Iterator[Spec]:
+def _tf_config_specs(context: Context, node: Node, path: KeyPath) -> Iterator[Spec]:
     node = deref(node)
     if node.kind == NodeKind.SCALAR:
         if node.style or node.text.strip():
@@ -164,7 +164,7 @@ def _hosts(context: Context, keys: dict[str, Node], path: KeyPath) -> Iterator[S
     )
 
 
-def _judge(spec: Spec) -> Iterator[tuple[str, Hit]]:
+def _cluster_hits(spec: Spec) -> Iterator[tuple[str, Hit]]:
     def hit(steps: tuple[str, ...], values: Mapping[str, object]) -> Hit:
         node, path = _inner(spec, steps)
         return Hit(node.value_start, node.end, path, dict(values))

@@ -66,7 +66,7 @@ def duplicate_key(
         for number, (key, _value) in enumerate(earlier[:MAX_SHOWN])
     )
     refuses = context.loader.duplicate_keys == "error"
-    equal = all(_same(value, last_value, context) for _key, value in earlier)
+    equal = all(_load_alike(value, last_value, context) for _key, value in earlier)
     values: dict[str, object] = {
         "loader": context.loader.title,
         "word": last_key.text,
@@ -122,13 +122,13 @@ def _removal(
     plain = all(deref(value).kind is SCALAR or _contained(value, last_value, context) for _key, value in gone)
     if positions[-1] - positions[0] == len(positions) - 1:
         return _Removal(earlier, title, safe=plain)
-    moved = _moved(mapping, positions, context.document.source.text)
+    moved = _last_moved_to_first(mapping, positions, context.document.source.text)
     if moved:
         return _Removal(moved, "Write the last value at the first place", safe=plain)
     return _Removal(earlier, title)
 
 
-def _moved(mapping: Node, positions: list[int], text: str) -> tuple[Change, ...]:
+def _last_moved_to_first(mapping: Node, positions: list[int], text: str) -> tuple[Change, ...]:
     """Return the edits that put the last of equal keys in the place of the first; nothing where the layout is in the way."""
     if mapping.flow:
         return _moved_in_flow(mapping, positions, text)
@@ -201,7 +201,7 @@ def _line(entry: tuple[Node, Node], text: str) -> _Line:
     return _Line(start, stop, following, ends, ends and (start == 0 or text[start - 1] in "\r\n"))
 
 
-def _same(one: Node, other: Node, context: Context, depth: int = 0) -> bool:
+def _load_alike(one: Node, other: Node, context: Context, depth: int = 0) -> bool:
     """Tell whether two values load as the same, in type, value and the order of their keys."""
     one, other = deref(one), deref(other)
     if one is other:
@@ -219,7 +219,7 @@ def _same(one: Node, other: Node, context: Context, depth: int = 0) -> bool:
         else list(zip(one.items, other.items, strict=False))
     )
     return len(one.items) == len(other.items) and all(
-        _same(left, right, context, depth + 1) for left, right in pairs
+        _load_alike(left, right, context, depth + 1) for left, right in pairs
     )
 
 
@@ -237,8 +237,8 @@ def _contained(value: Node, last: Node, context: Context) -> bool:
     return all(
         key.kind is SCALAR
         and key.text in known
-        and _same(key, known[key.text][0], context)
-        and _same(own, known[key.text][1], context)
+        and _load_alike(key, known[key.text][0], context)
+        and _load_alike(own, known[key.text][1], context)
         for key, own in inner.items
     )
 
@@ -284,7 +284,7 @@ def merges(mapping: Node, context: Context, path: KeyPath) -> list[tuple[str, Hi
         return []
     differing = _by_release(mapping, entries, context)
     if len(entries) > 1:
-        return [_several(mapping, entries, context, path, differing)]
+        return [_duplicate_keys_hit(mapping, entries, context, path, differing)]
     found = _shallow(mapping, entries[0], context, path)
     if differing:
         key = entries[0][0]
@@ -351,7 +351,7 @@ def _difference_text(differing: list[tuple[str, str, str]]) -> str:
     return f"`{name}` is {old} to PyYAML up to 6.0.3 and {new} to PyYAML 6.0.4{more}"
 
 
-def _several(
+def _duplicate_keys_hit(
     mapping: Node,
     entries: list[tuple[Node, Node]],
     context: Context,

@@ -53,7 +53,7 @@ def _is_float(text: str, value: float, loader: str) -> bool:
     return resolved.tag == "float" and resolved.value == value
 
 
-def whole(text: str) -> str | None:
+def whole_number_text(text: str) -> str | None:
     """Return the whole number in `text` in digits.
 
     None where it is none or a float cannot hold it exactly.
@@ -89,7 +89,7 @@ def number_text(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
         notes = (
             "The program converts this value itself, or does not use it, so the text does no harm there.",
         )
-    new = whole(text) if need.integer else None
+    new = whole_number_text(text) if need.integer else None
     if new is None and not (need.integer and need.source == "schema"):
         new = respell(text)
     values: dict[str, object] = {
@@ -237,7 +237,7 @@ def floating(place: Place, reading: Reading) -> tuple[str, Hit] | None:
             return None
     elif place.concept not in _COUNTS:
         return None
-    new = whole(text)
+    new = whole_number_text(text)
     if new is None or place.coerced:
         return None
     values: dict[str, object] = {"loader": place.loader, "new": new, "takes": place.takes()}
@@ -346,7 +346,7 @@ def unquoted(text: str, place: Place, reading: Reading) -> tuple[object, str] | 
             return (value, text)
         return None
     if reading.kind in (Kind.FLOAT, Kind.FRACTION, Kind.NUMBER_TEXT):
-        new = whole(text) if need.integer else respell(text)
+        new = whole_number_text(text) if need.integer else respell(text)
         if new is None:
             return None
         return (int(new) if need.integer else float(new.replace("_", "")), new)

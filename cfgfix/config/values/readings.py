@@ -180,13 +180,13 @@ def parse_human(text: str) -> Human | None:
 
     last = text[-1]
     if "," in text and re.fullmatch(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", text):
-        return Human("a thousands separator", _plain(text.replace(",", "")))
+        return Human("a thousands separator", _plain_number(text.replace(",", "")))
     if " " in text and last.isdigit() and re.fullmatch(r"[-+]?\d{1,3}(?: \d{3})+", text):
-        return Human("spaces between the digits", _plain(text.replace(" ", "")))
+        return Human("spaces between the digits", _plain_number(text.replace(" ", "")))
     if last == "%" and re.fullmatch(r"[-+]?\d+(?:\.\d+)? ?%", text):
         return Human("a percent sign", _percent(text))
     if last in "fF" and re.fullmatch(r"[-+]?(?:\d+\.\d*|\.\d+)[fF]", text):
-        return Human("the suffix of a C float", _plain(text[:-1]))
+        return Human("the suffix of a C float", _plain_number(text[:-1]))
     if last.isalpha() and re.fullmatch(
         r"[-+]?\d+(?:\.\d+)? ?(?:[kKMGTPB]|[kKMGTP]i?[bB]?|[mun]?s|[kM]?[hH]z|min|h)", text
     ):
@@ -198,7 +198,7 @@ def parse_human(text: str) -> Human | None:
     return None
 
 
-def _plain(digits: str) -> float:
+def _plain_number(digits: str) -> float:
     return float(digits) if "." in digits else int(digits)
 
 

@@ -12,7 +12,7 @@ from pitfall_support import find, names, new_text, only
 from ruamel.yaml import YAML
 
 from cfgfix.config.loaders.scalars import LOADERS, resolve
-from cfgfix.config.values.numbers import respell, whole
+from cfgfix.config.values.numbers import respell, whole_number_text
 
 
 @pytest.mark.parametrize(
@@ -67,10 +67,10 @@ def test_every_loader_reads_the_new_spelling_as_the_same_float(
 
 
 def test_digits_of_a_whole_number() -> None:
-    assert whole("1e4") == "10000"
-    assert whole("-2.50e1") == "-25"
-    assert whole("1e-4") is None
-    assert whole("1e300") is None
+    assert whole_number_text("1e4") == "10000"
+    assert whole_number_text("-2.50e1") == "-25"
+    assert whole_number_text("1e-4") is None
+    assert whole_number_text("1e300") is None
 
 
 def test_how_sure_a_number_text_is() -> None:
