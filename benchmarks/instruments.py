@@ -388,7 +388,8 @@ def idle(quick: bool) -> None:
     """Idle share of a device with a given step time."""
     import tensorflow as tf
 
-    from cfgfix.measure.data import Plan, measure_consumer, measure_rates
+    from cfgfix.measure.data import measure_consumer, measure_rates
+    from cfgfix.measure.data_profile import Plan
     from cfgfix.measure.sampling import iterate
 
     numbers = tf.data.Dataset.range(10**6)
@@ -462,7 +463,8 @@ def lock(quick: bool) -> None:
     """How much of the time Python holds the interpreter lock, and who is blamed."""
     import tensorflow as tf
 
-    from cfgfix.measure.data import Plan, measure
+    from cfgfix.measure.data import measure
+    from cfgfix.measure.data_profile import Plan
 
     numbers = tf.data.Dataset.range(10**6)
     for make, per_batch, label, words in (
@@ -507,7 +509,8 @@ def reading(quick: bool) -> None:
     import tensorflow as tf
 
     from cfgfix.measure import storage
-    from cfgfix.measure.data import Plan, measure_differential, measure_rates
+    from cfgfix.measure.data import measure_differential, measure_rates
+    from cfgfix.measure.data_profile import Plan
     from cfgfix.measure.sampling import iterate
 
     with tempfile.TemporaryDirectory(dir=".") as folder:

@@ -229,7 +229,8 @@ def run_case(name: str) -> Found:
     if case.kind == "data":
         import pipelines
 
-        from cfgfix.measure.data import Plan, measure
+        from cfgfix.measure.data import measure
+        from cfgfix.measure.data_profile import Plan
 
         plan = Plan(batches=120, seconds=6, step_seconds=case.step, trace=False)
         found: Found = measure(getattr(pipelines, name), plan).as_dict()

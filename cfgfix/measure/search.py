@@ -17,7 +17,7 @@ from typing import Any
 
 from cfgfix.core.errors import CfgfixError
 from cfgfix.measure import storage
-from cfgfix.measure.data import dataset_maker
+from cfgfix.measure.data_sources import dataset_maker
 from cfgfix.measure.sampling import Progress, Timeline, UserCodeError, iterate, load_callable, user_code
 
 MOST_BATCHES = 200_000

@@ -972,7 +972,7 @@ def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
 
     `options` name step and dataset and hold the fields of `StepPlan` under `plan`.
     """
-    from cfgfix.measure.data import dataset_maker
+    from cfgfix.measure.data_sources import dataset_maker
 
     make_step, source = step_maker(options)
     make_dataset, _ = dataset_maker(options)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cfgfix.core.wording import cause_line
-from cfgfix.measure.data import dataset_maker
+from cfgfix.measure.data_sources import dataset_maker
 from cfgfix.measure.sampling import Progress, user_code
 from cfgfix.measure.stages import Node, normal, read_graph
 

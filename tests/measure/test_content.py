@@ -13,7 +13,8 @@ from cfgfix.measure.content import (
     labels_of,
     read_labels,
 )
-from cfgfix.measure.data import Plan, measure
+from cfgfix.measure.data import measure
+from cfgfix.measure.data_profile import Plan
 from cfgfix.measure.stages import read_graph
 from cfgfix.measure.verdicts import Outcome
 

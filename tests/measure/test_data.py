@@ -11,20 +11,9 @@ import pytest
 from cfgfix.core.errors import CfgfixError
 from cfgfix.measure import data as measuring
 from cfgfix.measure import sampling, storage
-from cfgfix.measure.data import (
-    Consumer,
-    DataProfile,
-    Differential,
-    EpochStart,
-    Feeding,
-    Lock,
-    Plan,
-    judge,
-    measure,
-    measure_lock,
-    measure_rates,
-    shuffle_refills,
-)
+from cfgfix.measure.data import Lock, measure, measure_lock, measure_rates, shuffle_refills
+from cfgfix.measure.data_profile import Consumer, DataProfile, Differential, EpochStart, Feeding, Plan
+from cfgfix.measure.data_verdicts import judge
 from cfgfix.measure.oscillation import Outcome as Found
 from cfgfix.measure.oscillation import find_oscillation
 from cfgfix.measure.sampling import Timeline, UserCodeError, describe_batch, iterate

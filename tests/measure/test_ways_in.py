@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from cfgfix.core.errors import CfgfixError
-from cfgfix.measure.data import Plan, dataset_maker, measure
+from cfgfix.measure.data import measure
+from cfgfix.measure.data_profile import Plan
+from cfgfix.measure.data_sources import dataset_maker
 from cfgfix.measure.sampling import load_object, training_line
 from cfgfix.measure.step import StepPlan, step_maker, subject_of
 from cfgfix.measure.step import measure as measure_step

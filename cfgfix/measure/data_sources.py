@@ -1,0 +1,112 @@
+"""Datasets to measure: how one is made anew for every run, also from rows, generators and what Keras loads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from cfgfix.core.errors import CfgfixError
+from cfgfix.measure.sampling import (
+    UserCodeError,
+    call_with_config,
+    load_config,
+    load_object,
+    user_code,
+)
+
+DatasetMaker = Callable[[], Any]
+
+
+def call_maker(make: DatasetMaker) -> Any:
+    """Make a dataset by the user's function.
+
+    Raises:
+        CfgfixError: It is none.
+    """
+    dataset = _read(make)
+    if not hasattr(dataset, "element_spec") or not hasattr(dataset, "with_options"):
+        raise CfgfixError(
+            f"the dataset function returned {type(dataset).__name__}, not a tf.data.Dataset",
+            hint="return a tf.data.Dataset, a keras PyDataset or a generator of batches, before it is distributed or iterated",
+        )
+    return dataset
+
+
+def _read(make: DatasetMaker) -> Any:
+    """Return what a maker makes, a `PyDataset` or a generator as the dataset that Keras makes of it."""
+    made = make()
+    rows = _rows_of(make, made)
+    return made if rows is None else _from_rows(rows)
+
+
+def _rows_of(make: DatasetMaker, made: Any) -> Callable[[], Iterator[Any]] | None:
+    """Return what gives the batches of a `PyDataset`, a `Sequence` or a generator anew; None for anything else."""
+    import inspect
+
+    kinds = {kind.__name__ for kind in type(made).__mro__}
+    if kinds & {"PyDataset", "Sequence"} and hasattr(made, "__getitem__") and "keras" in _modules_of(made):
+
+        def items() -> Iterator[Any]:
+            for place in range(len(made)):
+                yield made[place]
+
+        return items
+    if inspect.isgenerator(made):
+        # One that has ended gives nothing again, so each run asks for a new one.
+        return lambda: iter(make())
+    return None
+
+
+def _modules_of(made: Any) -> set[str]:
+    return {part for kind in type(made).__mro__ for part in kind.__module__.split(".")}
+
+
+def _from_rows(rows: Callable[[], Iterator[Any]]) -> Any:
+    """Return the dataset that Keras makes of such batches: a generator with their types, sizes left open."""
+    import tensorflow as tf
+
+    def plain(batch: Any) -> Any:
+        # A list is a tensor to tf.data, and a part of a batch to Keras.
+        return tuple(batch) if isinstance(batch, list) else batch
+
+    def spec(part: Any) -> Any:
+        value = tf.convert_to_tensor(part)
+        return tf.TensorSpec([None, *value.shape[1:]] if value.shape.rank else [], value.dtype)
+
+    with user_code("iterating the dataset"):
+        first = next(iter(rows()), None)
+        if first is None:
+            raise UserCodeError("the dataset gives no batch", hint="is the data folder empty?")
+        signature = tf.nest.map_structure(spec, plain(first))
+    return tf.data.Dataset.from_generator(
+        lambda: (plain(batch) for batch in rows()), output_signature=signature
+    ).prefetch(tf.data.AUTOTUNE)
+
+
+def dataset_maker(options: Mapping[str, Any]) -> tuple[DatasetMaker, str]:
+    """Return the user's dataset function, or the built-in speech pipeline.
+
+    The options name it. Only a child process may call this.
+
+    Raises:
+        CfgfixError: The options name neither.
+    """
+    config = load_config(options.get("config"), options.get("config_loader"))
+    spec = options.get("dataset")
+    if spec:
+        named = load_object(spec)
+        if not callable(named):
+            # The dataset itself: a tf.data.Dataset, a PyDataset.
+            return (lambda: _read(lambda: named)), spec
+        return (lambda: _read(lambda: call_with_config(named, config, spec))), spec
+    if options.get("data_path"):
+        from cfgfix.measure import speech
+
+        settings = speech.settings_from(options)
+        return (
+            lambda: speech.make_dataset(options["data_path"], settings)
+        ), f"built-in speech pipeline on {options['data_path']}"
+    raise CfgfixError(
+        "there is nothing to measure",
+        hint="name your pipeline with --dataset package.module:function, or a speech folder with --data-path",
+    )
