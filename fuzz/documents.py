@@ -14,8 +14,9 @@ with common.instrument():
     from cfgfix.config.document.comments import comments
     from cfgfix.config.document.compose import Document, compose
     from cfgfix.config.document.data import DataError
-    from cfgfix.config.document.editor import Refusal, plan
+    from cfgfix.config.document.editor import plan
     from cfgfix.config.document.proof import ProofError, prove
+    from cfgfix.config.document.refusals import Refusal
     from cfgfix.config.loaders.scalars import LOADERS
     from cfgfix.core.edits import DeleteKey, InsertKey, RenameKey, SetValue, splice
     from cfgfix.core.errors import CfgfixError

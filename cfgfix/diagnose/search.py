@@ -923,8 +923,9 @@ def write_winner(path: str, found: Found) -> None:
             then as it was.
         ValueError: The search proves no gain.
     """
-    from cfgfix.config.document.editor import Refusal, plan
+    from cfgfix.config.document.editor import plan
     from cfgfix.config.document.proof import ProofError, prove
+    from cfgfix.config.document.refusals import Refusal
     from cfgfix.core.edits import Change, InsertKey, SetValue, splice
     from cfgfix.core.source_file import read_source, replace_atomically
 

@@ -10,7 +10,7 @@ from cfgfix.config.dialects.derived import DERIVED
 from cfgfix.config.dialects.dialect import Dialect, matches
 from cfgfix.config.dialects.meanings import meaning
 from cfgfix.config.dialects.view import View
-from cfgfix.config.document.editor import spell
+from cfgfix.config.document.spelling import spell
 from cfgfix.config.schema.validate import MISSING
 from cfgfix.core.findings import Finding, KeyPath, format_key_path, note_parts
 from cfgfix.core.records import dataclass

@@ -18,8 +18,9 @@ for _place in (ROOT, ROOT / "tests" / "config" / "document"):
 from making import Maker, make_changes  # noqa: E402 - the tests' own maker of documents
 
 from cfgfix.config.document.compose import Document, compose  # noqa: E402
-from cfgfix.config.document.editor import Refusal, plan  # noqa: E402
+from cfgfix.config.document.editor import plan  # noqa: E402
 from cfgfix.config.document.proof import ProofError, prove  # noqa: E402
+from cfgfix.config.document.refusals import Refusal  # noqa: E402
 from cfgfix.config.loaders.scalars import LOADERS  # noqa: E402
 from cfgfix.core.edits import Change, DeleteKey, InsertKey, RenameKey, SetValue, splice  # noqa: E402
 from cfgfix.core.errors import CfgfixError  # noqa: E402

@@ -23,7 +23,8 @@ def override(document: Document, overrides: Iterable[tuple[str, str]]) -> tuple[
     Raises:
         CfgfixError: A key path is wrong or cannot be set.
     """
-    from cfgfix.config.document.editor import Refusal, plan
+    from cfgfix.config.document.editor import plan
+    from cfgfix.config.document.refusals import Refusal
 
     if document.problem is not None or not document.roots:
         return document, ()

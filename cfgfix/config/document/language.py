@@ -7,8 +7,9 @@ from collections.abc import Hashable, Sequence
 
 from cfgfix.config.document.comments import comments
 from cfgfix.config.document.compose import Document, compose
-from cfgfix.config.document.editor import Refusal, plan
+from cfgfix.config.document.editor import plan
 from cfgfix.config.document.proof import prove
+from cfgfix.config.document.refusals import Refusal
 from cfgfix.config.loaders.scalars import Loader
 from cfgfix.core.edits import Change, Edit, ProofError
 from cfgfix.core.findings import Finding

@@ -39,7 +39,7 @@ def respell(text: str) -> str | None:
     whole = whole or "0"
     spellings = [f"{sign}{whole}.{rest}{exponent}"] if dot else []
     spellings.append(f"{sign}{whole}.{rest or '0'}{exponent}")
-    from cfgfix.config.document.editor import spell
+    from cfgfix.config.document.spelling import spell
 
     spellings.append(spell(value))
     for spelling in spellings:
@@ -321,7 +321,7 @@ def human(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
             place.start, place.end, place.path, values,
             no_fix="what is meant has to be said by a person: write the number alone",
         )  # fmt: skip
-    from cfgfix.config.document.editor import spell
+    from cfgfix.config.document.spelling import spell
 
     new = spell(value)
     values["new"] = new

@@ -14,8 +14,9 @@ from real_loaders import configs, load_pyyaml, same_value, suite
 
 from cfgfix.config.document.comments import comments
 from cfgfix.config.document.compose import Document, compose
-from cfgfix.config.document.editor import Refusal, plan
+from cfgfix.config.document.editor import plan
 from cfgfix.config.document.proof import ProofError, prove
+from cfgfix.config.document.refusals import Refusal
 from cfgfix.config.loaders.scalars import LOADERS
 from cfgfix.core.edits import Change, DeleteKey, Edit, splice
 from cfgfix.core.source_file import SourceFile, read_source

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from real_loaders import REAL_SCALARS, load_pyyaml, load_ruamel, same_value
 
 from cfgfix.config.document.compose import Document, compose
-from cfgfix.config.document.editor import Refusal, RefusalReason, apply, plan, spell, spell_text
+from cfgfix.config.document.editor import apply, plan
 from cfgfix.config.document.proof import prove
+from cfgfix.config.document.refusals import Refusal, RefusalReason
+from cfgfix.config.document.spelling import spell, spell_text
 from cfgfix.config.loaders.scalars import LOADERS
 from cfgfix.core.edits import Change, DeleteKey, Edit, InsertKey, RenameKey, ReplaceText, SetValue, splice
 from cfgfix.core.source_file import SourceFile
