@@ -652,7 +652,8 @@ def parts(quick: bool) -> None:
     """Forward, loss, backward and optimizer that each take a known time."""
     import tensorflow as tf
 
-    from cfgfix.measure.step import StepPlan, measure
+    from cfgfix.measure.step import measure
+    from cfgfix.measure.step_profile import StepPlan
 
     took: dict[str, list[float]] = {name: [] for name in PARTS_OF_A_STEP}
 
@@ -718,7 +719,8 @@ def tracing(quick: bool) -> None:
     """Retraces with a known cause, and host syncs with a known number."""
     import tensorflow as tf
 
-    from cfgfix.measure.step import StepPlan, measure
+    from cfgfix.measure.step import measure
+    from cfgfix.measure.step_profile import StepPlan
 
     plan = StepPlan(rounds=3 if quick else 10, steps=20, compare=False)
 

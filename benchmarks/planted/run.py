@@ -237,8 +237,8 @@ def run_case(name: str) -> Found:
     elif case.kind == "step":
         import steps
 
-        from cfgfix.measure.step import StepPlan
         from cfgfix.measure.step import measure as measure_step
+        from cfgfix.measure.step_profile import StepPlan
 
         short = StepPlan(rounds=10, steps=40, seconds=10, compare=False)
         found = measure_step(getattr(steps, name), steps.batches, short).as_dict()

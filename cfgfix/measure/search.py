@@ -225,7 +225,7 @@ def _step(options: Mapping[str, Any], dataset: Any, values: Mapping[str, Any]) -
     """Return what runs the step on each batch and waits for its end; it is compiled and warm."""
     import tensorflow as tf
 
-    from cfgfix.measure.step import step_maker, subject_of
+    from cfgfix.measure.step_subject import step_maker, subject_of
 
     given = dict(options)
     if given["step"] == "built-in":

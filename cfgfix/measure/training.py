@@ -32,7 +32,7 @@ from cfgfix.measure.padding import Padding, judge_padding, read_padding
 from cfgfix.measure.sampling import Progress, iterate, silent, user_code
 from cfgfix.measure.script import main_loop, run_script
 from cfgfix.measure.statistics import Summary, robust_deviation, summarise
-from cfgfix.measure.step import judge_retraces
+from cfgfix.measure.step_verdicts import judge_retraces
 from cfgfix.measure.summaries import with_summaries
 from cfgfix.measure.verdicts import INPUT_BOUND, Outcome, Verdict
 from cfgfix.measure.watch import Sync, Trace

@@ -173,7 +173,8 @@ def step_job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     import tensorflow as tf
 
     from cfgfix.measure.sampling import UserCodeError
-    from cfgfix.measure.step import step_maker, subject_of, time_in_turn, timed
+    from cfgfix.measure.step import time_in_turn, timed
+    from cfgfix.measure.step_subject import step_maker, subject_of
 
     make_step, source = step_maker(options)
     make_dataset, _ = dataset_maker(options)

@@ -186,7 +186,7 @@ class ProjectCode:
             runs = self._run(files, overlay)
             for name, source in sources.items():
                 runs = runs.with_text(name, ConfigFile(source.path, source))
-            return {path: _says(item) for path, item in verdicts_by_file(runs).items()}
+            return {path: _code_says(item) for path, item in verdicts_by_file(runs).items()}
         for name, source in sources.items():
             says = self.says_about(source.path, source)
             found.pop(name, None)

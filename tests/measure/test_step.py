@@ -12,18 +12,10 @@ from cfgfix.measure import step as step_module
 from cfgfix.measure.operations import Operation, StepOperations
 from cfgfix.measure.sampling import UserCodeError
 from cfgfix.measure.statistics import Interval, summarise
-from cfgfix.measure.step import (
-    PARTS,
-    Comparison,
-    StepPlan,
-    StepProfile,
-    Trainer,
-    judge,
-    judge_retraces,
-    measure,
-    split_parts,
-    time_in_turn,
-)
+from cfgfix.measure.step import measure, split_parts, time_in_turn
+from cfgfix.measure.step_profile import Comparison, StepPlan, StepProfile
+from cfgfix.measure.step_subject import PARTS, Trainer
+from cfgfix.measure.step_verdicts import judge, judge_retraces
 from cfgfix.measure.verdicts import Outcome
 from cfgfix.measure.watch import Fetches, Sync, Trace, Tracings, describe, difference, signature_of
 

@@ -12,8 +12,9 @@ from cfgfix.measure.data import measure
 from cfgfix.measure.data_profile import Plan
 from cfgfix.measure.data_sources import dataset_maker
 from cfgfix.measure.sampling import load_object, training_line
-from cfgfix.measure.step import StepPlan, step_maker, subject_of
 from cfgfix.measure.step import measure as measure_step
+from cfgfix.measure.step_profile import StepPlan
+from cfgfix.measure.step_subject import step_maker, subject_of
 
 DATA = """
 import numpy as np
