@@ -54,7 +54,8 @@ class profile:  # noqa: N801 - used as a statement: `with cfgfix.profile():`
         from cfgfix.core.writing import write_whole
         from cfgfix.measure.data import usable_cpus
         from cfgfix.measure.pace import Load
-        from cfgfix.measure.training import RunPlan, analyse
+        from cfgfix.measure.run_profile import RunPlan
+        from cfgfix.measure.training import analyse
         from cfgfix.output.profile import render
 
         self._observation.__exit__(kind, error, trace)

@@ -28,7 +28,7 @@ from cfgfix.measure.statistics import (
     summarise,
 )
 from cfgfix.measure.step_profile import Comparison, StepPlan, StepProfile
-from cfgfix.measure.step_subject import PARTS, StepSubject, step_maker, subject_of
+from cfgfix.measure.step_subject import PARTS, StepSubject, Trainer, step_maker, subject_of
 from cfgfix.measure.step_verdicts import judge
 from cfgfix.measure.summaries import with_summaries
 from cfgfix.measure.verdicts import old_limits
@@ -366,3 +366,6 @@ def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     return with_summaries(
         measure(make_step, make_dataset, plan, source=source, progress=progress).as_dict(), options
     )
+
+
+__all__ = ["StepPlan", "StepProfile", "Trainer", "job", "judge", "measure", "step_maker", "time_in_turn"]

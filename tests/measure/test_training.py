@@ -12,19 +12,12 @@ from pathlib import Path
 import pytest
 
 from cfgfix.core.errors import CfgfixError
+from cfgfix.measure.attribution import attribute, find_stalls, period_of, warm_up
 from cfgfix.measure.observe import Look, Loop, Observation, Step, StopObservation, describe_stack, is_users
 from cfgfix.measure.pace import Load
+from cfgfix.measure.run_profile import RunPlan, memory_growth
 from cfgfix.measure.sampling import UserCodeError, run_child
-from cfgfix.measure.training import (
-    RunPlan,
-    analyse,
-    attribute,
-    find_stalls,
-    main_loop,
-    memory_growth,
-    period_of,
-    warm_up,
-)
+from cfgfix.measure.training import analyse, main_loop
 from cfgfix.measure.verdicts import Outcome
 
 PLACE = "/home/me/train.py:10"

@@ -1,0 +1,231 @@
+"""What took the time of a run: parts and stalls, each with the place in the code that was seen then."""
+
+from __future__ import annotations
+
+import bisect
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cfgfix.measure.observe import Look, Loop, Step
+from cfgfix.measure.run_profile import Part, Stall
+from cfgfix.measure.statistics import robust_deviation
+
+STALL_SECONDS = 0.003
+"""What a step must take longer than the others, at least, to count as a stall."""
+REGULAR = 0.7
+"""Share of the gaps between stalls that are alike where they come at a period."""
+
+
+# --- which loop, which steps
+
+
+def warm_up(steps: Sequence[Step]) -> int:
+    """Return how many steps at the start trace, compile and fill buffers."""
+    third = len(steps) // 3
+    traced = [place for place in range(third) if steps[place].trace]
+    return min(max(traced[-1] + 2 if traced else 0, min(3, third)), third)
+
+
+def mark_compilations(steps: Sequence[Step]) -> list[float]:
+    """Count the extra time of a step with a new batch shape as compiling.
+
+    It is what the step takes beyond the others, and is returned for each step.
+
+    XLA compiles for each shape, also where TensorFlow traces no function again.
+    """
+    seen: set[int] = set()
+    new = []
+    for step in steps:
+        new.append(bool(step.shape) and step.shape not in seen)
+        seen.add(step.shape)
+    again = [step.call for step, first in zip(steps, new, strict=True) if not first and not step.trace]
+    level = float(np.median(again)) if again else 0.0
+    found = []
+    for step, first in zip(steps, new, strict=True):
+        extra = step.call - level
+        if not first or extra <= level + STALL_SECONDS:
+            extra = 0.0
+        step.call -= extra
+        step.trace += extra
+        found.append(extra)
+    return found
+
+
+@dataclass(slots=True)
+class Attribution:
+    """The looks of each step, by who was at work in Python."""
+
+    by_step: list[Counter[tuple[str, str]]]
+    called: dict[tuple[str, str], Counter[str]]
+    places: dict[tuple[str, str], Counter[str]]
+    evaluating: list[int]
+    """Looks of each step within `evaluate` or `predict`."""
+    all_looks: list[int]
+
+
+def attribute(steps: Sequence[Step], looks: Sequence[Look], loop: Loop) -> Attribution:
+    """Give each look at Python's work to the step it was in.
+
+    Within the function that holds the loop each line counts by itself; any other function counts as a whole.
+    """
+    begins = [step.begin for step in steps]
+    found = Attribution([Counter() for _ in steps], {}, {}, [0] * len(steps), [0] * len(steps))
+    home = next((look.who for look in looks if look.place == loop.place), None)
+    for look in looks:
+        place = bisect.bisect_right(begins, look.moment) - 1
+        if place < 0 or look.moment >= steps[place].end:
+            continue
+        found.all_looks[place] += 1
+        if look.kind in ("evaluate", "predict"):
+            found.evaluating[place] += 1
+            continue
+        if look.state != "python":
+            continue
+        file = look.place.rpartition(":")[0]
+        same = look.who == home and file == loop.place.rpartition(":")[0]
+        key = (look.who, look.place if same else file)
+        found.by_step[place][key] += 1
+        found.called.setdefault(key, Counter())[look.what] += 1
+        found.places.setdefault(key, Counter())[look.place] += 1
+    return found
+
+
+def _named(found: Attribution, key: tuple[str, str]) -> tuple[str, str, str]:
+    place = found.places[key].most_common(1)[0][0]
+    what, times = found.called[key].most_common(1)[0]
+    return key[0] or "Python", place, what if times * 2 >= sum(found.called[key].values()) else ""
+
+
+def _is_loop_itself(key: tuple[str, str], loop: Loop) -> bool:
+    """Return whether what was seen is Keras's own work in `fit`, which the user's line only calls."""
+    return loop.kind == "fit" and key[1] == loop.place
+
+
+def period_of(places: Sequence[int]) -> float | None:
+    """Return the period of events, where most of the gaps between them are alike."""
+    gaps = np.diff(np.asarray(places))
+    if gaps.size < 2:
+        return None
+    middle = float(np.median(gaps))
+    alike = np.abs(gaps - middle) <= (0.1 * middle if middle < 10 else max(1.0, 0.1 * middle))
+    return float(gaps[alike].mean()) if float(alike.mean()) >= REGULAR and middle >= 2 else None
+
+
+def regular(hits: list[tuple[int, float]]) -> tuple[list[tuple[int, float]], float | None]:
+    """Return the stalls that come at a period, with the period.
+
+    All of them are returned, without a period, where none do.
+
+    Among the disturbances of a busy machine the planned ones are the long ones.
+    """
+    sizes = np.array([size for _, size in hits])
+    for cut in (0.0, 0.3, 0.5, 0.7):
+        kept = [hit for hit in hits if hit[1] >= cut * float(np.quantile(sizes, 0.9))]
+        period = period_of([place for place, _ in kept])
+        if period is not None and len(kept) >= 3:
+            return kept, period
+    return hits, None
+
+
+def find_stalls(steps: Sequence[Step], found: Attribution, loop: Loop) -> tuple[list[Stall], np.ndarray]:
+    """Return what makes single steps longer than the others, and which they are."""
+    usual = np.array([not step.starts and not step.trace for step in steps])
+    whole = np.array([step.seconds for step in steps])
+    total = float(whole.sum())
+    middle = float(np.median(whole[usual])) if usual.any() else 0.0
+    stalled = np.zeros(len(steps), dtype=bool)
+    events: dict[tuple[str, tuple[str, str]], list[tuple[int, float]]] = {}
+    for when, series in (
+        ("between steps", np.array([step.between for step in steps])),
+        ("in the step", np.array([step.call for step in steps])),
+    ):
+        if not usual.any():
+            break
+        level = float(np.median(series[usual]))
+        limit = level + max(5 * robust_deviation(series[usual]), 0.25 * middle, STALL_SECONDS)
+        for place in np.flatnonzero(usual & (series > limit)):
+            key = ("", "")
+            if when == "between steps" and found.by_step[place]:
+                key = found.by_step[place].most_common(1)[0][0]
+            events.setdefault((when, key), []).append((int(place), float(series[place]) - level))
+            stalled[place] = True
+    made = []
+    for (when, key), seen in events.items():
+        who, at, what = _named(found, key) if key in found.called else ("the compiled step", "", "")
+        if when == "between steps" and not key[0]:
+            who = "Python"
+        hits, period = regular(seen)
+        cost = [size for _, size in hits]
+        made.append(
+            Stall(
+                who,
+                at,
+                what,
+                when,
+                len(hits),
+                period,
+                float(np.median(cost)),
+                sum(cost) / total if total else 0.0,
+            )
+        )
+    made += _at_epochs(steps, found, loop, middle, total)
+    return sorted(made, key=lambda stall: -stall.share), stalled
+
+
+def _at_epochs(
+    steps: Sequence[Step], found: Attribution, loop: Loop, middle: float, total: float
+) -> Iterator[Stall]:
+    """Yield what the ends of epochs cost in Python, by function."""
+    cost: dict[tuple[str, str], list[tuple[int, float]]] = {}
+    for place, step in enumerate(steps):
+        looks = sum(found.by_step[place].values())
+        if not step.starts or not looks:
+            continue
+        extra = max(
+            0.0, step.between - found.evaluating[place] / max(found.all_looks[place], 1) * step.seconds
+        )
+        for key, count in found.by_step[place].items():
+            cost.setdefault(key, []).append((place, extra * count / looks))
+    for key, hits in cost.items():
+        seconds = float(np.median([size for _, size in hits]))
+        if seconds < max(STALL_SECONDS, middle) or _is_loop_itself(key, loop):
+            continue
+        who, at, what = _named(found, key)
+        places = [place for place, _ in hits]
+        yield Stall(
+            who,
+            at,
+            what,
+            "at the end of an epoch",
+            len(hits),
+            period_of(places),
+            seconds,
+            sum(size for _, size in hits) / total,
+        )
+
+
+def find_parts(
+    steps: Sequence[Step], found: Attribution, loop: Loop, stalled: np.ndarray, total: float
+) -> tuple[Part, ...]:
+    """Return what Python does in every step, by function, the longest first."""
+    chosen = [
+        place for place, step in enumerate(steps) if not step.starts and not stalled[place] and not step.trace
+    ]
+    spent = sum(steps[place].between for place in chosen)
+    looks: Counter[tuple[str, str]] = Counter()
+    for place in chosen:
+        looks.update(found.by_step[place])
+    seen = sum(looks.values())
+    if not seen or not chosen:
+        return ()
+    made = []
+    for key, count in looks.items():
+        who, at, _ = _named(found, key)
+        if _is_loop_itself(key, loop):
+            who = "Keras"
+        seconds = spent * count / seen
+        made.append(Part(who, at, seconds / len(chosen), seconds / total if total else 0.0))
+    return tuple(sorted(made, key=lambda part: -part.share))

@@ -1,0 +1,186 @@
+"""What `profile run` finds: parts of the run, stalls, and the profile that holds them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cfgfix.measure.numerics import (
+    NotFinite,
+)
+from cfgfix.measure.observe import Step
+from cfgfix.measure.pace import Load
+from cfgfix.measure.padding import Padding
+from cfgfix.measure.statistics import Summary
+from cfgfix.measure.verdicts import Verdict
+from cfgfix.measure.watch import Sync, Trace
+
+GROWTH_BYTES = 0.1 * 2**20
+"""Growth of the memory per step from which it is told, where it went on through the whole run."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """What to observe and how long."""
+
+    steps: int = 200
+    seconds: float = 60.0
+    """Since the first step."""
+    data_seconds: float = 8.0
+    """For each run over the dataset by itself; 0: none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What the time between steps went to."""
+
+    who: str
+    place: str
+    seconds: float
+    """Per step."""
+    share: float
+    """Of the run."""
+
+    @property
+    def label(self) -> str:
+        """The function with its place."""
+        return f"{self.who} ({short(self.place)})" if self.place else self.who
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the fields for JSON."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """Steps that took longer than the others, by the function that took the time."""
+
+    who: str
+    place: str
+    what: str
+    """What it had called; nothing where that is not known."""
+    when: str
+    """`between steps`, `in the step` or `at the end of an epoch`."""
+    count: int
+    period: float | None
+    """In steps; None where they come at no fixed one."""
+    seconds: float
+    """What one costs, the median."""
+    share: float
+    """Of the run."""
+
+    @property
+    def label(self) -> str:
+        """The function with its place and what it called."""
+        place = f" ({short(self.place)})" if self.place else ""
+        return f"{self.who}{place}" + (f", in {self.what}" if self.what else "")
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the fields for JSON."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True, slots=True)
+class RunProfile:
+    """Everything `profile run` found. Times in seconds."""
+
+    source: str
+    loop: str
+    """The place of the training loop."""
+    kind: str
+    """`fit`, or `loop` for one of the user's own."""
+    steps: int
+    warmup: int
+    step: Summary
+    """From one request for a batch to the next, starts of epochs left out."""
+    shares: Mapping[str, float]
+    """Of the run after the warm-up: wait, call, trace, python, epochs."""
+    samples_per_second: float | None
+    parts: tuple[Part, ...]
+    stalls: tuple[Stall, ...]
+    traces: tuple[Trace, ...]
+    xla: tuple[str, ...]
+    """Functions that are compiled with XLA."""
+    shapes: int
+    """Different shapes of batches."""
+    syncs: tuple[Sync, ...]
+    compilations: tuple[float, ...]
+    """By XLA, for new shapes of batches: seconds each."""
+    loops: tuple[Mapping[str, Any], ...]
+    """Every place that took batches."""
+    memory_growth: float | None
+    """Bytes per step; None where it did not go on."""
+    load: Load
+    stopped: bool
+    """Whether the program was ended once enough was seen."""
+    data: Mapping[str, Any] | None
+    """The profile of the dataset by itself."""
+    not_finite: NotFinite | None = None
+    """What the training went on with that is no number; None where all is."""
+    padding: Padding | None = None
+    """Of its batches; None where nothing in them is known for padding, or the steps take little of the time."""
+    verdicts: tuple[Verdict, ...] = ()
+    notes: tuple[str, ...] = ()
+    user_files: tuple[str, ...] = field(default_factory=tuple)
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the fields for JSON."""
+        return {
+            "kind": "run",
+            "source": self.source,
+            "loop": {"kind": self.kind, "place": self.loop},
+            "steps": self.steps,
+            "warmup": self.warmup,
+            "step_seconds": self.step.as_dict(),
+            "shares": dict(self.shares),
+            "samples_per_second": self.samples_per_second,
+            "parts": [part.as_dict() for part in self.parts],
+            "stalls": [stall.as_dict() for stall in self.stalls],
+            "retraces": [trace.as_dict() for trace in self.traces],
+            "xla_functions": list(self.xla),
+            "batch_shapes": self.shapes,
+            "xla_compilations": list(self.compilations),
+            "host_syncs": [sync.as_dict() for sync in self.syncs],
+            "loops": [dict(loop) for loop in self.loops],
+            "memory_growth_per_step": self.memory_growth,
+            "cpus": {"usable": self.load.cpus, "busy": self.load.busy, "elsewhere": self.load.elsewhere},
+            "stopped": self.stopped,
+            "data": dict(self.data) if self.data else None,
+            "not_finite": self.not_finite.as_dict() if self.not_finite else None,
+            "padding": self.padding.as_dict() if self.padding else None,
+            "older_limits": [],
+            "verdicts": [verdict.as_dict() for verdict in self.verdicts],
+            "notes": list(self.notes),
+            "user_files": list(self.user_files),
+        }
+
+
+def short(place: str) -> str:
+    """Return a place with its file as seen from here."""
+    file, _, line = place.rpartition(":")
+    try:
+        near = os.path.relpath(file)
+    except ValueError:
+        near = file
+    return f"{near if not near.startswith('..') else file}:{line}"
+
+
+def memory_growth(readings: Sequence[tuple[float, float]], steps: Sequence[Step]) -> float | None:
+    """Return the bytes per step by which the memory grew, or None.
+
+    None where it did not grow through the whole run.
+    """
+    begin, end = steps[0].begin, steps[-1].end
+    inside = np.array([size for moment, size in readings if begin <= moment <= end])
+    if inside.size < 8:
+        return None
+    quarters = [float(np.median(part)) for part in np.array_split(inside, 4)]
+    rises = np.diff(quarters)
+    growth = (quarters[-1] - quarters[0]) / (0.75 * len(steps))
+    # Buffers that fill grow fast and then not at all.
+    steady = bool((rises > 0).all()) and float(rises.min()) > 0.5 * float(rises.max())
+    return growth if steady and growth >= GROWTH_BYTES else None

@@ -1,0 +1,285 @@
+"""What the figures of a run mean: the verdicts of `profile run`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from cfgfix.core.wording import counted
+from cfgfix.measure.numerics import (
+    judge_numbers,
+)
+from cfgfix.measure.observe import Loop, Step
+from cfgfix.measure.padding import judge_padding
+from cfgfix.measure.run_profile import RunProfile, short
+from cfgfix.measure.step_verdicts import judge_retraces
+from cfgfix.measure.verdicts import INPUT_BOUND, Outcome, Verdict
+from cfgfix.rules.faults import Fault
+
+NOTABLE = 0.05
+"""Share of the run from which what takes it is a problem."""
+WORTH_TELLING = 0.01
+"""Share of the run from which it is told."""
+
+
+# --- what it means
+
+
+def judge(
+    found: RunProfile,
+    steps: Sequence[Step],
+    loop: Loop,
+    anew: Mapping[str, int],
+    *,
+    wait_share: float,
+    floor: float,
+    busy: float,
+) -> tuple[Verdict, ...]:
+    """Return what the figures mean, problems first, those that are worth most first."""
+    total = sum(step.seconds for step in steps)
+    eager = not any(step.calls for step in steps)
+    made = [
+        *judge_numbers(found.not_finite),
+        *_input(found, wait_share=wait_share, floor=floor, busy=busy),
+        *_stalls(found),
+        *_between_steps(found, eager=eager),
+        *judge_retraces(found.traces, anew, found.steps, compiled=not eager, run_seconds=total),
+        *_graph(loop, steps, eager=eager),
+        *_xla(found, total),
+        *_syncs(found, total),
+        *judge_padding(found.padding, step_share=found.shares["call"]),
+        *_evaluation(found),
+        *_memory(found),
+    ]
+    order = (Outcome.PROBLEM, Outcome.INCONCLUSIVE, Outcome.INFO, Outcome.GOOD)
+
+    def rank(verdict: Verdict) -> tuple[int, bool, float]:
+        # A training that computes no numbers is worth nothing however fast it is.
+        return order.index(verdict.outcome), verdict.name != "numbers", -(verdict.worth or 1.0)
+
+    return tuple(sorted(made, key=rank))
+
+
+def gain(share: float) -> float:
+    """Return how many times as fast a run is without a share of its time."""
+    return 1 / max(1 - share, 0.02)
+
+
+def _input(found: RunProfile, *, wait_share: float, floor: float, busy: float) -> Iterator[Verdict]:
+    from cfgfix.measure.verdicts import from_dict
+
+    low, high = INPUT_BOUND
+    period = found.step.mean
+    share = max(0.0, wait_share - floor / period) if period else 0.0
+    evidence = [
+        f"the steps wait {share:.1%} of the time for data; without it a step takes {busy * 1e3:.3g} ms",
+        f"limits of TensorFlow's profiler: {low:.0%} and {high:.0%}",
+    ]
+    nested = [from_dict(entry) for entry in found.data["verdicts"]] if found.data else []
+    by_name = {verdict.name: verdict for verdict in nested}
+    start = by_name.get("epoch start")
+    causes = [
+        verdict
+        for verdict in nested
+        if verdict.name in ("stage", "prefetch", "cpus") and verdict.outcome is Outcome.PROBLEM
+    ]
+    late = start is not None and start.outcome is Outcome.PROBLEM and found.shares["epochs"] >= low
+    if share < low and late:
+        pass
+    elif share < low:
+        yield Verdict("input", Outcome.GOOD, "the steps do not wait for data", tuple(evidence))
+    elif nested and by_name["input"].outcome in (Outcome.GOOD, Outcome.INCONCLUSIVE) and found.load.contended:
+        evidence += by_name["input"].evidence
+        good = by_name["input"].outcome is Outcome.GOOD
+        yield Verdict(
+            "input",
+            by_name["input"].outcome,
+            "the steps waited for other processes, which keep the CPUs at work"
+            if good
+            else by_name["input"].summary,
+            tuple(evidence),
+        )
+    else:
+        word = "highly" if share >= high else "moderately"
+        faults = tuple(dict.fromkeys(fault for cause in causes for fault in cause.faults))
+        change = causes[0].change if causes else None
+        summary = f"{word} input-bound"
+        if causes:
+            summary += f": {causes[0].summary}"
+            evidence += causes[0].evidence
+        elif by_name.get("stage") is not None:
+            evidence += (by_name["stage"].summary, *by_name["stage"].evidence)
+        yield Verdict(
+            "input",
+            Outcome.PROBLEM,
+            summary,
+            tuple(evidence),
+            faults,
+            change,
+            worth=gain(found.shares["wait"]),
+        )
+        yield from causes[1:]
+    if start is not None and late:
+        yield replace(start, worth=gain(found.shares["epochs"]))
+    elif start is not None and start.outcome is not Outcome.PROBLEM:
+        yield start
+    yield from (verdict for verdict in nested if verdict.name in ("order", "repeats", "batches"))
+
+
+def _stalls(found: RunProfile) -> Iterator[Verdict]:
+    for stall in found.stalls:
+        if stall.share < WORTH_TELLING:
+            continue
+        # A single disturbance, or disturbances of a busy machine, are no one's stall.
+        doubtful = stall.period is None and (stall.count < 2 or found.load.contended)
+        doubtful = doubtful or (found.load.contended and stall.share < NOTABLE)
+        if doubtful and stall.when != "at the end of an epoch":
+            continue
+        often = (
+            f"every {_steps(stall.period)} steps"
+            if stall.period is not None
+            else counted(stall.count, "time")
+        )
+        if stall.when == "at the end of an epoch":
+            often = "at the end of an epoch"
+        compiled = stall.who == "the compiled step"
+        # A pipeline that is built anew for each epoch costs its tracing; short epochs make it look large.
+        building = stall.what.startswith("tensorflow.python.data")
+        yield Verdict(
+            "stall",
+            Outcome.PROBLEM if stall.share >= NOTABLE and not building else Outcome.INFO,
+            f"{stall.label} takes {_ms(stall.seconds)} {often}, {stall.share:.1%} of the run",
+            (f"{counted(stall.count, 'time')} in {counted(found.steps, 'step')}, {stall.when}",),
+            change="look at what the step does then: other shapes, a branch, Python inside it"
+            if compiled
+            else "build the dataset once, before the loop over the epochs"
+            if building
+            else "do it less often, or in a thread of its own",
+            worth=gain(stall.share),
+        )
+
+
+def _steps(period: float) -> str:
+    """Write a period; one that a disturbed stall has moved a little is the whole number."""
+    return f"{round(period)}" if abs(period - round(period)) < 0.25 else f"{period:.3g}"
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g} ms" if seconds < 10 else f"{seconds:.3g} s"
+
+
+def _between_steps(found: RunProfile, *, eager: bool) -> Iterator[Verdict]:
+    for part in found.parts:
+        if part.share < NOTABLE or (eager and not part.who.startswith("Keras")):
+            continue
+        if part.who == "Keras":
+            if part.share >= 0.2:
+                yield Verdict(
+                    "between steps",
+                    Outcome.INFO,
+                    f"Keras itself takes {_ms(part.seconds)} between the steps, {part.share:.1%} of the run",
+                    change="model.compile(steps_per_execution=10) calls it once for ten steps",
+                    worth=gain(part.share),
+                )
+            continue
+        yield Verdict(
+            "between steps",
+            Outcome.PROBLEM if part.share >= 2 * NOTABLE else Outcome.INFO,
+            f"{part.label} takes {_ms(part.seconds)} in every step, {part.share:.1%} of the run",
+            ("seen at work between the compiled calls",),
+            change="do it less often, or in a thread of its own",
+            worth=gain(part.share),
+        )
+
+
+def _graph(loop: Loop, steps: Sequence[Step], *, eager: bool) -> Iterator[Verdict]:
+    if not eager or not any(step.trains for step in steps):
+        return
+    if loop.kind == "fit":
+        yield Verdict(
+            "graph",
+            Outcome.PROBLEM,
+            "the model runs eagerly: run_eagerly is on",
+            (f"no compiled function ran in {counted(len(steps), 'step')}",),
+            (Fault.EAGER_MODEL,),
+            "model.compile(run_eagerly=False), and tf.config.run_functions_eagerly(False)",
+        )
+        return
+    yield Verdict(
+        "graph",
+        Outcome.PROBLEM,
+        "the step runs eagerly: no tf.function was called in it",
+        (f"{counted(len(steps), 'step')} watched",),
+        (Fault.EAGER_STEP, Fault.EAGER_BY_CONFIG),
+        "decorate the step with @tf.function",
+    )
+
+
+def _xla(found: RunProfile, total: float) -> Iterator[Verdict]:
+    if not found.xla:
+        return
+    cost = found.compilations
+    share = sum(cost) / total if total else 0.0
+    evidence = [f"compiled with XLA: {', '.join(found.xla)}", f"{counted(found.shapes, 'shape')} of batches"]
+    if len(cost) < 3:
+        yield Verdict("XLA", Outcome.INFO, "the step is compiled with XLA already", tuple(evidence))
+        return
+    evidence.append(
+        f"{counted(len(cost), 'compilation')} of {_ms(float(np.median(cost)))} each, {share:.1%} of the run"
+    )
+    yield Verdict(
+        "XLA",
+        Outcome.PROBLEM if share >= NOTABLE else Outcome.INFO,
+        f"XLA compiles the step anew for each shape of a batch, {share:.1%} of the run",
+        tuple(evidence),
+        (Fault.XLA_PER_SHAPE,),
+        "pad batches to a few fixed shapes (padded_batch with padded_shapes, or buckets)",
+        worth=gain(share),
+    )
+
+
+def _syncs(found: RunProfile, total: float) -> Iterator[Verdict]:
+    if not found.syncs:
+        return
+    waited = sum(sync.seconds for sync in found.syncs)
+    share = waited / total if total else 0.0
+    evidence = [
+        f"{short(sync.place)}: {sync.how} {counted(sync.count, 'time')}, {_ms(sync.seconds)}"
+        for sync in found.syncs[:5]
+    ]
+    yield Verdict(
+        "host sync",
+        Outcome.PROBLEM if share >= NOTABLE else Outcome.INFO,
+        f"the loop fetches tensors to the host, {share:.1%} of the run",
+        tuple(evidence),
+        (Fault.HOST_FETCHES,) if share >= NOTABLE else (),
+        "fetch values every so many steps, or keep metrics in variables" if share >= NOTABLE else None,
+        worth=gain(share),
+    )
+
+
+def _evaluation(found: RunProfile) -> Iterator[Verdict]:
+    share = found.shares["evaluation"]
+    if share >= 2 * NOTABLE:
+        yield Verdict(
+            "evaluation",
+            Outcome.INFO,
+            f"evaluation takes {share:.1%} of the run",
+            change="evaluate less often (validation_freq), or on a part of the data",
+            worth=gain(share),
+        )
+
+
+def _memory(found: RunProfile) -> Iterator[Verdict]:
+    if found.memory_growth is None:
+        return
+    # What is compiled is kept, so memory grows while it goes on.
+    compiling = bool(found.traces or found.compilations)
+    yield Verdict(
+        "memory",
+        Outcome.INFO if compiling else Outcome.PROBLEM,
+        f"the memory grows by {found.memory_growth / 2**20:.3g} MiB per step, through the whole run",
+        change="look for lists that keep tensors, and for functions and models that are made anew",
+    )
