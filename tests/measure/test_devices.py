@@ -11,22 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cfgfix.core.errors import CfgfixError
-from cfgfix.measure.devices import (
-    Device,
-    Overlap,
-    Sampler,
-    Series,
-    covered,
-    evenly_spaced,
-    make_profile,
-    measure_overlap,
-    merged,
-    open_nvml,
-    overlap_from,
-    run_pipeline,
-    shared_time,
-    watch,
-)
+from cfgfix.measure.device_profile import Device, Overlap, Series
+from cfgfix.measure.device_samplers import Sampler, evenly_spaced, open_nvml
+from cfgfix.measure.devices import make_profile, overlap_from, run_pipeline, watch
+from cfgfix.measure.overlaps import covered, measure_overlap, merged, shared_time
 from cfgfix.measure.sampling import UserCodeError
 from cfgfix.measure.verdicts import Outcome
 
