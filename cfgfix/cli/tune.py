@@ -107,7 +107,8 @@ def tune(
     paired runs. Exit code 0: nothing better was found, or it was written; 1: a better setting was found; 2: wrong use; 3:
     your code failed or the file could not be written; 4: a fault in cfgfix.
     """
-    from cfgfix.diagnose.search import search, write_winner
+    from cfgfix.diagnose.search import search
+    from cfgfix.diagnose.winner import write_winner
     from cfgfix.output.search import render
 
     need_tensorflow()
@@ -143,7 +144,7 @@ def plan_of(config: str | None, options: dict[str, Any]) -> Any:
     Raises:
         CfgfixError: They contradict each other, or name nothing to search.
     """
-    from cfgfix.diagnose.search import OLDER_GRID, Plan, default_space
+    from cfgfix.diagnose.search_space import OLDER_GRID, Plan, default_space
     from cfgfix.hardware.detect import detect
 
     require_data_source(options)

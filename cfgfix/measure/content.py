@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from cfgfix.measure.dataset_graph import Node, normal, walk
 from cfgfix.measure.sampling import user_code
-from cfgfix.measure.stages import Node, normal, walk
 from cfgfix.measure.verdicts import Outcome, Verdict
 
 MOST_CLASSES = 1000

@@ -17,6 +17,7 @@ from cfgfix.measure import pace as pacing
 from cfgfix.measure.data_profile import Consumer, DataProfile, Differential, EpochStart, Feeding, Plan, Rates
 from cfgfix.measure.data_sources import DatasetMaker, call_maker, dataset_maker
 from cfgfix.measure.data_verdicts import judge
+from cfgfix.measure.dataset_graph import Node, epoch_batches, has_cache, normal, read_graph, strings_in, walk
 from cfgfix.measure.oscillation import Outcome as Found
 from cfgfix.measure.oscillation import find_causes, find_oscillation
 from cfgfix.measure.pace import Load, Lock
@@ -30,17 +31,8 @@ from cfgfix.measure.sampling import (
     user_code,
 )
 from cfgfix.measure.shards import find_shards
-from cfgfix.measure.stages import (
-    Node,
-    Stage,
-    epoch_batches,
-    has_cache,
-    measure_stages,
-    normal,
-    read_graph,
-    strings_in,
-    walk,
-)
+from cfgfix.measure.stage_profile import Stage
+from cfgfix.measure.stages import measure_stages
 from cfgfix.measure.statistics import (
     Floats,
     Interval,

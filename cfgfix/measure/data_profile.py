@@ -11,9 +11,7 @@ from cfgfix.measure.oscillation import Cause, Oscillation
 from cfgfix.measure.pace import Lock, Pace
 from cfgfix.measure.padding import Padding
 from cfgfix.measure.shards import Shards
-from cfgfix.measure.stages import (
-    Stage,
-)
+from cfgfix.measure.stage_profile import Stage
 from cfgfix.measure.statistics import (
     Interval,
     Steadiness,

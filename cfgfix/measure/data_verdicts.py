@@ -10,15 +10,11 @@ from cfgfix.core.wording import counted
 from cfgfix.measure import content
 from cfgfix.measure import pace as pacing
 from cfgfix.measure.data_profile import DataProfile
+from cfgfix.measure.dataset_graph import Node, has_cache, walk
 from cfgfix.measure.oscillation import Outcome as Found
 from cfgfix.measure.pace import Load, judge_stage
 from cfgfix.measure.padding import judge_padding
 from cfgfix.measure.shards import judge_shards
-from cfgfix.measure.stages import (
-    Node,
-    has_cache,
-    walk,
-)
 from cfgfix.measure.verdicts import INPUT_BOUND, Outcome, Verdict
 from cfgfix.rules.faults import Fault
 

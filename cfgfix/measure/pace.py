@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cfgfix.core.terminal import figure
-from cfgfix.measure.stages import Stage, find_sections, normal
+from cfgfix.measure.dataset_graph import normal
+from cfgfix.measure.stage_profile import Stage, find_sections
 from cfgfix.measure.verdicts import Outcome, Verdict
 from cfgfix.rules.faults import Fault
 

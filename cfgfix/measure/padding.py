@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cfgfix.core.wording import counted
+from cfgfix.measure.dataset_graph import normal, read_graph, walk
 from cfgfix.measure.sampling import user_code
-from cfgfix.measure.stages import normal, read_graph, walk
 from cfgfix.measure.verdicts import Outcome, Verdict
 
 LENGTHS = 4

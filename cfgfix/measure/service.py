@@ -9,8 +9,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from cfgfix.measure.dataset_graph import read_graph, walk
 from cfgfix.measure.sampling import Progress, UserCodeError, iterate, silent, user_code
-from cfgfix.measure.stages import read_graph, walk
 from cfgfix.measure.statistics import summarise
 from cfgfix.rules.catalogue import builtin
 from cfgfix.rules.faults import Fault

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from cfgfix.measure.stages import Node, normal, walk
+from cfgfix.measure.dataset_graph import Node, normal, walk
 from cfgfix.measure.verdicts import Outcome, Verdict
 
 TOLD = 0.2

@@ -12,8 +12,8 @@ from typing import Any
 
 from cfgfix.core.wording import cause_line
 from cfgfix.measure.data_sources import dataset_maker
+from cfgfix.measure.dataset_graph import Node, normal, read_graph
 from cfgfix.measure.sampling import Progress, user_code
-from cfgfix.measure.stages import Node, normal, read_graph
 
 MATRIX = 256
 """Side of the matrices that are multiplied on each device: large enough for the matrix units, small on any card."""

@@ -15,13 +15,9 @@ if TYPE_CHECKING:
     from cfgfix.tf.callbacks import StepRecorder, keras_callback, watch_data
     from cfgfix.tf.concepts import read_concepts
     from cfgfix.tf.devices import DevicePipeline, LeakMonitor
+    from cfgfix.tf.distribution import distribute
     from cfgfix.tf.features import precomputed
-    from cfgfix.tf.pipeline import (
-        distribute,
-        optimize,
-        parallel_interleave_files,
-        summarize,
-    )
+    from cfgfix.tf.pipeline import optimize, parallel_interleave_files, summarize
     from cfgfix.tf.runtime import Applied, Check, configure, configured, verify
     from cfgfix.tf.text_cache import TextCache
     from cfgfix.tf.variables import environment

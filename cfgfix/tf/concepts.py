@@ -87,12 +87,12 @@ class Concepts:
         """Return the names of what is given, sorted."""
         return tuple(sorted(self._values))
 
-    def place(self, name: str) -> str:
+    def place(self, name: str, argument: object = None) -> str:
         """Return how the user knows a concept.
 
-        It is the key in the file, else the concept's name.
+        It is the argument where one is given, the key in the file, else the concept's name.
         """
-        return self._places.get(name, name)
+        return "argument" if argument is not None else self._places.get(name, name)
 
     def wrong(self, name: str, wanted: str) -> CfgfixError:
         """Return the error about a value that cannot be used."""

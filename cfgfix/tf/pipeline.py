@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
@@ -20,6 +20,8 @@ from cfgfix.tf.concepts import AUTOTUNE, Concepts, Config, read_concepts, resolv
 
 if TYPE_CHECKING:
     from cfgfix.hardware.model import Hardware
+from cfgfix.tf.dataset_graph import Stage, element_bytes, graph_of, parallelism_text, randomness, stages_of
+from cfgfix.tf.distribution import distribute
 
 HOST_SHARE = 0.10
 """Share of host memory that a prefetch buffer may take: above it a rule warns. A policy, not a measurement."""
@@ -34,28 +36,7 @@ for free memory, which is the host's even where a cgroup allows less."""
 IN_FLIGHT = 2
 """A prefetch of k batches holds about k + 2 of them: measured growth 32, 51, 125 and 1028 MB for k = 1, 2, 10 and 100
 with batches of 10.24 MB (TensorFlow 2.21)."""
-
-_PYTHON_OPS = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
-_RANDOM_DATASETS = frozenset({"RandomDataset", "RandomDatasetV2"})
 _PREFETCHES = frozenset({"PrefetchDataset", "PrefetchDatasetV2"})
-_GENERATOR = "GeneratorDataset"
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """One transformation of a pipeline.
-
-    Attributes:
-        name: What TensorFlow calls it, without `Dataset` and its version.
-        parallel: Its parallel calls: a number, `auto`, or empty.
-        buffer: Its buffer or batch size: a number, `auto`, or empty.
-        remarks: `random`, `Python`, or empty.
-    """
-
-    name: str
-    parallel: str = ""
-    buffer: str = ""
-    remarks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,227 +94,6 @@ class _Record:
 
 
 _RECORDS: weakref.WeakKeyDictionary[Any, _Record] = weakref.WeakKeyDictionary()
-
-
-@dataclass(slots=True)
-class _Graph:
-    """A dataset as TensorFlow writes it down."""
-
-    nodes: dict[str, Any] = field(default_factory=dict)
-    functions: dict[str, Any] = field(default_factory=dict)
-    end: str = ""
-    problem: str | None = None
-
-
-def _graph(dataset: Any) -> _Graph:
-    """Return a dataset's graph through TensorFlow's own serialisation."""
-    found = _Graph()
-    try:
-        text = tf.raw_ops.DatasetToGraphV2(
-            input_dataset=tf.data.experimental.to_variant(dataset),
-            external_state_policy=1,  # state outside the graph is no obstacle: the graph is read, not run
-            strip_device_assignment=True,
-        ).numpy()
-    except tf.errors.OpError as error:
-        found.problem = str(error).rsplit("}} ", maxsplit=1)[-1].split(" [Op:", maxsplit=1)[0]
-        return found
-    graph = tf.compat.v1.GraphDef.FromString(text)
-    found.nodes = {node.name: node for node in graph.node}
-    found.functions = {function.signature.name: function for function in graph.library.function}
-    for node in graph.node:
-        if node.op == "_Retval":
-            found.end = node.input[0]
-    return found
-
-
-def _functions_of(node: Any) -> list[str]:
-    names: list[str] = []
-    for value in node.attr.values():
-        if value.HasField("func"):
-            names.append(value.func.name)
-        names += [item.name for item in value.list.func]
-    return names
-
-
-def _ops_below(graph: _Graph, node: Any) -> set[str]:
-    """Every operation in the functions that a node calls."""
-    seen: set[str] = set()
-    ops: set[str] = set()
-    waiting = _functions_of(node)
-    while waiting:
-        name = waiting.pop()
-        if name in seen or name not in graph.functions:
-            continue
-        seen.add(name)
-        for inner in graph.functions[name].node_def:
-            ops.add(inner.op)
-            waiting += _functions_of(inner)
-            if inner.op in graph.functions:
-                waiting.append(inner.op)
-    return ops
-
-
-def _is_random(op: str) -> bool:
-    """Whether an operation draws random numbers; the stateless ones do it by a seed that is data."""
-    if op.startswith(("Stateless", "_Stateless")):
-        return False
-    return op in _RANDOM_DATASETS or op.startswith(
-        (
-            "Random",
-            "Multinomial",
-            "TruncatedNormal",
-            "ParameterizedTrunc",
-            "RngReadAndSkip",
-            "StatefulUniform",
-            "StatefulStandardNormal",
-            "StatefulTruncatedNormal",
-            "StatefulRandom",
-        )
-    )
-
-
-def _kind_of_work(graph: _Graph, node: Any) -> str:
-    inside = _ops_below(graph, node)
-    if any(_is_random(op) for op in inside) or _is_random(node.op):
-        return "random"
-    if inside & _PYTHON_OPS:
-        return "Python"
-    return ""
-
-
-def _constant(graph: _Graph, name: str) -> int | None:
-    node = graph.nodes.get(name.split(":", maxsplit=1)[0].lstrip("^"))
-    if node is None or node.op != "Const":
-        return None
-    value = tf.make_ndarray(node.attr["value"].tensor)
-    return int(value) if value.ndim == 0 and value.dtype.kind in "iu" else None
-
-
-_PARALLEL_INPUT = {
-    "ParallelMapDatasetV2": -1,
-    "ParallelBatchDataset": 2,
-    "ParallelInterleaveDatasetV4": -1,
-    "ParallelInterleaveDatasetV3": -1,
-    "MapAndBatchDataset": -2,
-}
-"""Which input of these operations is the number of parallel calls."""
-
-_BUFFER_INPUT = {
-    "PrefetchDataset": 1,
-    "ShuffleDataset": 1,
-    "ShuffleDatasetV2": 1,
-    "ShuffleDatasetV3": 1,
-    "BatchDataset": 1,
-    "BatchDatasetV2": 1,
-    "ParallelBatchDataset": 1,
-    "PaddedBatchDatasetV2": 1,
-}
-"""Which input of these operations is a buffer or a batch size."""
-
-
-def _chain(graph: _Graph) -> list[Any]:
-    """The dataset operations from the source to the end, along the first input."""
-    chain: list[Any] = []
-    name = graph.end
-    while name:
-        node = graph.nodes.get(name.split(":", maxsplit=1)[0])
-        if node is None:
-            break
-        if "Dataset" in node.op:
-            chain.append(node)
-        inputs = [item.split(":")[0] for item in node.input if not item.startswith("^")]
-        name = next(
-            (item for item in inputs if item in graph.nodes and "Dataset" in graph.nodes[item].op), ""
-        )
-    return chain[::-1]
-
-
-def _parallelism_text(number: int | None) -> str:
-    return "" if number is None else "auto" if number == AUTOTUNE else str(number)
-
-
-def _stages(graph: _Graph) -> list[Stage]:
-    stages: list[Stage] = []
-    for node in _chain(graph):
-        if node.op == "OptionsDataset":
-            continue
-        inputs = [item for item in node.input if not item.startswith("^")]
-        parallel = buffer = None
-        if node.op in _PARALLEL_INPUT:
-            parallel = _constant(graph, inputs[_PARALLEL_INPUT[node.op]])
-        if node.op in _BUFFER_INPUT:
-            buffer = _constant(graph, inputs[_BUFFER_INPUT[node.op]])
-        name = node.op.rsplit("V", 1)[0] if node.op[-2:-1] == "V" and node.op[-1].isdigit() else node.op
-        stages.append(
-            Stage(
-                name.removesuffix("Dataset"),
-                _parallelism_text(parallel),
-                _parallelism_text(buffer),
-                _kind_of_work(graph, node),
-            )
-        )
-    return stages
-
-
-def randomness(dataset: Any) -> tuple[str, str] | None:
-    """Return what makes a dataset give other elements in another pass, or None.
-
-    It is the stage and `random`, `shuffle` or `unknown`. A cache placed after it would freeze the first pass. None where
-    nothing of the kind is there.
-
-    Args:
-        dataset: A tf.data.Dataset.
-
-    >>> import tensorflow as tf
-    >>> randomness(tf.data.Dataset.range(3).map(lambda x: x + 1)) is None
-    True
-    >>> randomness(tf.data.Dataset.range(3).shuffle(3))
-    ('Shuffle', 'shuffle')
-    """
-    graph = _graph(dataset)
-    if graph.problem is not None:
-        return "the pipeline", "unknown"
-    for node, stage in zip(
-        [item for item in _chain(graph) if item.op != "OptionsDataset"], _stages(graph), strict=True
-    ):
-        if stage.remarks == "random":
-            return stage.name, "random"
-        if "Shuffle" in node.op and _reshuffles(node):
-            return stage.name, "shuffle"
-        if stage.remarks == "Python" or node.op.startswith(_GENERATOR):
-            return stage.name, "unknown"
-    for node in graph.nodes.values():  # a dataset beside the first input, such as one of a zip
-        if "Dataset" in node.op and (
-            _kind_of_work(graph, node) == "random" or ("Shuffle" in node.op and _reshuffles(node))
-        ):
-            return node.op, "random"
-    return None
-
-
-def _reshuffles(node: Any) -> bool:
-    attribute = node.attr.get("reshuffle_each_iteration")
-    return attribute is None or bool(attribute.b)
-
-
-def element_bytes(dataset: Any) -> int | None:
-    """Return the bytes of one element of a dataset, or None.
-
-    None where its shapes do not tell, as those of strings never do.
-
-    >>> import tensorflow as tf
-    >>> element_bytes(tf.data.Dataset.from_tensors(tf.zeros([4, 3])))
-    48
-    """
-    total = 0
-    for spec in tf.nest.flatten(dataset.element_spec):
-        if (
-            not isinstance(spec, tf.TensorSpec)
-            or not spec.shape.is_fully_defined()
-            or spec.dtype == tf.string
-        ):
-            return None
-        total += spec.shape.num_elements() * spec.dtype.size
-    return total
 
 
 def _set(options: Any, name: str, value: object, reason: str, applied: list[Applied]) -> None:
@@ -489,12 +249,12 @@ def optimize(
     if buffer is not None:
         number = concepts.whole("seed", seed)
         dataset = dataset.shuffle(buffer, seed=number, reshuffle_each_iteration=True)
-        applied.append(Applied("shuffle", str(buffer), _place(concepts, "shuffle_buffer", shuffle_buffer)))
+        applied.append(Applied("shuffle", str(buffer), concepts.place("shuffle_buffer", shuffle_buffer)))
     if augment is not None:
         parallel = calls(concepts, machine, workers)
         keep = concepts.flag("deterministic", deterministic)
         dataset = dataset.map(augment, num_parallel_calls=parallel, deterministic=keep)
-        applied.append(Applied("augment", _parallelism_text(parallel), "after cache and shuffle"))
+        applied.append(Applied("augment", parallelism_text(parallel), "after cache and shuffle"))
     elif concepts.raw("workers") is not None or workers is not None:
         applied.append(Applied("workers", "", "there is no function to call here", done=False))
     dataset = _batch(
@@ -525,7 +285,7 @@ def optimize(
             else ""
         )
         applied.append(
-            Applied("tf.data service", address, _place(concepts, "service_address", service) + remark)
+            Applied("tf.data service", address, concepts.place("service_address", service) + remark)
         )
     size = element_bytes(dataset)
     size = batch_bytes if size is None else size
@@ -546,17 +306,13 @@ def _selected_concepts(concepts: Concepts, names: Sequence[str]) -> dict[str, An
     return {name: concepts.raw(name) for name in names if concepts.raw(name) is not None}
 
 
-def _place(concepts: Concepts, name: str, argument: object) -> str:
-    return "argument" if argument is not None else concepts.place(name)
-
-
 def _cache(
     dataset: Any, concepts: Concepts, machine: Hardware, argument: bool | str | None, applied: list[Applied]
 ) -> Any:
     wanted = concepts.raw("cache") if argument is None else argument
     if wanted is None or wanted is False:
         return dataset
-    place = _place(concepts, "cache", argument)
+    place = concepts.place("cache", argument)
     path = wanted if isinstance(wanted, str) and wanted not in ("memory", "ram") else ""
     if not isinstance(wanted, (bool, str)):
         raise concepts.wrong("cache", "true, false or the path of a cache file")
@@ -625,9 +381,7 @@ def _batch(
     if length is not None and lengths is not None:
         drop = bool(drop)
         end = "smaller batches are left out" if drop else "each length ends with a smaller batch"
-        place = (
-            f"{_place(concepts, 'batch_size', batch_size)}; padded to {', '.join(map(str, lengths))}; {end}"
-        )
+        place = f"{concepts.place('batch_size', batch_size)}; padded to {', '.join(map(str, lengths))}; {end}"
         applied.append(Applied("batch by length", str(size), place))
         return batch_by_length(
             dataset,
@@ -639,7 +393,7 @@ def _batch(
             drop_remainder=drop,
         )
     drop = True if drop is None else drop
-    place = _place(concepts, "batch_size", batch_size)
+    place = concepts.place("batch_size", batch_size)
     if shapes is None:
         applied.append(
             Applied(
@@ -667,10 +421,10 @@ def _prefetch(
         else "prefetch"
     )
     wanted = concepts.whole(name, argument, auto=True)
-    place = _place(concepts, name, argument) if wanted is not None else "default"
+    place = concepts.place(name, argument) if wanted is not None else "default"
     if wanted is None:
         wanted = AUTOTUNE
-    stages = _stages(_graph(dataset))
+    stages = stages_of(graph_of(dataset))
     if stages and stages[-1].name == "Prefetch":
         applied.append(
             Applied("prefetch", stages[-1].buffer, "the dataset already ends with one", done=False)
@@ -694,7 +448,7 @@ def _prefetch(
             wanted = most
     elif wanted != AUTOTUNE and not size:
         place += "; the size of a batch is not known, so memory is not bounded: give batch_bytes"
-    applied.append(Applied("prefetch", _parallelism_text(wanted), place))
+    applied.append(Applied("prefetch", parallelism_text(wanted), place))
     return dataset.prefetch(wanted)
 
 
@@ -723,7 +477,7 @@ def _device_depth(
     applied: list[Applied],
 ) -> int:
     depth = concepts.whole("device_buffer", argument, least=1)
-    place = _place(concepts, "device_buffer", argument)
+    place = concepts.place("device_buffer", argument)
     if depth is None:
         depth, place = 2, "one for the step, one on its way"
     value = machine.lookup("gpu.min_memory_mib") if target.startswith("GPU") else None
@@ -798,66 +552,6 @@ def parallel_interleave_files(
     )
 
 
-_OLD_MODES = {"distributed_epoch": "dynamic", "parallel_epochs": "off"}
-
-
-def distribute(
-    dataset: Any,
-    service: str,
-    *,
-    sharding: str = "dynamic",
-    job_name: str | None = None,
-    compression: bool = True,
-) -> Any:
-    """Return the dataset as the workers of a tf.data service compute it.
-
-    Args:
-        dataset: What the workers run; it must hold no Python, for that cannot travel. Where it makes batches with
-            `drop_remainder`, each worker leaves out its own last, smaller one.
-        service: Address of the dispatcher, such as `grpc://host:5050`.
-        sharding: `dynamic`: every element comes once (at most once when a worker dies); `off`: every worker sends all of
-            them, so with n workers each element comes n times; `file`, `data`, `file_or_data`, `hint` as in
-            tf.data.experimental.service.ShardingPolicy. The older names `distributed_epoch` and `parallel_epochs` are
-            `dynamic` and `off`.
-        job_name: Consumers that give the same name share one stream.
-        compression: Compress between workers and consumer.
-
-    Raises:
-        CfgfixError: The pipeline runs Python, or there is no such policy.
-    """
-    policies = {policy.name.lower(): policy for policy in tf.data.experimental.service.ShardingPolicy}
-    wanted = sharding.lower().removeprefix("shardingpolicy.")
-    policy = policies.get(_OLD_MODES.get(wanted, wanted))
-    if policy is None:
-        raise CfgfixError(
-            f"there is no sharding policy {sharding!r}", hint=f"known: {', '.join(sorted(policies))}"
-        )
-    if "://" not in service:
-        raise CfgfixError(f"{service!r} is no address of a dispatcher", hint="write it as grpc://host:port")
-    graph = _graph(dataset)
-    python = [
-        stage.name for stage in _stages(graph) if stage.remarks == "Python" or stage.name == "Generator"
-    ]
-    python += [
-        name
-        for name, function in graph.functions.items()
-        if any(node.op in _PYTHON_OPS for node in function.node_def)
-    ]
-    if python:
-        raise CfgfixError(
-            f"{python[0]} runs Python, which the workers of a tf.data service cannot ({named(Fault.PYTHON_ON_SERVICE)})",
-            hint="write it in TensorFlow operations, or move it after distribute",
-        )
-    return dataset.apply(
-        tf.data.experimental.service.distribute(
-            processing_mode=policy,
-            service=service,
-            job_name=job_name,
-            compression="AUTO" if compression else None,
-        )
-    )
-
-
 _OPTIONS = (
     "autotune.enabled",
     "autotune.cpu_budget",
@@ -882,10 +576,10 @@ def summarize(dataset: Any) -> Summary:
     [('Range', ''), ('Shuffle', '4'), ('Batch', '2'), ('Prefetch', '3')]
     """
     record = _RECORDS.get(dataset)
-    graph = _graph(
+    graph = graph_of(
         record.before_device if record is not None and record.before_device is not None else dataset
     )
-    stages = _stages(graph)
+    stages = stages_of(graph)
     if record is not None and record.device is not None:
         stages.append(Stage(f"PrefetchTo{record.device}", "", str(record.device_buffer)))
     options = dataset.options()
@@ -903,3 +597,22 @@ def summarize(dataset: Any) -> Summary:
         str(dataset.element_spec),
         graph.problem,
     )
+
+
+__all__ = [
+    "DEVICE_SHARE",
+    "HOST_SHARE",
+    "IN_FLIGHT",
+    "RAM_SHARE",
+    "Applied",
+    "Stage",
+    "Summary",
+    "calls",
+    "distribute",
+    "element_bytes",
+    "optimize",
+    "parallel_interleave_files",
+    "pipeline_options",
+    "randomness",
+    "summarize",
+]

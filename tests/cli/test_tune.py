@@ -17,7 +17,9 @@ pytest.importorskip("tensorflow")
 
 from cfgfix.core.errors import CfgfixError, UnreadableError
 from cfgfix.diagnose import search as searching
-from cfgfix.diagnose.search import Found, Plan, Try, bind, candidates, too_large, write_winner
+from cfgfix.diagnose.search_result import Found, Try
+from cfgfix.diagnose.search_space import Plan, bind, candidates, too_large
+from cfgfix.diagnose.winner import write_winner
 from cfgfix.measure.statistics import Interval
 
 ROOT = Path(__file__).resolve().parent.parent.parent

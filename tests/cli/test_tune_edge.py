@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cfgfix.diagnose.search import Plan, Try, _name, _search_beyond_edge, at_edge
+from cfgfix.diagnose.search import _search_beyond_edge, at_edge
+from cfgfix.diagnose.search_result import Try
+from cfgfix.diagnose.search_space import Plan, settings_key
 
 
 class Machine:
@@ -25,7 +27,7 @@ def gone_on(rate, values, space, *, wanted=(), refused=lambda _: None):
     plan = Plan(None, {}, space, wanted=frozenset(wanted))
     best, notes = Try(values, rate(values), None, 2.0), []
     machine = Machine(rate)
-    found = _search_beyond_edge(plan, best, {_name(values): best}, machine, notes, refused)
+    found = _search_beyond_edge(plan, best, {settings_key(values): best}, machine, notes, refused)
     return found.values, notes, machine.seen
 
 

@@ -15,7 +15,7 @@ from cfgfix.measure.content import (
 )
 from cfgfix.measure.data import measure
 from cfgfix.measure.data_profile import Plan
-from cfgfix.measure.stages import read_graph
+from cfgfix.measure.dataset_graph import read_graph
 from cfgfix.measure.verdicts import Outcome
 
 

@@ -14,10 +14,12 @@ from cfgfix.measure import sampling, storage
 from cfgfix.measure.data import Lock, measure, measure_lock, measure_rates, shuffle_refills
 from cfgfix.measure.data_profile import Consumer, DataProfile, Differential, EpochStart, Feeding, Plan
 from cfgfix.measure.data_verdicts import judge
+from cfgfix.measure.dataset_graph import read_graph, strings_in, walk
 from cfgfix.measure.oscillation import Outcome as Found
 from cfgfix.measure.oscillation import find_oscillation
 from cfgfix.measure.sampling import Timeline, UserCodeError, describe_batch, iterate
-from cfgfix.measure.stages import Stage, measure_stages, read_graph, strings_in, walk
+from cfgfix.measure.stage_profile import Stage
+from cfgfix.measure.stages import measure_stages
 from cfgfix.measure.statistics import Interval
 from cfgfix.measure.verdicts import Outcome
 

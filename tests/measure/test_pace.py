@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from cfgfix.measure.dataset_graph import epoch_batches, read_graph
 from cfgfix.measure.pace import Load, Lock, Pace, find_limits, find_pace, judge_stage, worth
-from cfgfix.measure.stages import Stage, epoch_batches, find_sections, measure_stages, read_graph
+from cfgfix.measure.stage_profile import Stage, find_sections
+from cfgfix.measure.stages import measure_stages
 from cfgfix.measure.verdicts import Outcome
 
 FREE = Load(cpus=4, busy=0.5, elsewhere=0.0)
@@ -172,7 +174,7 @@ def test_a_map_before_a_full_shuffle_has_its_time(tf):
 
 
 def test_the_quiet_time_of_calls_at_once_takes_whole_rounds():
-    from cfgfix.measure.stages import _Cost
+    from cfgfix.measure.stage_costs import _Cost
 
     alone = _Cost("Map", "f", False, [], each=[(0.005, 1)] * 8 + [(0.02, 1)] * 4)
     assert alone.quiet(4, 1) == pytest.approx(0.02)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cfgfix.measure.dataset_graph import read_graph
 from cfgfix.measure.shards import find_shards, judge_shards, read_alone
-from cfgfix.measure.stages import read_graph
 from cfgfix.measure.verdicts import Outcome
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from cfgfix.core.errors import CfgfixError
 from cfgfix.measure import speech
+from cfgfix.measure.dataset_graph import read_graph, strings_in
 from cfgfix.measure.service import measure_service
-from cfgfix.measure.stages import read_graph, strings_in
 from cfgfix.measure.step import measure
 from cfgfix.measure.step_profile import StepPlan
 from cfgfix.measure.summaries import scalars, write

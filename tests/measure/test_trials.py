@@ -9,7 +9,7 @@ import pytest
 
 tf = pytest.importorskip("tensorflow")
 
-from cfgfix.measure.stages import read_graph
+from cfgfix.measure.dataset_graph import read_graph
 from cfgfix.measure.trials import batchings
 
 MAKERS: dict[str, tuple[int, Callable[[Any], Any]]] = {

@@ -106,7 +106,7 @@ def test_what_tensorflow_raises_is_told_by_its_last_line():
 
 def test_a_class_that_reads_files_is_no_name_of_a_function(tmp_path):
     tf = pytest.importorskip("tensorflow")
-    from cfgfix.measure.stages import read_graph
+    from cfgfix.measure.dataset_graph import read_graph
 
     (tmp_path / "a").write_text("x\n")
     files = tf.data.Dataset.from_tensor_slices([str(tmp_path / "a")])

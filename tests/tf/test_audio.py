@@ -20,7 +20,8 @@ from cfgfix.core.errors import CfgfixError
 tf = pytest.importorskip("tensorflow", reason="needs the tf extra")
 
 from cfgfix.tf import audio
-from cfgfix.tf.audio import LogMel, MelSettings, decode_wav, features_from_wav, probe, resample
+from cfgfix.tf.audio import LogMel, MelSettings, features_from_wav, resample
+from cfgfix.tf.wav import _KINDS, decode_wav, probe
 
 pytestmark = pytest.mark.tensorflow
 
@@ -61,7 +62,7 @@ VALUES = np.array([0.0, 0.25, -0.25, 0.5, -1.0, 0.75, -0.125, 0.625])
 
 
 class TestDecoding:
-    @pytest.mark.parametrize(("code", "bits"), audio._KINDS)
+    @pytest.mark.parametrize(("code", "bits"), _KINDS)
     @pytest.mark.parametrize("channels", [1, 2])
     @pytest.mark.parametrize("extensible", [False, True])
     def test_every_kind(self, tmp_path: Path, code: int, bits: int, channels: int, extensible: bool) -> None:
@@ -398,7 +399,8 @@ class TestDataset:
             assert row["mel"].shape[0] == int(row["frames"])
 
     def test_no_python_runs_in_it(self, speech: list[Path]) -> None:
-        from cfgfix.tf.pipeline import randomness, summarize
+        from cfgfix.tf.dataset_graph import randomness
+        from cfgfix.tf.pipeline import summarize
 
         data = features_from_wav(speech, MelSettings(), hardware="cpu")
         assert randomness(data) is None

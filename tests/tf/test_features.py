@@ -13,8 +13,9 @@ tf = pytest.importorskip("tensorflow", reason="needs the tf extra")
 
 from cfgfix.tf import features
 from cfgfix.tf.audio import MelSettings, features_from_wav
+from cfgfix.tf.dataset_graph import randomness
 from cfgfix.tf.features import identity_of, precomputed
-from cfgfix.tf.pipeline import randomness, summarize
+from cfgfix.tf.pipeline import summarize
 
 pytestmark = pytest.mark.tensorflow
 

@@ -11,16 +11,9 @@ tf = pytest.importorskip("tensorflow", reason="needs the tf extra")
 
 from cfgfix.tf import pipeline
 from cfgfix.tf.batching import padded_batch_fixed
-from cfgfix.tf.pipeline import (
-    calls,
-    distribute,
-    element_bytes,
-    optimize,
-    parallel_interleave_files,
-    pipeline_options,
-    randomness,
-    summarize,
-)
+from cfgfix.tf.dataset_graph import element_bytes, randomness
+from cfgfix.tf.distribution import distribute
+from cfgfix.tf.pipeline import calls, optimize, parallel_interleave_files, pipeline_options, summarize
 
 pytestmark = pytest.mark.tensorflow
 CPU = "cpu,cpus=2,ram=8"

@@ -9,7 +9,8 @@ import pytest
 from cfgfix.core.errors import CfgfixError
 from cfgfix.hardware.model import exact
 from cfgfix.hardware.presets import parse_profile
-from cfgfix.tf.runtime import Applied, RuntimeInitializedError, apply, plan, verify
+from cfgfix.tf.runtime import Applied, apply, verify
+from cfgfix.tf.runtime_plan import RuntimeInitializedError, plan
 
 tf = pytest.importorskip("tensorflow", reason="needs the tf extra")
 pytestmark = pytest.mark.tensorflow

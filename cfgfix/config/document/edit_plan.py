@@ -141,7 +141,7 @@ class EditPlan:
         return same[change.occurrence]
 
     def written(self, mapping: Node, name: str) -> Sequence[int]:
-        """Return the indices of the entries of a mapping whose keys are scalars that read `name`."""
+        """Return the indices of a mapping's entries whose keys read `name`."""
         known = self.by_name.get((id(mapping), name))
         if known is None:
             places = self.document.places(mapping, name)
@@ -181,7 +181,7 @@ class EditPlan:
         return max(value.end, item[0].end) if node.kind is MAPPING else value.end
 
     def is_after_block_scalar(self, offset: int) -> bool:
-        """Tell whether a block scalar ends before `offset`: its last line break belongs to it."""
+        """Tell whether a block scalar, which owns its last line break, ends here."""
         for _, key, value, _, _ in self.document.walk():
             for node in (key or value, value):
                 is_block = node.style in ("|", ">") and node.end <= offset

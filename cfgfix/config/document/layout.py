@@ -77,6 +77,6 @@ class Layout:
         return offset - self.line_start(offset)
 
     def break_at(self, offset: int) -> str:
-        """Return the line break that ends the line of `offset`, or the usual one of the file."""
+        """Return the line break after `offset`, or the usual one of the file."""
         end = self.line_end(offset)
         return self.text[end : self.after_break(end)] or self.newline

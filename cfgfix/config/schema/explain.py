@@ -7,11 +7,8 @@ written here.
 
 from __future__ import annotations
 
-import contextlib
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from time import monotonic
 
 from cfgfix.config.document.compose import (
     TAG_PREFIX,
@@ -25,10 +22,11 @@ from cfgfix.config.document.compose import (
 )
 from cfgfix.config.document.data import Builder
 from cfgfix.config.document.merging import Flattener, order_of, written_in
-from cfgfix.config.loaders.scalars import LOADERS, Loader, resolve
-from cfgfix.config.schema.accept import equal
+from cfgfix.config.loaders.scalars import Loader, resolve
 from cfgfix.config.schema.descriptions import choices, describe, state, value_text
-from cfgfix.config.schema.failures import OPAQUE, no_multiple, repeated
+from cfgfix.config.schema.explain_guesses import branch_distance, is_weaker_guess, likely_readings
+from cfgfix.config.schema.failures import OPAQUE, repeated
+from cfgfix.config.schema.limited_validator import Error, LimitedValidator, TooMuchWorkError
 from cfgfix.config.schema.load import FORBIDDEN, MAX_KEY
 from cfgfix.config.schema.load import Node as SchemaNode
 from cfgfix.config.schema.problem import SchemaProblem
@@ -39,51 +37,10 @@ from cfgfix.core.suggest import closest, only_match
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing `typing` costs as much as checking a few files
-    from typing import Any, Protocol, TypeAlias
+    from typing import Any
 
-    from cfgfix.config.schema.failures import Failure
-    from cfgfix.config.schema.load import Loaded
+    from cfgfix.config.schema.limited_validator import Schema
 
-    class Schema(Protocol):
-        """What an explanation asks of a compiled schema."""
-
-        loaded: Loaded
-        machinery: object
-
-        def accepts(self, node: SchemaNode, value: object) -> bool | None:
-            """Return whether a subschema takes a value.
-
-            None where it takes jsonschema to tell.
-            """
-
-        def failures(self, instance: object) -> list[Failure] | None:
-            """Return what plain data breaks; None where it takes jsonschema to tell."""
-
-        def expected_types(self, path: KeyPath) -> frozenset[str] | None:
-            """Return the types allowed at a path."""
-
-        def keys(self, path: KeyPath) -> tuple[str, ...]:
-            """Return the names of the keys known below a path."""
-
-        def places(self, name: str) -> list[KeyPath]:
-            """Return the paths of all keys of one name."""
-
-        def names(self) -> tuple[str, ...]:
-            """Return every key name that is known."""
-
-        def nodes(self, path: KeyPath) -> list[dict[str, Any]]:
-            """Return the subschemas that speak about a path."""
-
-
-Error: TypeAlias = "Any"
-"""A `Failure`, or a `jsonschema.ValidationError`, whose own annotations say less than is known here."""
-
-MAX_SECONDS = 20.0
-"""Validation of one document stops after so long: alternatives within alternatives can make every step slow."""
-
-MAX_STEPS = 2_000_000
-"""Keywords that one validation may apply. At about half a million a second this ends after some seconds; the schema
-and config of a real project need some thousands."""
 
 MAX_SUGGESTIONS = 200
 """Unknown names of one document for which a meant one is sought."""
@@ -106,82 +63,6 @@ _SIZE = {
 
 _HUGE = 10**4_000
 """Stands for whole numbers beyond it: Python refuses to write out more than 4,300 digits."""
-
-
-class _TooMuch(Exception):  # noqa: N818  (a signal inside this module, not an error)
-    """Validation has used up its steps."""
-
-
-class _Machinery:
-    """The jsonschema validator of one schema, with the limits of this module built in.
-
-    It serves one document at a time.
-    """
-
-    def __init__(self, schema: Schema) -> None:
-        from jsonschema import Draft202012Validator, validators
-        from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
-        from referencing import Resource
-        from referencing.jsonschema import DRAFT202012
-
-        self.steps = 0
-        self.deadline = 0.0
-        self.unsure = False
-        self.patterns = schema.loaded.patterns
-        checks: dict[str, Any] = dict(Draft202012Validator.VALIDATORS)
-        checks.update(pattern=self._pattern, uniqueItems=self._unique, multipleOf=self._multiple)
-        guarded = {keyword: self._guard(check) for keyword, check in checks.items()}
-        loaded = schema.loaded
-        registry: Any = REGISTRY
-        for name, content in (("", loaded.root), *loaded.files.items()):
-            resource: Any = Resource.from_contents(content, default_specification=DRAFT202012)
-            registry = registry.with_resource(loaded.address(name), resource)
-        # The registry has no way to fetch anything, so an address that is not in it is an error.
-        extend: Any = validators.extend
-        validator: Any = extend(Draft202012Validator, guarded)
-        self.validator: Any = validator(schema.loaded.root, registry=registry)
-
-    def errors(self, instance: object) -> Iterator[Error]:
-        self.steps = 0
-        self.deadline = monotonic() + MAX_SECONDS
-        self.unsure = False
-        yield from self.validator.iter_errors(instance)
-
-    def _guard(self, check: Callable[..., Any]) -> Callable[..., Any]:
-        def run(validator: Any, value: Any, instance: Any, schema: Any) -> Any:
-            self.steps += 1
-            if self.steps > MAX_STEPS or (not self.steps % 256 and monotonic() > self.deadline):
-                raise _TooMuch
-            if instance is OPAQUE:
-                return ()
-            return check(validator, value, instance, schema)
-
-        return run
-
-    def _pattern(self, _validator: Any, text: str, instance: Any, _schema: Any) -> Iterator[Error]:
-        from jsonschema.exceptions import ValidationError
-
-        if isinstance(instance, str):
-            found = self.patterns[text].search(instance)
-            if found is None:
-                self.unsure = True
-            elif not found:
-                yield ValidationError("no match")
-
-    @staticmethod
-    def _unique(_validator: Any, wanted: bool, instance: Any, _schema: Any) -> Iterator[Error]:
-        from jsonschema.exceptions import ValidationError
-
-        if wanted and isinstance(instance, list) and repeated(instance) is not None:
-            yield ValidationError("repeated items")
-
-    @staticmethod
-    def _multiple(validator: Any, step: Any, instance: Any, _schema: Any) -> Iterator[Error]:
-        from jsonschema.exceptions import ValidationError
-
-        # jsonschema divides floats and fails on what a division cannot give.
-        if validator.is_type(instance, "number") and no_multiple(instance, step):
-            yield ValidationError("no multiple")
 
 
 def explain(
@@ -231,7 +112,7 @@ class _Explainer:
                 if len(found) > self.limit:
                     notes.append(f"there are more than {self.limit:,} problems; the rest is not shown")
                     break
-        except _TooMuch:
+        except TooMuchWorkError:
             notes.append("checking took too long and was stopped; the rest of the file is not checked")
         except RecursionError:
             notes.append("the file is nested too deeply for this schema; the rest of it is not checked")
@@ -373,12 +254,12 @@ class _Explainer:
                 yield failure, True
             return
         machinery = self.schema.machinery
-        if not isinstance(machinery, _Machinery):
-            machinery = self.schema.machinery = _Machinery(self.schema)
+        if not isinstance(machinery, LimitedValidator):
+            machinery = self.schema.machinery = LimitedValidator(self.schema)
         for error in machinery.errors(instance):
             yield error, not self.unsure(error, machinery)
 
-    def unsure(self, error: Error, machinery: _Machinery) -> bool:
+    def unsure(self, error: Error, machinery: LimitedValidator) -> bool:
         """Whether an error may only come from something that was accepted unseen."""
         if not (self.opaque or self.long_keys or machinery.unsure):
             return False
@@ -475,7 +356,7 @@ class _Explainer:
         node = deref(found[1])
         if node.kind is not Kind.SCALAR or node.tag is not None:
             return None
-        for name, reading in _readings(node, self.loader, value):
+        for name, reading in likely_readings(node, self.loader, value):
             if self.schema.accepts(schema, reading):
                 return name
         return None
@@ -531,7 +412,7 @@ class _Explainer:
                 related.append((*self.key_span(present[renamed][0]), f"`{renamed}` is set here"))
             elif not shared and self.fits((*path, renamed), value):
                 changes = (RenameKey(whole, renamed, document=self.number),)
-        elif near is not None and not (elsewhere and _is_weaker_guess(name, near)):
+        elif near is not None and not (elsewhere and is_weaker_guess(name, near)):
             suggestion = near
             if not shared and self.fits((*path, near), value):
                 changes = (RenameKey(whole, near, document=self.number),)
@@ -738,7 +619,7 @@ class _Explainer:
         branches: dict[object, list[Error]] = {}
         for each in error.context:
             branches.setdefault(each.relative_schema_path[0], []).append(each)
-        ranked = sorted(branches.values(), key=_distance)
+        ranked = sorted(branches.values(), key=branch_distance)
         nearest = ranked[0]
         plain = {"type", "const", "enum", *_RANGE}
         if all(
@@ -825,22 +706,6 @@ def _is_false(schema: object) -> bool:
     return schema is False or (isinstance(schema, dict) and FORBIDDEN in schema)
 
 
-def _distance(errors: list[Error]) -> tuple[bool, int, int, int]:
-    """How far a branch of alternatives is from what stands there: the smallest was meant."""
-    other_kind = any(not each.relative_path and each.validator == "type" for each in errors)
-    # A key with a fixed value, such as `type: adam`, says which branch is meant.
-    other_choice = sum(
-        each.validator in ("const", "enum") and len(each.relative_path) <= 1 for each in errors
-    )
-    deepest = max(len(each.relative_path) for each in errors)
-    return other_kind, other_choice, len(errors), -deepest
-
-
-def _is_weaker_guess(name: str, near: str) -> bool:
-    """Whether a similar name is a weaker guess than the very same name in another section."""
-    return name.replace("-", "_").casefold() != near.replace("-", "_").casefold()
-
-
 def _known_keys(names: tuple[str, ...]) -> str | None:
     return choices(list(names)) if names else None
 
@@ -848,43 +713,3 @@ def _known_keys(names: tuple[str, ...]) -> str | None:
 def _line_end(text: str, start: int) -> int:
     ends = [each for each in (text.find("\n", start), text.find("\r", start)) if each >= 0]
     return min(ends, default=len(text))
-
-
-# Kept as text, and asked for texts with a digit alone: building it takes longer than reading some configs.
-_HUMAN = r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-+]?\d+(?:\.\d+)? ?(?:%|[kKMGT]i?[bB]?|[a-zA-Z]{1,3})"
-
-
-def _readings(node: Node, loader: Loader, value: Any) -> Iterator[tuple[str, Any]]:
-    """What a reader may take a scalar for, though the loader does not: each with the name of the trap."""
-    text = node.text
-    if node.style:
-        if node.style in "'\"":
-            read = resolve(text, loader)
-            if read.error is None and not isinstance(read.value, str):
-                yield "quoted", read.value
-            for other in (LOADERS["pyyaml"], LOADERS["ruamel"]):
-                again = resolve(text, other)
-                if again.error is None and not isinstance(again.value, str):
-                    yield "quoted", again.value
-        return
-    if isinstance(value, bool):
-        yield "bool-for-number", int(value)
-    for other in (LOADERS["pyyaml"], LOADERS["ruamel"]):
-        if other is not loader:
-            read = resolve(text, other)
-            if read.error is None and not (type(read.value) is type(value) and equal(read.value, value)):
-                yield "other-version", read.value
-    if isinstance(value, str):
-        word = text.lower().lstrip("+-")
-        if word == "none":
-            yield "null-word", None
-        if word in ("nan", "inf", "infinity"):
-            yield "null-word", float(word)
-        if text.lstrip("+-")[:1].isdigit() and re.fullmatch(_HUMAN, text):
-            digits = re.match(r"[-+]?[\d,]+", text)
-            assert digits is not None
-            with contextlib.suppress(ValueError):
-                number = int(digits.group().replace(",", ""))
-                # Which number is meant is open (90 or 0.9 for `90%`), so any that fits will do.
-                for reading in (number, number / 100, 1, 0.5):
-                    yield "human-number", reading

@@ -13,7 +13,7 @@ from test_schema_accept import DEFINITIONS, instances, schemas
 
 from cfgfix.config.document.compose import DataError, compose
 from cfgfix.config.loaders.scalars import LOADERS
-from cfgfix.config.schema import explain, failures
+from cfgfix.config.schema import explain, failures, limited_validator
 from cfgfix.config.schema.load import FORBIDDEN
 from cfgfix.config.schema.validate import Schema
 from cfgfix.core.source_file import read_source
@@ -42,7 +42,7 @@ def in_any_order(rows):
 def both(schema, instance):
     """Return the errors found without jsonschema, or None, and those of jsonschema."""
     own = schema.failures(instance)
-    theirs = list(explain._Machinery(schema).errors(instance)) if own is not None else []
+    theirs = list(limited_validator.LimitedValidator(schema).errors(instance)) if own is not None else []
     return own, theirs
 
 
@@ -130,7 +130,7 @@ def test_the_real_configs_break_what_jsonschema_says(shared_path):
     from cfgfix.config.dialects.dialect import dialects, schema_data
 
     schema = Schema.load(schema_data(dialects()["myxtts"]), "myxtts/schema.json")
-    machinery = explain._Machinery(schema)
+    machinery = limited_validator.LimitedValidator(schema)
     judged = 0
     for path in sorted((shared_path / "corpus" / "configs").rglob("*.y*ml"))[::3]:
         document = compose(read_source(str(path)))
