@@ -584,9 +584,8 @@ def _storage(subject: Subject, pipeline: Outcome | None) -> Outcome:
     measured = storage.measure(str(path))
     lines = tuple(storage.describe_measurement(measured))
     if measured.refused is not None:
-        if "none of the files" in measured.refused or "no regular files" in measured.refused:
-            return _outcome("storage", State.FAIL, measured.refused, evidence=lines)
-        return _outcome("storage", State.SKIPPED, measured.refused, evidence=lines)
+        state = State.FAIL if measured.unreadable else State.SKIPPED
+        return _outcome("storage", state, measured.refused, evidence=lines)
     best = max(measured.runs, key=lambda run: run.median_mbs)
     data = {
         "mbs": best.median_mbs,

@@ -58,14 +58,9 @@ def _of_verdicts(verdicts: Any) -> Iterator[dict[str, Any]]:
     problems = [entry for entry in verdicts if entry["outcome"] == "problem"]
     for entry in problems:
         change = entry["change"]
-        if change and change.startswith("see ") and len(problems) > 1:
+        explained_by = entry.get("explained_by", ())
+        if any(other["name"] in explained_by for other in problems):
             # It only points to the causes that are listed beside it.
-            continue
-        if (
-            change
-            and change.startswith("measure the dataset:")
-            and any(other["name"] in ("stage", "prefetch", "epoch start") for other in problems)
-        ):
             continue
         yield {
             "name": entry["name"],

@@ -259,6 +259,8 @@ class Measurement:
     seed: int
     storage: Storage
     remarks: tuple[str, ...]
+    unreadable: bool = False
+    """Whether nothing was measured since there is no file with content that can be read."""
 
     @property
     def partly_cached(self) -> bool:
@@ -326,12 +328,16 @@ def measure(
     now = clock or time.perf_counter
     storage = read_storage(path, root)
     refusal = _refusal(path, storage)
+    empty = False
     if refusal is None:
         files, listed_all = _list_files(path)
-        if not files:
+        empty = not files
+        if empty:
             refusal = "there are no regular files with content that can be read"
     if refusal is not None:
-        return Measurement(path, refusal, (), None, method="", seed=seed, storage=storage, remarks=())
+        return Measurement(
+            path, refusal, (), None, method="", seed=seed, storage=storage, remarks=(), unreadable=empty
+        )
     generator = random.Random(seed)  # noqa: S311 - a sample, no secret
     remarks: list[str] = []
     if not listed_all:
@@ -365,6 +371,7 @@ def measure(
             seed=seed,
             storage=storage,
             remarks=(),
+            unreadable=True,
         )
     if not probed:
         remarks.append(

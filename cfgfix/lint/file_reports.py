@@ -101,7 +101,8 @@ def _report_config(
         )
     if document.problem is not None and document.problem.kind == "template":
         place = f"line {document.problem.line}"
-        return FileReport(source.path, passed_over=f"a template, YAML only once it is filled in ({place})")
+        reason = f"a template, YAML only once it is filled in ({place})"
+        return FileReport(source.path, passed_over=reason, template=True)
     unread = document.problem is not None and document.problem.kind != "limit"
     if unread and not (readable or forced or (says is not None and says.form == "yaml")):
         return FileReport(source.path, passed_over=NEITHER, alone=alone, settings=run.settings)

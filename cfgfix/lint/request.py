@@ -96,6 +96,8 @@ class FileReport:
     cycle: tuple[str, ...] = ()
     passed_over: str | None = None
     """Why the file was not checked, where it is no training config."""
+    template: bool = False
+    """Whether that is because it is a template, which a user may take for a config."""
     lacking: str | None = None
     """Why no program of the code here is known to open it, where none is."""
     opened_by: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cfgfix.measure.observe import Look, Loop, Step
-from cfgfix.measure.run_profile import Part, Stall
+from cfgfix.measure.run_profile import BETWEEN_STEPS, EPOCH_END, IN_STEP, Part, Stall
 from cfgfix.measure.statistics import robust_deviation
 
 STALL_SECONDS = 0.003
@@ -139,8 +139,8 @@ def find_stalls(steps: Sequence[Step], found: Attribution, loop: Loop) -> tuple[
     stalled = np.zeros(len(steps), dtype=bool)
     events: dict[tuple[str, tuple[str, str]], list[tuple[int, float]]] = {}
     for when, series in (
-        ("between steps", np.array([step.between for step in steps])),
-        ("in the step", np.array([step.call for step in steps])),
+        (BETWEEN_STEPS, np.array([step.between for step in steps])),
+        (IN_STEP, np.array([step.call for step in steps])),
     ):
         if not usual.any():
             break
@@ -148,15 +148,16 @@ def find_stalls(steps: Sequence[Step], found: Attribution, loop: Loop) -> tuple[
         limit = level + max(5 * robust_deviation(series[usual]), 0.25 * middle, STALL_SECONDS)
         for place in np.flatnonzero(usual & (series > limit)):
             key = ("", "")
-            if when == "between steps" and found.by_step[place]:
+            if when == BETWEEN_STEPS and found.by_step[place]:
                 key = found.by_step[place].most_common(1)[0][0]
             events.setdefault((when, key), []).append((int(place), float(series[place]) - level))
             stalled[place] = True
     made = []
     for (when, key), seen in events.items():
-        who, at, what = _named(found, key) if key in found.called else ("the compiled step", "", "")
-        if when == "between steps" and not key[0]:
-            who = "Python"
+        compiled = key not in found.called
+        who, at, what = ("the compiled step", "", "") if compiled else _named(found, key)
+        if when == BETWEEN_STEPS and not key[0]:
+            who, compiled = "Python", False
         hits, period = regular(seen)
         cost = [size for _, size in hits]
         made.append(
@@ -169,6 +170,7 @@ def find_stalls(steps: Sequence[Step], found: Attribution, loop: Loop) -> tuple[
                 period,
                 float(np.median(cost)),
                 sum(cost) / total if total else 0.0,
+                compiled,
             )
         )
     made += _at_epochs(steps, found, loop, middle, total)
@@ -199,7 +201,7 @@ def _at_epochs(
             who,
             at,
             what,
-            "at the end of an epoch",
+            EPOCH_END,
             len(hits),
             period_of(places),
             seconds,
@@ -224,8 +226,8 @@ def find_parts(
     made = []
     for key, count in looks.items():
         who, at, _ = _named(found, key)
-        if _is_loop_itself(key, loop):
-            who = "Keras"
+        by_keras = _is_loop_itself(key, loop)
         seconds = spent * count / seen
-        made.append(Part(who, at, seconds / len(chosen), seconds / total if total else 0.0))
+        share = seconds / total if total else 0.0
+        made.append(Part("Keras" if by_keras else who, at, seconds / len(chosen), share, by_keras))
     return tuple(sorted(made, key=lambda part: -part.share))

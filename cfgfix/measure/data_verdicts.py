@@ -62,14 +62,15 @@ def judge(found: DataProfile, graph: Node | None, cpus: int) -> tuple[Verdict, .
         blamed = [cause for cause in causes if cause is not None and cause.outcome is Outcome.PROBLEM]
         faults = tuple(dict.fromkeys(fault for cause in blamed for fault in cause.faults))
         hole = found.pace is not None and not found.pace.explained
+        names = tuple(cause.name for cause in blamed)
         change = (
-            "see " + ", ".join(cause.name for cause in blamed) + " below"
-            if blamed
+            "see " + ", ".join(names) + " below"
+            if names
             else "most of a batch's time lies outside of the stages: see stage below"
             if hole
             else "make the whole pipeline cheaper: see the time inside each stage"
         )
-        fed = replace(fed, faults=faults, change=change)
+        fed = replace(fed, faults=faults, change=change, explained_by=names)
     made = [
         fed,
         *causes,

@@ -23,6 +23,10 @@ GROWTH_BYTES = 0.1 * 2**20
 """Growth of the memory per step from which it is told, where it went on through the whole run."""
 
 
+BETWEEN_STEPS, IN_STEP, EPOCH_END = "between steps", "in the step", "at the end of an epoch"
+"""When a stall comes."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunPlan:
     """What to observe and how long."""
@@ -44,6 +48,8 @@ class Part:
     """Per step."""
     share: float
     """Of the run."""
+    by_keras: bool = False
+    """Whether it is the loop of Keras itself."""
 
     @property
     def label(self) -> str:
@@ -52,7 +58,7 @@ class Part:
 
     def as_dict(self) -> dict[str, object]:
         """Return the fields for JSON."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "by_keras"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +70,7 @@ class Stall:
     what: str
     """What it had called; nothing where that is not known."""
     when: str
-    """`between steps`, `in the step` or `at the end of an epoch`."""
+    """`BETWEEN_STEPS`, `IN_STEP` or `EPOCH_END`."""
     count: int
     period: float | None
     """In steps; None where they come at no fixed one."""
@@ -72,6 +78,8 @@ class Stall:
     """What one costs, the median."""
     share: float
     """Of the run."""
+    compiled: bool = False
+    """Whether nothing of Python was at work then, but the compiled step."""
 
     @property
     def label(self) -> str:
@@ -81,7 +89,7 @@ class Stall:
 
     def as_dict(self) -> dict[str, object]:
         """Return the fields for JSON."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "compiled"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from cfgfix.measure.numerics import (
 )
 from cfgfix.measure.observe import Loop, Step
 from cfgfix.measure.padding import judge_padding
-from cfgfix.measure.run_profile import RunProfile, short
+from cfgfix.measure.run_profile import EPOCH_END, RunProfile, short
 from cfgfix.measure.step_verdicts import judge_retraces
 from cfgfix.measure.verdicts import INPUT_BOUND, Outcome, Verdict
 from cfgfix.rules.faults import Fault
@@ -135,16 +135,15 @@ def _stalls(found: RunProfile) -> Iterator[Verdict]:
         # A single disturbance, or disturbances of a busy machine, are no one's stall.
         doubtful = stall.period is None and (stall.count < 2 or found.load.contended)
         doubtful = doubtful or (found.load.contended and stall.share < NOTABLE)
-        if doubtful and stall.when != "at the end of an epoch":
+        if doubtful and stall.when != EPOCH_END:
             continue
         often = (
             f"every {_steps(stall.period)} steps"
             if stall.period is not None
             else counted(stall.count, "time")
         )
-        if stall.when == "at the end of an epoch":
-            often = "at the end of an epoch"
-        compiled = stall.who == "the compiled step"
+        if stall.when == EPOCH_END:
+            often = EPOCH_END
         # A pipeline that is built anew for each epoch costs its tracing; short epochs make it look large.
         building = stall.what.startswith("tensorflow.python.data")
         yield Verdict(
@@ -153,7 +152,7 @@ def _stalls(found: RunProfile) -> Iterator[Verdict]:
             f"{stall.label} takes {_ms(stall.seconds)} {often}, {stall.share:.1%} of the run",
             (f"{counted(stall.count, 'time')} in {counted(found.steps, 'step')}, {stall.when}",),
             change="look at what the step does then: other shapes, a branch, Python inside it"
-            if compiled
+            if stall.compiled
             else "build the dataset once, before the loop over the epochs"
             if building
             else "do it less often, or in a thread of its own",
@@ -172,9 +171,9 @@ def _ms(seconds: float) -> str:
 
 def _between_steps(found: RunProfile, *, eager: bool) -> Iterator[Verdict]:
     for part in found.parts:
-        if part.share < NOTABLE or (eager and not part.who.startswith("Keras")):
+        if part.share < NOTABLE or (eager and not part.by_keras):
             continue
-        if part.who == "Keras":
+        if part.by_keras:
             if part.share >= 0.2:
                 yield Verdict(
                     "between steps",

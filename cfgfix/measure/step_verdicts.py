@@ -53,6 +53,7 @@ def _data(found: StepProfile) -> Verdict:
         evidence,
         (),
         f"measure the dataset: cfgfix profile data --step-ms {found.step.median * 1e3:.3g}",
+        explained_by=("stage", "prefetch", "epoch start"),
     )
 
 

@@ -40,6 +40,8 @@ class Verdict:
     """What `cfgfix fix` would write into the user's config, or why it would not."""
     worth: float | None = None
     """How many times as fast the run is at most once this is mended; None where that is not known."""
+    explained_by: tuple[str, ...] = ()
+    """Names of verdicts beside it that say what to change, where it only points to them."""
 
     @property
     def rules(self) -> tuple[str, ...]:
@@ -58,6 +60,7 @@ class Verdict:
             "change": self.change,
             "fixes": list(self.fixes),
             "worth": self.worth,
+            **({"explained_by": list(self.explained_by)} if self.explained_by else {}),
         }
 
 
@@ -270,4 +273,5 @@ def from_dict(data: dict[str, Any]) -> Verdict:
         data["change"],
         tuple(data["fixes"]),
         data.get("worth"),
+        tuple(data.get("explained_by", ())),
     )

@@ -244,11 +244,7 @@ def summary(report: Report, style: Style) -> list[str]:
         lines += [f"only by its keys {file.path}: {file.lacking}" for file in checked if file.lacking]
         lines += map(_passed_over, passed)
     else:
-        lines += [
-            f"passed over {file.path}: {file.passed_over}"
-            for file in passed
-            if str(file.passed_over).startswith("a template")
-        ]
+        lines += [f"passed over {file.path}: {file.passed_over}" for file in passed if file.template]
     if style.quiet:
         return lines
     pending = report.pending()

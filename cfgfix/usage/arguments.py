@@ -56,6 +56,7 @@ class Fault:
         error: What happens: the name of the exception, or what a release does.
         takes: What the parameter takes, in words.
         severity: `error` or less.
+        number: Which numbers the parameter takes: `integer`, `float`, `number` or none.
     """
 
     kind: str
@@ -68,6 +69,7 @@ class Fault:
     error: str
     takes: str
     severity: str
+    number: str = ""
 
     @property
     def by(self) -> str:
@@ -269,6 +271,7 @@ class Arguments:
             refusal.error,
             refusal.takes,
             _ERROR if refusal.always else self._grade(bound.callable) or _ERROR,
+            refusal.number,
         )
 
     def _together(self, bound: BoundCall, path: str) -> Iterator[Fault]:

@@ -71,7 +71,7 @@ def _verdict(runs: ConfigRuns, fault: Fault, entry: Entry) -> Verdict:
                 and "integer" in fault.takes
             ):
                 notes = ("the code makes a float of it: `//` or int(...) keeps an integer",)
-        number = None if fault.computed else number_for(entry.data, fault.takes)
+        number = None if fault.computed else number_for(entry.data, fault.number)
         if number is not None:
             changes = (SetValue(entry.path, *number),)
             title = "Write it as an integer" if isinstance(number[0], int) else None
@@ -90,13 +90,13 @@ def _verdict(runs: ConfigRuns, fault: Fault, entry: Entry) -> Verdict:
     )
 
 
-def number_for(value: Any, takes: str) -> tuple[int | float, str] | None:
+def number_for(value: Any, wanted: str) -> tuple[int | float, str] | None:
     """Return the number that a value stands for, with its text, or None.
 
     The parameter takes numbers; None where that, or the number, is not certain.
     """
-    integer = takes.startswith("an integer")
-    if not integer and not takes.startswith(("a number", "a float")):
+    integer = wanted == "integer"
+    if not wanted:
         return None
     if isinstance(value, str):
         try:

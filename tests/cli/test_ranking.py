@@ -8,10 +8,10 @@ from cfgfix.output.diagnosis import causes
 from cfgfix.output.page import page
 
 
-def verdict(name, summary, worth=None, change=None, outcome="problem", fixes=()):
+def verdict(name, summary, worth=None, change=None, outcome="problem", fixes=(), explained_by=()):
     return {
         "name": name, "outcome": outcome, "summary": summary, "evidence": ["seen"], "rules": [{"id": "TFD001", "name": ""}],
-        "change": change, "fixes": list(fixes), "worth": worth,
+        "change": change, "fixes": list(fixes), "worth": worth, "explained_by": list(explained_by),
     }  # fmt: skip
 
 
@@ -52,9 +52,9 @@ def test_each_cause_stands_once_with_its_best_worth():
 
 def test_a_verdict_that_only_points_to_others_is_no_cause():
     verdicts = [
-        verdict("input", "input-bound", change="see stage below"),
+        verdict("input", "input-bound", change="see stage below", explained_by=["stage"]),
         verdict("stage", "slow map", change="num_parallel_calls"),
-        verdict("data", "input-bound", change="measure the dataset: cfgfix profile data"),
+        verdict("data", "input-bound", change="measure the dataset", explained_by=["stage", "prefetch"]),
     ]
     assert [cause["name"] for cause in rank({"data": {"verdicts": verdicts}})] == ["stage"]
     assert [cause["name"] for cause in rank({"data": {"verdicts": verdicts[:1]}})] == ["input"]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from cfgfix.measure.verdicts import (
@@ -88,3 +90,14 @@ def test_a_config_that_cannot_be_checked_is_told(tmp_path):
     lookup = look_up_fixes(str(tmp_path / "none.yaml"))
     found = with_fixes([VERDICT], lookup)
     assert found[0].fixes
+
+
+def test_in_an_eager_loop_only_keras_itself_is_told():
+    from cfgfix.measure.run_profile import Part
+    from cfgfix.measure.run_verdicts import _between_steps
+
+    own = Part("KerasLogger.on_train_batch_end", "train.py:3", 0.1, 0.5)
+    loop = Part("Keras", "", 0.1, 0.25, by_keras=True)
+    verdicts = list(_between_steps(SimpleNamespace(parts=[own, loop]), eager=True))
+    assert [verdict.summary.split(" takes")[0] for verdict in verdicts] == ["Keras itself"]
+    assert "by_keras" not in own.as_dict()

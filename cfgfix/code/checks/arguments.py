@@ -175,9 +175,7 @@ def _refused(program: Program, site: Site, name: str) -> Iterator[tuple[str, Exp
             value = _plain(item)
             refusal = judge.refusal_of(parameter, value) if value is not _ABSENT else None
             # A float for an integer has checks of its own.
-            if refusal is not None and not (
-                isinstance(value, float) and refusal.takes.startswith("an integer")
-            ):
+            if refusal is not None and not (isinstance(value, float) and refusal.number == "integer"):
                 yield key, item, refusal
 
 

@@ -27,6 +27,7 @@ from cfgfix.code.model.program import Program, fold, once
 from cfgfix.code.model.summary import ATTRIBUTE, NAME, STARRED, Expr, Scope
 from cfgfix.code.model.values import External, Made, Site, alternatives
 from cfgfix.code.tensorflow.calls import Calls, Parameters, load
+from cfgfix.core.records import dataclass
 from cfgfix.core.suggest import only_match
 
 NEEDLES = IMPORTS
@@ -79,26 +80,27 @@ def misfit(program: Program) -> Iterator[Hit]:
             continue
         if bound_twice(site.scope, head(site.call.func)) or _other_than_a_module(site):
             continue
-        says, expr, renamed = found
         yield Hit(
             site.scope,
-            (place_of(expr, site.scope) if expr is not None else None) or site.call.name_place,
+            (place_of(found.at, site.scope) if found.at is not None else None) or site.call.name_place,
             site.call.block,
             entry=Entered(site),
             values={
                 "name": as_written(program, site.scope, site.name)
                 if site.name.startswith("keras.")
                 else public_name(site.name),
-                "says": says if says.startswith("has `") else f"{says}: the call raises",
+                "says": f"{found.says}: the call raises" if found.raises else found.says,
                 "asked": asked_for(releases),
             },
             severity="warning"
-            if says.startswith("has `")
+            if not found.raises
             else where_known(releases, "warning")
             if releases.requirement.admits_one()
             else None,
-            rewrites=(Rewrite("rename-keyword", site.scope, site.call.place, renamed[1], renamed[0]),)
-            if renamed is not None
+            rewrites=(
+                Rewrite("rename-keyword", site.scope, site.call.place, found.renamed[1], found.renamed[0]),
+            )
+            if found.renamed is not None
             else (),
         )
 
@@ -110,8 +112,21 @@ def _other_than_a_module(site: Site) -> bool:
     )
 
 
-_Fault = tuple[str, Expr | None, tuple[str, str] | None]
-"""What is wrong, where it stands if not at the call, and the name that becomes another."""
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """What is wrong with the arguments of a call.
+
+    Attributes:
+        says: What is wrong, in words.
+        at: Where it stands, if not at the call.
+        renamed: A name of an argument and the one that it becomes.
+        raises: Whether the call raises by it.
+    """
+
+    says: str
+    at: Expr | None = None
+    renamed: tuple[str, str] | None = None
+    raises: bool = True
 
 
 def _faults(program: Program, calls: Calls, site: Site) -> Iterator[_Fault]:
@@ -119,7 +134,7 @@ def _faults(program: Program, calls: Calls, site: Site) -> Iterator[_Fault]:
     call = site.call
     name = site.name
     if name in calls.abstract:
-        yield "is abstract: no object of it can be made, only its functions called", None, None
+        yield _Fault("is abstract: no object of it can be made, only its functions called")
         return
     known = api(program).constructor(name)
     by_position = sum(1 for item in call.args if item[0] != STARRED)
@@ -133,19 +148,18 @@ def _faults(program: Program, calls: Calls, site: Site) -> Iterator[_Fault]:
     if not starred:
         for key in given:
             if key in parameters.positional[:by_position]:
-                yield f"is given `{key}` twice, by position and by name", call.keyword(key), None
+                yield _Fault(f"is given `{key}` twice, by position and by name", call.keyword(key))
         if by_position > len(parameters.positional) and not parameters.more and known is None:
-            yield (
+            yield _Fault(
                 f"takes {len(parameters.positional)} arguments by position and is given {by_position}",
                 call.args[len(parameters.positional)],
-                None,
             )
     if known is None and not parameters.any_name:
         yield from _unknown(parameters, site, given)
     if not call.opaque and not starred:
         for key in parameters.required:
             if key not in given and key not in parameters.positional[:by_position]:
-                yield f"is not given `{key}`, which it needs", None, None
+                yield _Fault(f"is not given `{key}`, which it needs")
         yield from _types(parameters, site)
 
 
@@ -170,7 +184,7 @@ def _twice_by_release(
         return
     for key in given:
         if all(key in order[:by_position] for order in orders):
-            yield f"is given `{key}` twice, by position and by name", site.call.keyword(key), None
+            yield _Fault(f"is given `{key}` twice, by position and by name", site.call.keyword(key))
 
 
 def _unknown(parameters: Parameters, site: Site, given: list[str]) -> Iterator[_Fault]:
@@ -178,7 +192,7 @@ def _unknown(parameters: Parameters, site: Site, given: list[str]) -> Iterator[_
         if key not in parameters.named:
             left = sorted(parameters.named - set(given))
             near = only_match(key, left)
-            yield (
+            yield _Fault(
                 f"has no parameter `{key}`" + (f" (did you mean `{near}`?)" if near else ""),
                 site.call.keyword(key),
                 (key, near) if near else None,
@@ -195,10 +209,10 @@ def _types(parameters: Parameters, site: Site) -> Iterator[_Fault]:
         if _OF_TYPES.fullmatch(parameter) or parameter in parameters.required:
             continue
         if isinstance(value, External) and fold(value.name) in _TYPES and "dtype" in parameters.named:
-            yield (
+            yield _Fault(
                 f"has `{parameter}` at position {position + 1}, where {text(expr, site.scope)} stands: `dtype` goes by name",
                 expr,
-                None,
+                raises=False,
             )
 
 

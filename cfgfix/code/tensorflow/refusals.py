@@ -22,6 +22,7 @@ class Refusal:
         takes: What the parameter takes, in words; empty where that has no short name.
         always: Whether all releases that are asked for, and were tried, refuse it.
         kind: The class of values that it is of.
+        number: Which numbers the parameter takes: `integer`, `float`, `number` or none.
     """
 
     is_word: bool
@@ -30,6 +31,7 @@ class Refusal:
     takes: str
     always: bool
     kind: str
+    number: str = ""
 
 
 class Refusals:
@@ -70,7 +72,8 @@ class Refusals:
             return None
         if is_word and not parameter.kind and len(parameter.words) == 1 and not meant:
             return None
-        return Refusal(is_word, meant, error, takes, self._always(parameter, kind), kind)
+        always, number = self._always(parameter, kind), parameter.number(newest)
+        return Refusal(is_word, meant, error, takes, always, kind, number)
 
     def _always(self, parameter: Parameter, kind: str) -> bool:
         """Tell whether all releases that may be meant refuse a class of values; one tried release stands for all of its Keras."""

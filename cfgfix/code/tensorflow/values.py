@@ -47,6 +47,19 @@ class Parameter:
         mask, error = self.refused.get(kind, (0, ""))
         return mask & releases, error
 
+    def number(self, releases: int) -> str:
+        """Return which numbers the parameter takes: `integer`, `float`, `number` or none.
+
+        None is the empty text: it takes words, objects or truth values, or it is not known.
+        """
+        if any(mask & releases for mask in self.words.values()) or self.kind or self._free("text", releases):
+            return ""
+        if self._free("more", releases) and not self._free("float", releases):
+            return "integer"
+        if not self._free("float-part", releases):
+            return ""
+        return "float" if not self._free("one", releases) and self._free("float", releases) else "number"
+
     def takes(self, releases: int) -> str:
         """Return in words what the parameter takes, such as `an integer above 0`.
 
@@ -54,23 +67,21 @@ class Parameter:
         """
 
         def free(kind: str) -> bool:
-            return not self.refused.get(kind, (0, ""))[0] & releases
+            return self._free(kind, releases)
 
         if any(mask & releases for mask in self.words.values()):
             some = [f"'{word}'" for word, mask in self.words.items() if mask & releases]
             return "one of " + ", ".join(some) if len(some) <= 6 else ""
-        if self.kind or free("text"):
-            return ""
-        integer = free("more") and not free("float")
-        number = free("float-part")
-        if not integer and not number:
-            return "true or false" if free("true") and free("false") and not free("more") else ""
-        if not integer and not free("one") and free("float"):
+        number = self.number(releases)
+        if not number:
+            truth = not (self.kind or free("text") or free("more")) and free("true") and free("false")
+            return "true or false" if truth else ""
+        if number == "float":
             return "a float"
         low = ""
         if not free("minus") and not free("float-minus"):
             low = " above 0" if not free("zero") else " from 0 on"
-        if integer:
+        if number == "integer":
             return f"an integer{low}"
         if not free("float"):
             end = "below 1" if not free("float-one") else "up to 1"
@@ -80,6 +91,9 @@ class Parameter:
                 else f"a number {end}"
             )
         return f"a number{low}"
+
+    def _free(self, kind: str, releases: int) -> bool:
+        return not self.refused.get(kind, (0, ""))[0] & releases
 
 
 class Values:
