@@ -34,7 +34,8 @@ from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.python_files import PythonFile, clear_package_cache
 from cfgfix.code.model.summary import Place, Scope
 from cfgfix.code.model.summary_cache import SummaryStore
-from cfgfix.code.tensorflow.requirements import FILES, Requirement, find_requirement
+from cfgfix.code.tensorflow.requirement import FILES, Requirement
+from cfgfix.code.tensorflow.requirements import find_requirement
 from cfgfix.core import cache
 from cfgfix.core.edits import Fix
 from cfgfix.core.finding_data import pack_finding, unpack_finding

@@ -414,9 +414,9 @@ def require_release(text: str, path: str | None = None) -> None:
     Raises:
         CfgfixError: It is neither a release, nor a requirement, nor a word that the setting knows.
     """
-    from cfgfix.code.tensorflow.requirements import setting
+    from cfgfix.code.tensorflow.requirement import asked_release
 
-    setting(text, path)
+    asked_release(text, path)
 
 
 def overruled(settings: Settings, **changes: Any) -> Settings:

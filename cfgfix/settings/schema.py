@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cfgfix.code.tensorflow.requirements import SETTING
+from cfgfix.code.tensorflow.requirement import SETTING
 from cfgfix.config.dialects.dialect import dialects
 from cfgfix.config.loaders.scalars import LOADERS
 from cfgfix.rules.catalogue import builtin

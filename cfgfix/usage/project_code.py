@@ -12,7 +12,8 @@ from cfgfix.code.inference.interpreter.objects import Spot
 from cfgfix.code.model.positions import Offsets
 from cfgfix.code.model.python_files import clear_package_cache, find_python
 from cfgfix.code.model.summary_cache import SummaryStore
-from cfgfix.code.tensorflow.requirements import FILES, Requirement, find_requirement
+from cfgfix.code.tensorflow.requirement import FILES, Requirement
+from cfgfix.code.tensorflow.requirements import find_requirement
 from cfgfix.config.dialects.parameters import Branch, Reached
 from cfgfix.config.values.hit import Hit
 from cfgfix.core import cache

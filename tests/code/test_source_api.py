@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from cfgfix.code.tensorflow.api import load
-from cfgfix.code.tensorflow.requirements import AUTO, NOTHING, Requirement, find_requirement, setting
+from cfgfix.code.tensorflow.requirement import AUTO, NOTHING, Requirement, asked_release
+from cfgfix.code.tensorflow.requirements import find_requirement
 from cfgfix.core.errors import CfgfixError
 from cfgfix.lint.runner import Request, check
 from cfgfix.settings.reader import Settings
@@ -798,7 +799,7 @@ def test_what_is_installed_counts_where_no_file_says_it(
     ],
 )
 def test_the_setting_says_which_release_is_meant(value: str, text: str) -> None:
-    assert setting(value) == text
+    assert asked_release(value) == text
 
 
 @pytest.mark.parametrize(
@@ -806,7 +807,7 @@ def test_the_setting_says_which_release_is_meant(value: str, text: str) -> None:
 )
 def test_a_setting_that_says_nothing_is_refused(value: str) -> None:
     with pytest.raises(CfgfixError, match="is no release of TensorFlow"):
-        setting(value)
+        asked_release(value)
 
 
 def test_each_project_of_a_collection_has_its_own_releases(

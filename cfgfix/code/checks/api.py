@@ -41,7 +41,7 @@ from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Expr, Place
 from cfgfix.code.model.values import UNKNOWN, External, Made, Site, alternatives
 from cfgfix.code.tensorflow.api import Api
-from cfgfix.code.tensorflow.requirements import LATER_MINORS
+from cfgfix.code.tensorflow.requirement import LATER_MINORS
 
 NEEDLES = IMPORTS
 

@@ -22,7 +22,7 @@ from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.summary import NAME, Expr, Scope
 from cfgfix.code.tensorflow.api import Api
 from cfgfix.code.tensorflow.numpy_names import BACK, BUILTINS, CALLS, GONE, LATER
-from cfgfix.code.tensorflow.requirements import Requirement, Version
+from cfgfix.code.tensorflow.requirement import Requirement, Version
 from cfgfix.core.records import dataclass
 
 NEEDLES = IMPORTS

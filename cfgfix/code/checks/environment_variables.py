@@ -17,7 +17,7 @@ from cfgfix.code.model.hit import Hit, Rewrite, at
 from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.summary import BOOLEAN, CALL, NAME, SUBSCRIPT, Event, Scope
 from cfgfix.code.model.values import Site
-from cfgfix.code.tensorflow.requirements import LATER_MINORS
+from cfgfix.code.tensorflow.requirement import LATER_MINORS
 
 NEEDLES = (
     b"environ",

@@ -23,7 +23,7 @@ from cfgfix.code.model.hit import Hit, Step, at, hit_at
 from cfgfix.code.model.program import Program, fold, is_keras_model
 from cfgfix.code.model.summary import ATTRIBUTE, BINARY, CALL, NAME, Call, Event, Expr, Scope
 from cfgfix.code.model.values import Instance, Made, Site, Value, alternatives
-from cfgfix.code.tensorflow.requirements import LATER_MINORS
+from cfgfix.code.tensorflow.requirement import LATER_MINORS
 
 NEEDLES = (b"apply_gradients", b"minimize", b"_resource_apply", b"get_updates", *IMPORTS)
 

@@ -16,7 +16,7 @@ from cfgfix.code.model.expressions import constant, dotted, text, walk
 from cfgfix.code.model.program import Module, Program, absolute, once
 from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT, NAME, Event, Expr, Place, Scope
 from cfgfix.code.tensorflow.api import WHOLE, Api, Presence, load
-from cfgfix.code.tensorflow.requirements import Requirement
+from cfgfix.code.tensorflow.requirement import Requirement
 from cfgfix.core.records import dataclass
 
 IMPORTS = (

@@ -30,7 +30,7 @@ from cfgfix.code.model.summary import (
 from cfgfix.code.model.summary_cache import SummaryStore, dump, undump
 from cfgfix.code.model.summary_codec import pack, unpack
 from cfgfix.code.model.values import ClassValue, External, Function, ModuleValue, Value
-from cfgfix.code.tensorflow.requirements import NOTHING, Requirement
+from cfgfix.code.tensorflow.requirement import NOTHING, Requirement
 from cfgfix.core.cache import digest
 from cfgfix.core.errors import UnreadableError
 from cfgfix.core.source_file import SourceFile

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from cfgfix.code.tensorflow.requirements import Requirement
+from cfgfix.code.tensorflow.requirement import Requirement
 from cfgfix.core.records import dataclass
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))

@@ -56,7 +56,8 @@ def major_asked(folder: str, looked: list[str]) -> int | None:
         folder: Where the class stands; the folders above are looked in up to the repository's.
         looked: Gets every file that was looked for.
     """
-    from cfgfix.code.tensorflow.requirements import admits, asked_in
+    from cfgfix.code.tensorflow.requirement import admits
+    from cfgfix.code.tensorflow.requirement_files import asked_in
 
     here = os.path.abspath(folder)
     for _ in range(MAX_LEVELS):

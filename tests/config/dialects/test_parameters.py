@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cfgfix.code.tensorflow.api import Api, load
-from cfgfix.code.tensorflow.requirements import NOTHING
+from cfgfix.code.tensorflow.requirement import NOTHING
 from cfgfix.config.dialects.dialect import dialects
 from cfgfix.config.dialects.meanings import MEANINGS
 from cfgfix.config.dialects.parameters import TRAINING, Reached, dialect_by_meanings, key_meanings, meaning_of
