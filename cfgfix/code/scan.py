@@ -23,6 +23,7 @@ from cfgfix.code.inference.entry_points import (
     unnamed,
     unused,
 )
+from cfgfix.code.inference.expected_errors import is_caught, is_wanted
 from cfgfix.code.inference.flow.flow import Flow
 from cfgfix.code.inference.flow.run import MAX_WAYS
 from cfgfix.code.inference.guards import behind_a_default, never_reached
@@ -43,7 +44,7 @@ from cfgfix.core.findings import Finding, Location, Severity, State
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile
 from cfgfix.rules.report import Operands, make_finding, make_fix
-from cfgfix.rules.rule import About, Notebooks, Rule
+from cfgfix.rules.rule import About, InTry, Notebooks, Rule
 
 PREFIX = "source."
 PUT_ASIDE = frozenset(
@@ -352,7 +353,13 @@ class _Maker:
         module: Module = hit.scope.module
         path = module.path
         identity = (rule.id, path, hit.place)
-        if never_reached(hit.scope, hit.block, hit.place):
+        if never_reached(hit.scope, hit.block, hit.place) or is_wanted(hit.scope, hit.block):
+            return
+        if (
+            rule.policy.in_try is InTry.SKIP
+            and _own_severity(rule, hit) is Severity.ERROR
+            and is_caught(hit.scope, hit.block)
+        ):
             return
         if hit.entry is not None:
             hit = replace(hit, flow=hit.entry.flow())
@@ -466,7 +473,15 @@ class _Maker:
 
     def _level(self, rule: Rule, hit: Hit, path: str) -> Severity:
         """Return the severity of a hit before the settings have their say."""
-        severity = Severity[hit.severity.upper()] if hit.severity else rule.severity
+        severity = self._level_in_use(rule, hit, path)
+        if not is_test(path):
+            return severity
+        usual = Severity.INFO if rule.policy.about is About.RUN else Severity.ERROR
+        return min(severity, rule.policy.in_tests or usual)
+
+    def _level_in_use(self, rule: Rule, hit: Hit, path: str) -> Severity:
+        """Return the severity of a hit by what runs its place."""
+        severity = _own_severity(rule, hit)
         of_release = rule.policy.about is About.RELEASE
         if not of_release and hit.flow and is_test(hit.flow[0].scope.module.path) and not is_test(path):
             # A test tries what a program as a rule does not do; what a release refuses it refuses there too.
@@ -633,6 +648,11 @@ class _Maker:
         except CannotRewriteError as error:
             return None, str(error)
         return make_fix(rule, scope, found, safety=hit.safety, title=hit.title), None
+
+
+def _own_severity(rule: Rule, hit: Hit) -> Severity:
+    """Return the severity of a hit by itself, wherever it stands."""
+    return Severity[hit.severity.upper()] if hit.severity else rule.severity
 
 
 MAX_UNDER = 3

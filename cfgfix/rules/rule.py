@@ -77,6 +77,15 @@ class Notebooks(Enum):
     """All is information: what a guide shows on purpose, or the order of cells, which a reader runs one by one."""
 
 
+class InTry(Enum):
+    """What becomes of an error whose place stands in a `try` that catches it."""
+
+    SKIP = "skip"
+    """It is not told: the program is ready for it."""
+    SAME = "same"
+    """It is told as elsewhere: what is caught is a fault all the same, or the check has looked."""
+
+
 class YieldsTo(Enum):
     """What makes a finding an echo of another one, which is told in its place."""
 
@@ -96,7 +105,11 @@ class Policy:
     about: About = About.RUN
     notebooks: Notebooks = Notebooks.SAME
     in_tests: Severity | None = None
-    """The severity in a config of the project's tests; None for the usual one."""
+    """The highest severity in a config or module of the project's tests.
+
+    None for the usual one: in a config its own, in a module information where the finding is about a run.
+    """
+    in_try: InTry = InTry.SKIP
     depends_on: frozenset[str] = frozenset()
     """What else decides whether a finding about a config holds: of `DEPENDS_ON`."""
     refuses_key: bool = False
