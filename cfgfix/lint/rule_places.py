@@ -112,7 +112,7 @@ def _collect_entries(
 
 
 def place_names(view: View, binding: Binding) -> dict[str, Any]:
-    """Return the operands that say where a rule is judged."""
+    """Return the operands about the place of a rule: `key`, `value`, `raw`."""
     path = binding.path or ()
     text = view.document.source.text
     node = binding.node

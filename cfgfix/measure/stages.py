@@ -151,7 +151,7 @@ def _gaps(dataset: Any, graph: Node | None, seen: set[int]) -> Iterator[_Gap]:
 
 
 def _nodes_before_full_shuffle(dataset: Any, graph: Node | None) -> Iterator[int]:
-    """Yield the nodes, by `id`, that lie before a shuffle whose buffer takes everything they give."""
+    """Yield the `id` of each node in front of a shuffle that holds all elements at once."""
     if graph is None or not hasattr(dataset, "_inputs"):
         return
     inputs = dataset._inputs()  # noqa: SLF001 - as in `_gaps`

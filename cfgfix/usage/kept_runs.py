@@ -78,15 +78,15 @@ class KeptRun:
 
 @dataclass(frozen=True, slots=True)
 class KeptRuns:
-    """The runs of a project as they are kept.
+    """What is kept of a project's runs between checks.
 
     Attributes:
         runs: The runs, in the order in which they were made.
-        sites: The load sites of which it is not wholly known which files they get: the function, and the keys that are asked for.
-        fitting: For each file the places of the sites whose shape it has.
-        limits: The files that may say limits of jobs.
-        steps: The steps of all these runs.
-        steps_at: The steps that had been made when the verdicts on a config were begun, by its path.
+        sites: Load sites that may get files that are not known: the function, and the keys it asks for.
+        fitting: For each file, which of these sites ask for its keys.
+        limits: The job files.
+        steps: How many steps of the interpreter these runs took.
+        steps_at: How many were taken before the verdicts on a config began, by its path.
     """
 
     runs: tuple[KeptRun, ...]

@@ -216,7 +216,7 @@ def spot_of(scope: Scope, place: tuple[int, int, int, int], how: str = "") -> Sp
 
 
 def spots_of(items: Iterable[tuple[Expr, Scope]]) -> tuple[Spot, ...]:
-    """Return the places of some expressions, each line once, as many as are kept."""
+    """Return the places of some expressions, one for each line, up to a limit."""
     found: dict[tuple[str, int], Spot] = {}
     for expr, scope in items:
         place = spot(expr, scope)

@@ -290,7 +290,7 @@ def upstream(dataset: Dataset) -> Iterator[Dataset]:
 
 
 def of_all_members(way: list[Dataset], step: Dataset, kinds: Container[str]) -> bool:
-    """Tell whether a step is done to all that the last elements are made of.
+    """Tell whether a step is applied to every dataset that is zipped later.
 
     What `zip` pairs comes from each of its datasets: a repeated counter beside the data repeats no data.
     """

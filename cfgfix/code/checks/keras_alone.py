@@ -1,4 +1,4 @@
-"""Modules and names of standalone Keras that the release beside the project's TensorFlow does not have."""
+"""Names that the project imports from standalone Keras, and that its Keras does not have."""
 
 from __future__ import annotations
 

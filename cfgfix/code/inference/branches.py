@@ -30,9 +30,9 @@ def excluded(entered: Site, scope: Scope, block_number: int, *, names: bool = Tr
 
 
 def forced(entered: Site, scope: Scope, block_number: int) -> bool:
-    """Tell whether every guard around a place holds where a call entered.
+    """Tell whether the arguments of a call make every `if` around a place true.
 
-    The call is that by which the place's function was entered; without a guard the answer is no.
+    The call is the one that entered the place's function; without an `if` the answer is no.
     """
     guards = [
         (part, side)

@@ -182,7 +182,7 @@ def _up_to_the_top(scope: Scope) -> Iterator[Scope]:
 
 
 def _never_named_inside(scope: Scope) -> bool:
-    """Tell whether a function inside another is named nowhere in that one; from elsewhere nobody can."""
+    """Tell whether a function inside another is never named there, so that nobody calls it."""
     if scope.kind != "function" or scope.decorators or scope.parent <= 0:
         return False
     scopes = scope.module.summary.scopes

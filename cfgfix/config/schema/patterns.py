@@ -364,9 +364,9 @@ class Pattern:
 
 
 def read_pattern(text: str) -> Pattern | str:
-    """Return the pattern, ready to run, or why it is not run.
+    """Return a pattern that can be matched, or why it is not matched.
 
-    The reason follows "because".
+    The reason ends a sentence that says "because".
     """
     import re
     import warnings

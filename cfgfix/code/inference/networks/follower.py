@@ -263,7 +263,7 @@ class Follower:
     # What others ask
 
     def doubted(self, value: Value) -> bool:
-        """Tell whether not everything is known of a layer or model."""
+        """Tell whether something of a layer or model is not known."""
         return id(value) in self.unsure
 
     def is_model(self, value: Value | None) -> bool:
