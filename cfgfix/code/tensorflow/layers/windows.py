@@ -54,25 +54,38 @@ def _slid(
     )
 
 
+def _kernel_and_space(arguments: Arguments, shape: Shape, rank: int) -> tuple[tuple[int, ...], Shape]:
+    """Return the kernel of a layer that slides over space, and the space that comes of it."""
+    kernel = arguments.sizes("kernel_size", rank)
+    space = _slid(
+        shape,
+        kernel,
+        arguments.sizes("strides", rank, 1),
+        arguments.sizes("dilation_rate", rank, 1),
+        arguments.word("padding", "valid"),
+    )
+    return kernel, space
+
+
+def _with_weights(
+    arguments: Arguments, space: Shape, filters: int, weights: int, *, extra: float = 0
+) -> LayerSizes:
+    """Return the sizes of a layer with a kernel, and with a bias unless it is told to have none."""
+    bias = filters if arguments.flag("use_bias", True) else 0
+    made = LayerSizes(((*space, filters),), trainable=weights + bias, for_weights=True, extra=extra)
+    return activated(made, activation_named(arguments.value("activation")))
+
+
 def _convolution(rank: int) -> Rule:
     def sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
         arguments.channels_last()
         shape = _space(inputs, rank)
         filters, groups = arguments.number("filters"), arguments.number("groups", 1)
-        kernel = arguments.sizes("kernel_size", rank)
-        space = _slid(
-            shape,
-            kernel,
-            arguments.sizes("strides", rank, 1),
-            arguments.sizes("dilation_rate", rank, 1),
-            arguments.word("padding", "valid"),
-        )
+        kernel, space = _kernel_and_space(arguments, shape, rank)
         if channels(shape) % groups:
             raise UnknownSize
         weights = product(kernel) * (channels(shape) // groups) * filters
-        weights += filters if arguments.flag("use_bias", True) else 0
-        made = LayerSizes(((*space, filters),), trainable=weights, for_weights=True)
-        return activated(made, activation_named(arguments.value("activation")))
+        return _with_weights(arguments, space, filters, weights)
 
     return sizes
 
@@ -82,17 +95,8 @@ def _depthwise(rank: int) -> Rule:
         arguments.channels_last()
         shape = _space(inputs, rank)
         count = channels(shape) * arguments.number("depth_multiplier", 1)
-        kernel = arguments.sizes("kernel_size", rank)
-        space = _slid(
-            shape,
-            kernel,
-            arguments.sizes("strides", rank, 1),
-            arguments.sizes("dilation_rate", rank, 1),
-            arguments.word("padding", "valid"),
-        )
-        weights = product(kernel) * count + (count if arguments.flag("use_bias", True) else 0)
-        made = LayerSizes(((*space, count),), trainable=weights, for_weights=True)
-        return activated(made, activation_named(arguments.value("activation")))
+        kernel, space = _kernel_and_space(arguments, shape, rank)
+        return _with_weights(arguments, space, count, product(kernel) * count)
 
     return sizes
 
@@ -103,21 +107,12 @@ def _separable(rank: int) -> Rule:
         shape = _space(inputs, rank)
         filters = arguments.number("filters")
         middle = channels(shape) * arguments.number("depth_multiplier", 1)
-        kernel = arguments.sizes("kernel_size", rank)
-        space = _slid(
-            shape,
-            kernel,
-            arguments.sizes("strides", rank, 1),
-            arguments.sizes("dilation_rate", rank, 1),
-            arguments.word("padding", "valid"),
-        )
+        kernel, space = _kernel_and_space(arguments, shape, rank)
         weights = product(kernel) * middle + middle * filters
-        weights += filters if arguments.flag("use_bias", True) else 0
         between = (
             math.inf if None in space else product([size for size in space if size is not None]) * middle
         )
-        made = LayerSizes(((*space, filters),), trainable=weights, for_weights=True, extra=between)
-        return activated(made, activation_named(arguments.value("activation")))
+        return _with_weights(arguments, space, filters, weights, extra=between)
 
     return sizes
 
@@ -142,9 +137,7 @@ def _transposed(rank: int) -> Rule:
             for size, one_kernel, stride, spread in zip(shape[:-1], kernel, strides, dilation, strict=True)
         )
         weights = product(kernel) * filters * channels(shape)
-        weights += filters if arguments.flag("use_bias", True) else 0
-        made = LayerSizes(((*space, filters),), trainable=weights, for_weights=True)
-        return activated(made, activation_named(arguments.value("activation")))
+        return _with_weights(arguments, space, filters, weights)
 
     return sizes
 
