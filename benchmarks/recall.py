@@ -6,7 +6,7 @@ program is found where each of its faults has a finding, and partly found where 
 a finding at the fault, and silent where the state after has none at the lines that stand there since.
 
     python benchmarks/recall.py [FOLDER] [--missed] [--all]
-    python benchmarks/recall.py --repairs CHECKOUTS [--half build|unseen] [--missed] [--all]
+    python benchmarks/recall.py --repairs CHECKOUTS [--half build|unseen|later] [--missed] [--all]
 
 FOLDER holds the programs, by the paths of the table (default: `shared` beside the checkout). CHECKOUTS holds the
 repositories, as `owner+name` or `owner/name`, bare or not. `--missed` lists what is not found, `--all` every finding of
@@ -31,6 +31,7 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 PLACES = Path(__file__).resolve().parent / "recall" / "places.tsv"
 REPAIRS = Path(__file__).resolve().parent / "recall" / "repairs.tsv"
+LATER_REPAIRS = Path(__file__).resolve().parent / "recall" / "later_repairs.tsv"
 TOLD = ("error", "warning")
 READ = (".py", ".yaml", ".yml", ".toml", ".cfg", ".ini", ".txt", ".json", ".lock")
 """The endings of the files of a repository that a check may read; the others are left where they are."""
@@ -94,11 +95,16 @@ def findings_of(folder: Path, environment: dict[str, str]) -> list[tuple[str, in
 
 
 def repairs_of(half: str | None) -> list[Repair]:
-    """Return the repairs of the table; odd rows are the half to build with, even ones the unseen half."""
+    """Return the repairs of a table; odd rows are the half to build with, even ones the unseen half.
+
+    `later` are those of the second table, which were found when both halves had been looked at.
+    """
     rows = [
         Repair(*row[:4], tuple(map(int, row[4].split(","))), *row[5:])  # type: ignore[call-arg]
-        for row in rows_of(REPAIRS)
+        for row in rows_of(LATER_REPAIRS if half == "later" else REPAIRS)
     ]
+    if half == "later":
+        return rows
     return {None: rows, "build": rows[::2], "unseen": rows[1::2]}[half]
 
 
@@ -248,7 +254,7 @@ def main() -> None:
     parser.add_argument(
         "--repairs", type=Path, metavar="CHECKOUTS", help="count the repairs of public repositories"
     )
-    parser.add_argument("--half", choices=("build", "unseen"), help="of the repairs: every other row")
+    parser.add_argument("--half", choices=("build", "unseen", "later"), help="of the repairs")
     parser.add_argument("--missed", action="store_true", help="list what is not found")
     parser.add_argument(
         "--all", action="store_true", help="list every finding of each program or at each place"
