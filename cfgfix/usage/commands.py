@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Iterator
 
 from cfgfix.code.inference.interpreter.models.options import SHELL
+from cfgfix.core.patterns import late
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import read_regular
 
@@ -17,14 +18,14 @@ MAX_TEXT = 400_000
 """Largest file that is looked through for commands, in bytes."""
 MAX_COMMANDS = 200
 """Most commands of one project."""
-_PYTHON = re.compile(
+_PYTHON = late(
     r"(?:^|[\s;&|(`$\"'!/])(?:python[0-9.]*|torchrun|ipython|uv\s+run|poetry\s+run|pipenv\s+run)\s+(?P<rest>[^\n]*)"
 )
-_ASSIGNED = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(\"[^\"]*\"|'[^']*'|[^\s;#&|]*)\s*$")
-_LOOP = re.compile(r"^\s*for\s+([A-Za-z_][A-Za-z0-9_]*)\s+in\s+(.+?)\s*(?:;\s*do\b.*)?$")
-_VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*|[0-9@*])(?::-([^}]*))?\}?")
-_ENDS = re.compile(r"\s(?:\||>|<|&&|&|\|\||;|2>|1>)|;|`|\)\s*$|&&|\|\||\s#\s")
-_FOR_HUMANS = re.compile(r"[<\[{].*[>\]}]|^(?:path/to|/path/|\.\.\.|…)")
+_ASSIGNED = late(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(\"[^\"]*\"|'[^']*'|[^\s;#&|]*)\s*$")
+_LOOP = late(r"^\s*for\s+([A-Za-z_][A-Za-z0-9_]*)\s+in\s+(.+?)\s*(?:;\s*do\b.*)?$")
+_VARIABLE = late(r"\$\{?([A-Za-z_][A-Za-z0-9_]*|[0-9@*])(?::-([^}]*))?\}?")
+_ENDS = late(r"\s(?:\||>|<|&&|&|\|\||;|2>|1>)|;|`|\)\s*$|&&|\|\||\s#\s")
+_FOR_HUMANS = late(r"[<\[{].*[>\]}]|^(?:path/to|/path/|\.\.\.|…)")
 
 
 @dataclass(frozen=True, slots=True)

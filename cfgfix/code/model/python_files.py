@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from cfgfix.code.model.summary import MAX_BYTES
+from cfgfix.core.patterns import late
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import is_inside, project, read_regular
 
@@ -220,7 +221,7 @@ def _begins(root: tuple[str | None, ...], parts: list[str]) -> bool:
 
 
 _WILD = frozenset("*?[")
-_ESCAPED = re.compile(r"\\([\w#*?.~$%&+,;:=@ -])")
+_ESCAPED = late(r"\\([\w#*?.~$%&+,;:=@ -])")
 """A letter behind a backslash that stands for itself; in brackets it does so for `fnmatch` too."""
 
 

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 
+from cfgfix.core.patterns import late
 from cfgfix.core.source_file import read_regular
 
 MAX_BYTES = 128 * 1024
@@ -13,18 +14,16 @@ MAX_FILES = 60
 """Most files of deployments that are read."""
 MAX_DEPTH = 4
 """Most folders inside one another that are looked in for them."""
-_FROM = re.compile(r"^FROM\s+(?:--\S+\s+)?(?P<image>\S+)")
-_KEY = re.compile(r"""^[\s-]*["']?image["']?\s*:\s*["']?(?P<image>[^\s"',]+)""")
+_FROM = late(r"^FROM\s+(?:--\S+\s+)?(?P<image>\S+)")
+_KEY = late(r"""^[\s-]*["']?image["']?\s*:\s*["']?(?P<image>[^\s"',]+)""")
 """The image of a container in a manifest of Kubernetes, a compose file, a pipeline or a development container."""
-_OFFICIAL = re.compile(r"(?:[\w-]+\.[\w.:-]+/)?tensorflow/tensorflow:(?P<release>\d+(?:\.\d+){1,2})(?![\w.])")
+_OFFICIAL = late(r"(?:[\w-]+\.[\w.:-]+/)?tensorflow/tensorflow:(?P<release>\d+(?:\.\d+){1,2})(?![\w.])")
 """An image of TensorFlow, of a registry that is named or not: the tag begins with the release."""
-_AMAZON = re.compile(
+_AMAZON = late(
     r"\d{12}\.dkr\.ecr\.[\w-]+\.amazonaws\.com/tensorflow-(?:training|inference):(?P<release>\d+(?:\.\d+){1,2})(?![\w.])"
 )
-_GOOGLE = re.compile(
-    r"[\w.-]+/deeplearning-platform-release/tf2?-[a-z]+\.(?P<major>[12])-(?P<minor>\d+)(?!\d)"
-)
-_NVIDIA = re.compile(
+_GOOGLE = late(r"[\w.-]+/deeplearning-platform-release/tf2?-[a-z]+\.(?P<major>[12])-(?P<minor>\d+)(?!\d)")
+_NVIDIA = late(
     r"nvcr\.io/nvidia/tensorflow:(?P<year>\d\d)\.(?P<month>\d\d)-(?:tf(?P<major>[12])-)?(?:tf2-)?py\d"
 )
 """NVIDIA's images carry the month: 21.02-tf2-py3; before they came with TensorFlow 2 they named no release."""
@@ -35,12 +34,12 @@ _MONTHS = (
 """Year and month in which TensorFlow 2.0, 2.1 and so on came out. An image of NVIDIA holds none that came later, and one of the last
 three: its release notes give TensorBoard 2.4.1 for 21.04 and 21.05, 2.5.0 for 21.06, 2.6.0 for 21.10."""
 _LAG = 2
-_FOLDERS = re.compile(
+_FOLDERS = late(
     r"^(?:\.devcontainer|argo\w*|charts?|helm\w*|infra\w*|k8s|kube\w*|kustomize|deploy\w*|manifests?)$",
     re.IGNORECASE,
 )
 """Folders in which what runs in containers is described."""
-_FILES = re.compile(r"^(?:(?:docker-)?compose[\w.-]*\.ya?ml|\.gitlab-ci\.yml|\.devcontainer\.json)$")
+_FILES = late(r"^(?:(?:docker-)?compose[\w.-]*\.ya?ml|\.gitlab-ci\.yml|\.devcontainer\.json)$")
 """Files beside the code that do so."""
 
 

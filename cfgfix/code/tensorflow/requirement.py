@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable, Sequence
 
 from cfgfix.core.errors import CfgfixError
+from cfgfix.core.patterns import late
 from cfgfix.core.records import dataclass
 
-_PART = re.compile(r"(===?|~=|!=|<=|>=|<|>|=)\s*(\d[\w.*+!-]*)")
+_PART = late(r"(===?|~=|!=|<=|>=|<|>|=)\s*(\d[\w.*+!-]*)")
 
 Version = tuple[int, int, int]
 PATCHES = 6

@@ -8,61 +8,62 @@ import re
 
 from cfgfix.code.tensorflow import images
 from cfgfix.code.tensorflow.requirement import _PART, Requirement, Version
+from cfgfix.core.patterns import late
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import is_inside, read_regular
 
-_INCLUDE = re.compile(r"^(?:-r|--requirement)[ =]\s*([\w./-]+)\s*(?:#.*)?$", re.MULTILINE)
-_BARE = re.compile(
+_INCLUDE = late(r"^(?:-r|--requirement)[ =]\s*([\w./-]+)\s*(?:#.*)?$", re.MULTILINE)
+_BARE = late(
     r"""^(?:-\s+)?tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?\s*(?:[;#].*)?$"""
 )
 """A line that asks for TensorFlow whatever its release: of a text file, or of a list in an environment file."""
-_BARE_KERAS = re.compile(r"""^(?:-\s+)?keras\s*(?:[;#].*)?$""")
+_BARE_KERAS = late(r"""^(?:-\s+)?keras\s*(?:[;#].*)?$""")
 """The same for standalone Keras."""
-_REQUIRES = re.compile(r"(?:install|setup|tests)_requires?\s*=")
+_REQUIRES = late(r"(?:install|setup|tests)_requires?\s*=")
 """A key of `setup.cfg` whose value is a list of requirements."""
 _LIST = r"""(?:(?<![\w-])dependencies|\brequire(?:d(?:_packages)?|s|ments)\b|\b\w{0,40}_require(?:s|ments))["']?\s*[=:]\s*\[[^\]]{0,2000}?"""
-_WHATEVER = re.compile(
+_WHATEVER = late(
     _LIST + r"""["']tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?\s*(?:;[^"'\]]*)?["']""",
     re.IGNORECASE,
 )
 """The same in a list of requirements in `setup.py` or `pyproject.toml`, be it one with a name of its own."""
-_ANY_KERAS = re.compile(_LIST + r"""["']keras\s*(?:;[^"'\]]*)?["']""", re.IGNORECASE)
-_GPU_ONLY = re.compile(r"(?<![\w.-])tensorflow[-_]gpu(?![\w-])")
-_OF_ANY = re.compile(r"(?<![\w.-])tensorflow(?![\w-])")
-_INSTALL = re.compile(r"(?:^|[\s`$])(?:pip3?|conda|mamba|uv)\s+(?:\w+\s+)?install\s")
+_ANY_KERAS = late(_LIST + r"""["']keras\s*(?:;[^"'\]]*)?["']""", re.IGNORECASE)
+_GPU_ONLY = late(r"(?<![\w.-])tensorflow[-_]gpu(?![\w-])")
+_OF_ANY = late(r"(?<![\w.-])tensorflow(?![\w-])")
+_INSTALL = late(r"(?:^|[\s`$])(?:pip3?|conda|mamba|uv)\s+(?:\w+\s+)?install\s")
 MAX_BYTES = 256 * 1024
 MAX_LIST = 64 * 1024
 """How far into a file a list of requirements is looked for."""
 MAX_PARTS = 20
 """Most files of a `requirements/` folder that are read."""
-_NAMED = re.compile(
+_NAMED = late(
     r"""(?<![\w.-])tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?["']?\s*(?:=\s*(?:\{[^}"']{0,200}version\s*=\s*)?["'])?"""
     r"""((?:\s*,?\s*(?:===?|~=|!=|<=|>=|<|>|=)\s*\d[\w.*+!-]*)+)"""
 )
-_COMPUTED = re.compile(
+_COMPUTED = late(
     r"""["']tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?(?:\[[\w,\s-]*\])?\s*(?:===?|~=|!=|<=|>=|<|>)?\s*(?:\{|%s|["']\s*\+)"""
 )
 """A release that only running `setup.py` tells, as in `f"tensorflow=={version}"`."""
-_KERAS_2 = re.compile(r"""(?<![\w.-])(?:tf[-_]keras(?:[-_]nightly)?(?![\w.-])|TF_USE_LEGACY_KERAS)""")
-_ADDONS = re.compile(r"(?<![\w.-])(?:tensorflow[-_]addons|tfa[-_]nightly)(?![\w.-])")
-_COMPANY = re.compile(
+_KERAS_2 = late(r"""(?<![\w.-])(?:tf[-_]keras(?:[-_]nightly)?(?![\w.-])|TF_USE_LEGACY_KERAS)""")
+_ADDONS = late(r"(?<![\w.-])(?:tensorflow[-_]addons|tfa[-_]nightly)(?![\w.-])")
+_COMPANY = late(
     r"""(?<![\w.-])(?P<package>tensorflow[-_]text|tf[-_]models[-_]official)["']?\s*(?P<operator>===?|~=)\s*2\.(?P<minor>\d+)"""
     r"""(?P<patch>\.(?:\d+|\*))(?![\w.])"""
 )
 """Packages whose releases are each for one TensorFlow, of the same number: tensorflow-text 2.8.2 needs `tensorflow>=2.8.0,<2.9`, 2.11.0
 `>=2.11.0,<2.12`, and tf-models-official 2.8.0 `~=2.8.0` (METADATA of their wheels)."""
-_TABLE = re.compile(
+_TABLE = late(
     r"""^["']?tensorflow(?:[-_](?:cpu|gpu|intel|macos|rocm))?["']?\s*=\s*(?:\{[^}]*?version\s*=\s*)?["'](\^|~(?!=))?"""
     r"""\s*(\d+(?:\.\d+)*(?:\.\*)?)["']"""
 )
 """A line of Poetry's table of dependencies: a bare number means that release, `^2.4` and `~2.4` what is compatible with it."""
-_ITEM = re.compile(
+_ITEM = late(
     r"""^(?:[-*+\u2022]|\d+[.)])\s+[*`\[]*tensorflow(?:[-_ ]?(?:cpu|gpu|macos))?[*`\]]*(?:\(https?:[^)\s]*\))?[\s:*]*"""
     r"""(?:\(\s*)?(?P<rest>\S.{0,60})""",
     re.IGNORECASE,
 )
 """An item of a guide's list that begins with TensorFlow: `- TensorFlow 2.3.0`, `* tensorflow (>= 2.4)`."""
-_IN_WORDS = re.compile(
+_IN_WORDS = late(
     r"""\b(?:uses?|used|using|needs?|requires?|runs?\s+(?:on|with|under)|based\s+on|built\s+(?:on|with)|compatible\s+with"""
     r"""|(?:tested|written|developed|implemented)\s+(?:on|with|in|under|for|using))\s+(?:the\s+)?[`\["*]*"""
     r"""tensorflow(?:[-_ ]?(?:cpu|gpu))?[`\]"*]*\s*(?:version\s+|v\.?\s?)?(?:==|<=|=)?\s*(?P<number>1\.(?:\d+(?:\.\d+)?|[xX]))(?![\w/+]|\s*/)""",
@@ -70,12 +71,12 @@ _IN_WORDS = re.compile(
 )
 """What a guide says of TensorFlow 1 in a sentence: `This code uses tensorflow 1.13`. What it says so of TensorFlow 2 is what it was
 tried with, as a rule, and binds nobody."""
-_OF_TWO = re.compile(
+_OF_TWO = late(
     r"\b(?:tensorflow|tf)[-_ ]?(?:v\.?\s?)?2|\btensorflow[^\n]{0,40}(?<![\w.])v?2\.(?:\d|x)", re.IGNORECASE
 )
 """What a guide says of TensorFlow 2 anywhere: then a sentence on TensorFlow 1 is about a part of the code, or about what it was before."""
-_BOUNDS = re.compile(r"(?:,?\s*(?:===?|~=|!=|<=|>=|<|>|=)\s*\d[\w.*]*)+")
-_RELEASE = re.compile(
+_BOUNDS = late(r"(?:,?\s*(?:===?|~=|!=|<=|>=|<|>|=)\s*\d[\w.*]*)+")
+_RELEASE = late(
     r"""(?:version\s+|v\.?\s?)?(?P<number>[12]\.\d+(?:\.\d+)?)(?P<any>\.[x*])?[`*]*"""
     r"""(?:(?P<more>\s?\+|\s+(?:or|and)\s+(?:higher|above|later|newer|greater|up))|(?=\s*(?:$|[.,;)(<])))""",
     re.IGNORECASE,

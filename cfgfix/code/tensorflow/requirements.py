@@ -25,6 +25,7 @@ from cfgfix.code.tensorflow.requirement_files import (
     read_guide,
     read_statement,
 )
+from cfgfix.core.patterns import late
 from cfgfix.core.records import replace
 
 NAMES = (
@@ -50,9 +51,7 @@ MAX_LEVELS = 6
 ADDONS_END = "<2.16"
 """TensorFlow Addons ended before Keras 3: its last release, 0.23.0, is for TensorFlow below 2.16 (its table of compatible
 releases), and cannot be imported beside Keras 3."""
-_INSTALLED = re.compile(
-    r"tensorflow(?:_(?:cpu|gpu|intel|macos|rocm))?-(\d+\.\d+(?:\.\d+)?)[\w.+]*\.dist-info"
-)
+_INSTALLED = late(r"tensorflow(?:_(?:cpu|gpu|intel|macos|rocm))?-(\d+\.\d+(?:\.\d+)?)[\w.+]*\.dist-info")
 
 
 def find_requirement(paths: Sequence[str], asked: str = FILES) -> Requirement:
