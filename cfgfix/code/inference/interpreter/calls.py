@@ -34,7 +34,6 @@ from cfgfix.code.inference.interpreter.objects import (
 from cfgfix.code.inference.interpreter.run import NORMAL, OPTIONS, RAISE, Call, Frame, Run
 from cfgfix.code.inference.interpreter.values import choice, constant_of, held, key_of, origins_of
 from cfgfix.code.model.summary import Scope
-from cfgfix.core.records import replace
 
 MAX_DEPTH = 40
 """Most calls entered inside one another."""
@@ -82,7 +81,7 @@ def call_value(call: Call) -> Value:
         if callee.name == "functools.partial" and callee.args:
             first, *args = callee.args
             keywords = {**callee.keywords, **call.keywords}
-            return call_value(replace(call, callee=first, args=(*args, *call.args), keywords=keywords))
+            return call_value(call.handing(first, (*args, *call.args), keywords))
         if callee.name in GETTERS and call.args:
             return call_getter(call, callee)
         if id(callee) in call.run.commands:
@@ -199,7 +198,8 @@ def enter(call: Call, function: FunctionObject) -> Value:
     names = Namespace(scope, function.names)
     receiver = () if function.receiver is None else (function.receiver,)
     args = (*receiver, *function.args, *call.args)
-    _bind(replace(call, args=args, keywords={**function.keywords, **call.keywords}), function, names)
+    keywords = {**function.keywords, **call.keywords} if function.keywords else call.keywords
+    _bind(call.handing(call.callee, args, keywords), function, names)
     way = (*spot.calls, (spot.scope, spot.place)) if len(spot.calls) < MAX_WAY else spot.calls
     inner = Frame(run, scope, names, way, call.frame.depth + 1, function.receiver, _owner(function))
     inner.caught = list(call.frame.caught)

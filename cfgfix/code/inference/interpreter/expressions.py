@@ -55,6 +55,8 @@ def evaluate(frame: Frame, expr: Expr) -> Value:
         # Most expressions are names of the scope itself.
         found = frame.names.names.get(expr[1])
         return found if found is not None else _name(frame, expr)
+    if kind == model.CONSTANT:
+        return Scalar(expr[1])
     handler = _EXPRESSIONS.get(kind)
     return handler(frame, expr) if handler is not None else UNKNOWN
 
@@ -82,6 +84,9 @@ def _constant(_frame: Frame, expr: Expr) -> Value:
 
 def _attribute(frame: Frame, expr: Expr) -> Value:
     owner = evaluate(frame, expr[1])
+    found = reading.plain_attribute(frame.run, owner, expr[2])
+    if found is not None:
+        return found
     spot = frame.spot(expr[3])
     if type(owner) is not Choice:
         return reading.attribute(frame, owner, expr[2], spot)

@@ -47,6 +47,36 @@ from cfgfix.code.inference.interpreter.values import (
 )
 
 
+def plain_attribute(run: Run, owner: Value, name: str) -> Value | None:
+    """Return an attribute whose reading asks nothing of a config.
+
+    The place of the reading does not count then. None for any other, which `attribute` gives.
+    """
+    if type(owner) is Instance:
+        found: Value | None = owner.attributes.get(name)
+        if found is None or (
+            type(found) not in _OF_NO_KEY and (type(found) is Choice or key_of(found) is not None)
+        ):
+            return None
+        if not owner.sections:
+            # An object that this run makes in another way may be made of a config in another one.
+            run.of_unknown.add(name)
+        return found
+    if type(owner) is Unknown:
+        run.of_unknown.add(name)
+        return Method(owner, name)
+    if type(owner) is ModuleObject:
+        found = owner.names.names.get(name)
+        return found if found is not None else run.submodule(owner.module, name)
+    if type(owner) is External and run.tracked is None and owner.name not in FLAGS:
+        return External(canonical(f"{owner.name}.{name}"))
+    return None
+
+
+_OF_NO_KEY = frozenset({Unknown, External, Method, Made, Instance, FunctionObject, ClassObject})
+"""What is never the value of a key itself."""
+
+
 def attribute(frame: Frame, owner: Value, name: str, spot: Spot, default: Value | None = None) -> Value:
     """Return an attribute of a value, noting what it asks of a config."""
     run = frame.run

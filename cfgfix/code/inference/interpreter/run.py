@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -30,7 +31,7 @@ from cfgfix.code.inference.interpreter.values import PLAIN, alternatives, held, 
 from cfgfix.code.model.expressions import text
 from cfgfix.code.model.program import Module, Program, absolute, fold, once
 from cfgfix.code.model.summary import NAME
-from cfgfix.core.records import dataclass, replace
+from cfgfix.core.records import dataclass
 
 if TYPE_CHECKING:
     from cfgfix.code.inference.interpreter.events import Asked, Host, LibraryCall, Loading
@@ -66,6 +67,9 @@ _BASES = {"KeyError": ("LookupError",), "IndexError": ("LookupError",)}
 
 class Exhausted(Exception):  # noqa: N818 - no error: the run is long enough
     """The run has taken all the steps it may take."""
+
+
+_new = tuple.__new__
 
 
 class Frame:
@@ -112,7 +116,7 @@ class Frame:
         """Return a place of the run."""
         run = self.run
         assumed = run.assumed
-        return Spot(self.scope, place, block, self.way, tuple(assumed) if assumed else (), run.turns)
+        return _new(Spot, (self.scope, place, block, self.way, tuple(assumed) if assumed else (), run.turns))
 
     def catches(self, error: str) -> bool:
         """Tell whether the code around is ready for an exception."""
@@ -161,13 +165,15 @@ class Option:
     choices: tuple[Any, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Call:
-    """One call that a program makes.
+    """One call that a program makes; never changed once it is made.
 
     Attributes:
         frame: The run of the scope that makes it.
+        run: The run of the program.
         callee: What is called.
+        name: The name of the method or, dotted, of what is called outside the project; empty for any other call.
+        receiver: The object whose method is called; None for a function.
         args: Positional arguments.
         keywords: Named arguments.
         spot: Where.
@@ -175,32 +181,34 @@ class Call:
         opaque: Whether further arguments may be given that are not known.
     """
 
-    frame: Frame
-    callee: Value
-    args: tuple[Value, ...]
-    keywords: dict[str, Value]
-    spot: Spot
-    spread: Mapping | None = None
-    opaque: bool = False
+    __slots__ = ("args", "callee", "frame", "keywords", "name", "opaque", "receiver", "run", "spot", "spread")
 
-    @property
-    def run(self) -> Run:
-        """The run of the program."""
-        return self.frame.run
-
-    @property
-    def name(self) -> str:
-        """The name of the method or of what is called outside the project.
-
-        The latter is dotted; for any other call the name is empty.
-        """
-        callee = self.callee
-        return callee.name if isinstance(callee, (Method, External, Made)) else ""
-
-    @property
-    def receiver(self) -> Value | None:
-        """The object whose method is called; None for a function."""
-        return self.callee.owner if isinstance(self.callee, Method) else None
+    def __init__(
+        self,
+        frame: Frame,
+        callee: Value,
+        args: tuple[Value, ...],
+        keywords: dict[str, Value],
+        spot: Spot,
+        spread: Mapping | None = None,
+        *,
+        opaque: bool = False,
+    ) -> None:
+        self.frame = frame
+        self.run = frame.run
+        self.callee = callee
+        self.args = args
+        self.keywords = keywords
+        self.spot = spot
+        self.spread = spread
+        self.opaque = opaque
+        self.name = ""
+        self.receiver: Value | None = None
+        if isinstance(callee, (External, Made)):
+            self.name = callee.name
+        elif isinstance(callee, Method):
+            self.name = callee.name
+            self.receiver = callee.owner
 
     @property
     def mapping(self) -> Mapping:
@@ -217,7 +225,7 @@ class Call:
     @property
     def values(self) -> tuple[Value, ...]:
         """All arguments."""
-        return (*self.args, *self.keywords.values())
+        return (*self.args, *self.keywords.values()) if self.keywords else self.args
 
     @property
     def first(self) -> Value:
@@ -230,7 +238,11 @@ class Call:
 
     def on(self, callee: Value) -> Call:
         """Return the same call of another thing."""
-        return replace(self, callee=callee)
+        return self.handing(callee, self.args, self.keywords)
+
+    def handing(self, callee: Value, args: tuple[Value, ...], keywords: dict[str, Value]) -> Call:
+        """Return a call of another thing with other arguments that is the same otherwise."""
+        return Call(self.frame, callee, args, keywords, self.spot, self.spread, opaque=self.opaque)
 
     def then(
         self,
@@ -595,12 +607,17 @@ class Run:
 
     def log(self, value: Value, spot: Spot) -> None:
         """Note that a value and what it holds are only printed or written down."""
+        if type(value) in PLAIN and not value.origins and key_of(value) is None:
+            return
         for item in held(value):
             for key in keys_of(item):
                 key.logs.append(spot)
 
     def use(self, value: Value, spot: Spot, *, deep: bool = False) -> None:
         """Note that a value counts: what it was made from has an effect."""
+        if not value.origins and type(value) in PLAIN:
+            # Most values are of no config and hold nothing.
+            return
         for key in value.origins:
             if len(key.uses) < MAX_USES:
                 key.uses.append(spot)
@@ -709,6 +726,7 @@ _OPENS = frozenset(
 """Functions that open a file by its path as `open` does."""
 
 
+@functools.lru_cache(maxsize=16_384)
 def canonical(name: str) -> str:
     """Return the canonical form of a dotted name outside the project."""
     if name in ("tensorflow.keras", "tf_keras"):

@@ -41,7 +41,15 @@ from cfgfix.code.inference.interpreter.run import (
     Exhausted,
     Frame,
 )
-from cfgfix.code.inference.interpreter.values import alternatives, choice, constant_of, held, name_of, truth
+from cfgfix.code.inference.interpreter.values import (
+    PLAIN,
+    alternatives,
+    choice,
+    constant_of,
+    held,
+    name_of,
+    truth,
+)
 from cfgfix.code.model import summary as model
 from cfgfix.code.model.expressions import dotted, text
 from cfgfix.code.model.summary import Event, Expr, Scope
@@ -52,20 +60,17 @@ MAX_NUMBERS = 8
 
 def run_suite(frame: Frame, events: list[Event]) -> int:
     """Run statements in order; return how they end."""
-    for event in events:
-        signal = _statement(frame, event)
-        if signal != NORMAL:
-            return signal
-    return NORMAL
-
-
-def _statement(frame: Frame, event: Event) -> int:
     run = frame.run
-    run.steps += 1
-    if run.steps > MAX_STEPS:
-        raise Exhausted
-    handler = _STATEMENTS.get(event.kind)
-    return handler(frame, event) if handler is not None else NORMAL
+    for event in events:
+        run.steps += 1
+        if run.steps > MAX_STEPS:
+            raise Exhausted
+        handler = _STATEMENTS.get(event.kind)
+        if handler is not None:
+            signal = handler(frame, event)
+            if signal != NORMAL:
+                return signal
+    return NORMAL
 
 
 def _evaluate(frame: Frame, event: Event) -> int:
@@ -76,7 +81,7 @@ def _evaluate(frame: Frame, event: Event) -> int:
         if value.args and constant_of(value.args[0]) not in (0, None):
             _refuse_decided(frame, event, "SystemExit", "ends with")
         return RAISE if frame.run.sure else NORMAL
-    for item in held(value, 2):
+    for item in held(value, 2) if type(value) not in PLAIN else ():
         if type(item) is Made:
             # A call whose result is dropped is made for what it does.
             frame.run.use(item, frame.spot(event.place, event.block))

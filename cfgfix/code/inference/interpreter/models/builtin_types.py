@@ -281,10 +281,10 @@ def fill(call: Call, entries: Mapping, args: tuple[Value, ...]) -> None:
 def init_by_name(call: Call) -> Value | None:
     """Return what `dict.__init__(self, ...)` gives, or None for other calls.
 
-    The base class is named instead of asked for.
+    The base class is named instead of asked for. The call is one of an `__init__`.
     """
     receiver = call.first
-    if not call.name.endswith(".__init__") or not isinstance(receiver, Instance) or receiver.entries is None:
+    if not isinstance(receiver, Instance) or receiver.entries is None:
         return None
     fill(call, receiver.entries, call.args[1:])
     return NONE

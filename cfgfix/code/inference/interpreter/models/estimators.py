@@ -12,7 +12,6 @@ from cfgfix.code.inference.interpreter.objects import (
 )
 from cfgfix.code.inference.interpreter.run import Call
 from cfgfix.code.inference.interpreter.values import copied
-from cfgfix.core.records import replace
 
 _MODEL_PLACE, _PARAMS_PLACE = 0, 3
 _ON_TPU = "TPUEstimator"
@@ -37,7 +36,7 @@ def make_estimator(call: Call) -> Value:
     followed = _call(call, function, {**dict.fromkeys(_GIVEN, UNKNOWN), "params": params})
     # Nothing reads the settings but the functions that get them.
     rest = {name: value for name, value in call.keywords.items() if name != "params" or not followed}
-    made = library_call(replace(call, args=call.args[:_PARAMS_PLACE], keywords=rest), call.name)
+    made = library_call(call.handing(call.callee, call.args[:_PARAMS_PLACE], rest), call.name)
     if isinstance(made, Made):
         made.attributes["params"] = params
     return made

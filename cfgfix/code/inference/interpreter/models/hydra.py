@@ -36,7 +36,6 @@ from cfgfix.code.inference.interpreter.values import (
     name_of,
     wrapped,
 )
-from cfgfix.core.records import replace
 
 MAX_NESTED = 12
 _TRUTH = frozenset({"on", "off", "yes", "no", "true", "false", "y", "n", "1", "0"})
@@ -51,7 +50,8 @@ def hydra_config(call: Call, made: Made) -> Value:
     folder = folder_of(Scalar(where.path))
     steps = [value for name in names if type(value := given.get(name)) is Scalar and value.value is not None]
     path = join_paths([folder, *steps])
-    return load(replace(call, spot=where), "hydra", path, {"call": "hydra.main", "class": "omegaconf"})
+    at_main = Call(call.frame, call.callee, call.args, call.keywords, where, call.spread, opaque=call.opaque)
+    return load(at_main, "hydra", path, {"call": "hydra.main", "class": "omegaconf"})
 
 
 def _structured(call: Call) -> Value | None:
@@ -134,7 +134,7 @@ def _merge(call: Call) -> Value:
     result = Mapping(access=EITHER, absent="ConfigAttributeError", flavour="omegaconf")
     if isinstance(call.first, Mapping) and call.first.fields is not None:
         result = copied(call.first, 12)
-        call = replace(call, args=call.args[1:])
+        call = call.handing(call.callee, call.args[1:], call.keywords)
     for value in call.args:
         for item in alternatives(value):
             if isinstance(item, Instance):

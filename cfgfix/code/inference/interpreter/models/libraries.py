@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from cfgfix.code.inference.interpreter.models import (
     config_nodes,
     containers,
@@ -46,25 +48,35 @@ _MAPPING_METHODS: dict[tuple[str, str], Model] = {**containers.METHODS, **config
 def call_external(call: Call) -> Value:
     """Return what a call of something outside the project gives."""
     name = call.name
-    initialised = init_by_name(call)
-    if initialised is not None:
-        return initialised
-    if name.startswith("builtins."):
-        return builtin(call)
-    module, _, last = name.rpartition(".")
-    if last == "add_implicit_resolver" and module.startswith("yaml"):
-        return loading.add_resolver(call, *([External(module)] if module != "yaml" else []))
-    model = _FUNCTIONS.get(name)
-    if model is not None:
+    for model in _models_of(name):
         found = model(call)
         if found is not None:
             return found
+    return library_call(call, name)
+
+
+@functools.lru_cache(maxsize=16_384)
+def _models_of(name: str) -> tuple[Model, ...]:
+    """Return what is asked what a call of something outside the project gives, one after the other."""
+    first: tuple[Model, ...] = (init_by_name,) if name.endswith(".__init__") else ()
+    if name.startswith("builtins."):
+        return (*first, builtin)
+    module, _, last = name.rpartition(".")
+    if last == "add_implicit_resolver" and module.startswith("yaml"):
+        return (*first, _add_resolver)
+    model = _FUNCTIONS.get(name)
+    if model is not None:
+        first = (*first, model)
     if estimators.is_estimator(name):
-        return estimators.make_estimator(call)
+        return (*first, estimators.make_estimator)
     if module in options.FLAG_MODULES:
-        return options.define_flag(call)
-    found = loading.load_by_package(call)
-    return found if found is not None else library_call(call, name)
+        return (*first, options.define_flag)
+    return (*first, loading.load_by_package) if loading.may_load(name) else first
+
+
+def _add_resolver(call: Call) -> Value:
+    module = call.name.rpartition(".")[0]
+    return loading.add_resolver(call, *([External(module)] if module != "yaml" else []))
 
 
 def library_method(call: Call) -> Value | None:

@@ -212,14 +212,17 @@ _NO_CONFIGS = frozenset(
 """Packages in which such a name means something else."""
 
 
+def may_load(name: str) -> bool:
+    """Tell whether a function outside the project may load a config, by its name."""
+    root, last = name.partition(".")[0], name.rpartition(".")[2]
+    return not (root in _NO_CONFIGS or f"{root}." in FRAMEWORK or not _BY_PACKAGES.fullmatch(last))
+
+
 def load_by_package(call: Call) -> Value | None:
     """Return what a package that is not known makes of a config file.
 
-    None where the call has nothing of that.
+    None where the call has nothing of that. Its name is one that `may_load` is true of.
     """
-    root, last = call.name.partition(".")[0], call.name.rpartition(".")[2]
-    if root in _NO_CONFIGS or f"{root}." in FRAMEWORK or not _BY_PACKAGES.fullmatch(last):
-        return None
     path = next((item for item in call.values if (constant_text(item) or "").endswith(_ENDINGS)), None)
     if path is None or call.spread is not None:
         return None
