@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT, NAME, SUBSCRIPT
 from cfgfix.usage.program_runs import ProjectRuns, RunResult, Trace, trace_of
 from cfgfix.usage.run_host import site_of
@@ -19,7 +20,6 @@ class MentionIndex:
 
     def __init__(self, project: ProjectRuns) -> None:
         self.project = project
-        self._scopes: dict[str, list[int]] | None = None
         self._trace_list: list[Trace] | None = None
 
     def _traces(self) -> list[Trace]:
@@ -33,29 +33,14 @@ class MentionIndex:
 
     def scopes(self, name: str) -> list[int]:
         """Return the scopes that mention a name, by identity."""
-        if self._scopes is None:
-            self._scopes = {}
-            scopes = [
-                scope
-                for module in self.project.program.all_modules()
-                for scope in module.summary.scopes
-                if scope.kind not in ("lambda", "comprehension")
-            ]
-            uncalled = uncalled_scopes(self.project)
-            spread = {name for scope in scopes for name in _given_sections(scope)}
-            for scope in scopes:
-                names = frozenset(_names_of(scope))
-                called = scope.module.summary.scopes[scope.parent] if scope.name == "__init__" else scope
-                if called.name in spread:
-                    names |= {name for name, _, _, kind in scope.params if kind in ("plain", "keyword")}
-                if id(scope) in uncalled:
-                    continue
-                for found in names:
-                    self._scopes.setdefault(found, []).append(id(scope))
-            for path in self.project.unread:
-                for found in frozenset(_WORD.findall(self.project.program.content_of(path))):
-                    self._scopes.setdefault(found.decode("ascii"), []).append(-1)
-        return self._scopes.get(name, [])
+        found = _mentioning(self.project.program).get(name, ())
+        return [scope for scope in found if scope not in self._uncalled()] if found else []
+
+    def _uncalled(self) -> frozenset[int]:
+        project = self.project
+        if project.uncalled is None:
+            project.uncalled = uncalled_scopes(project)
+        return project.uncalled
 
     def defines(self, name: str) -> bool:
         """Tell whether code defines a function or class of a name."""
@@ -121,6 +106,31 @@ class Mentions:
             scope not in self._mine and not (explained and scope in self._others)
             for scope in self._code.scopes(name)
         )
+
+
+@once
+def _mentioning(program: Program) -> dict[str, list[int]]:
+    """Return for each name the scopes that mention it, by identity; -1 for a file that cannot be read as Python."""
+    index: dict[str, list[int]] = {}
+    modules = list(program.all_modules())
+    scopes = [
+        scope
+        for module in modules
+        for scope in module.summary.scopes
+        if scope.kind not in ("lambda", "comprehension")
+    ]
+    spread = {name for scope in scopes for name in _given_sections(scope)}
+    for scope in scopes:
+        names = set(_names_of(scope))
+        called = scope.module.summary.scopes[scope.parent] if scope.name == "__init__" else scope
+        if called.name in spread:
+            names.update(name for name, _, _, kind in scope.params if kind in ("plain", "keyword"))
+        for found in names:
+            index.setdefault(found, []).append(id(scope))
+    for path in program.unread():
+        for word in frozenset(_WORD.findall(program.content_of(path))):
+            index.setdefault(word.decode("ascii"), []).append(-1)
+    return index
 
 
 def _given_sections(scope: Any) -> Iterator[str]:

@@ -261,10 +261,11 @@ class ProjectRuns:
         self.every_way: dict[int, RunResult] = {}
         """The runs made again with both ways taken at conditions on configs, by the identity of the run."""
         self.sites: dict[Site, Loading] = {}
-        known = {module.path for module in program.all_modules() if module.scope is not None}
-        self.unread = [path for path in program.files if path not in known]
+        self.unread = program.unread()
         """Python files that could not be read as Python: what they do with a config is not known."""
         self.script_texts: list[str] | None = None
+        self.uncalled: frozenset[int] | None = None
+        """The scopes that nothing comes to, by identity; None before it is asked."""
         self.pydantic_majors: dict[str, int] = {}
         self.without_config: list[RunResult] = []
         """Runs that load nothing, of programs that have options."""
@@ -384,7 +385,7 @@ class ProjectRuns:
         again.configs = {**self.configs, path: config}
         again.unread = self.unread
         again.failures, again.follows_models = self.failures, self.follows_models
-        again.sites, again.script_texts = self.sites, self.script_texts
+        again.sites, again.script_texts, again.uncalled = self.sites, self.script_texts, self.uncalled
         again.pydantic_majors = self.pydantic_majors
         again.entered, again.open_sites = self.entered, self.open_sites
         again.without_config, again.commands_of, again.option_steps = [], self.commands_of, self.option_steps

@@ -49,6 +49,19 @@ def _is_script(path: str) -> bool:
         return False
 
 
+_KEY = re.compile(rb"[\"']?[\w.-]+[\"']?[ \t]*(?::(?=\s)|=)")
+_WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def words_of(path: str, content: bytes) -> frozenset[str]:
+    """Return the words of a file by which it may name something in the code.
+
+    A key is no name of code: what a property gives is called as its key as a rule.
+    """
+    words = _WORD.findall(_KEY.sub(b" ", content) if path.endswith(DATA) else content)
+    return frozenset(word.decode("ascii") for word in words)
+
+
 class ProjectFiles:
     """The files below a folder, listed once; links to folders are not followed.
 

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from cfgfix.code.model.expressions import dotted
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT, NAME, Call
+from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import read_regular
 from cfgfix.usage.program_runs import ProjectRuns
-from cfgfix.usage.project_files import DATA
+from cfgfix.usage.project_files import words_of
 
 MAX_TEXT = 400_000
 MAX_PARTS = 50_000
 """Most parts of one scope's expressions that are looked at."""
-_KEY = re.compile(rb"[\"']?[\w.-]+[\"']?[ \t]*(?::(?=\s)|=)")
-_WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 _MODULES = frozenset({"import_module", "__import__", "getmembers", "eval", "exec"})
 _TABLES = frozenset({"globals", "locals", "vars"})
 """Functions by which code gets at a function or class whose name stands nowhere."""
@@ -51,31 +51,54 @@ def uncalled_scopes(project: ProjectRuns) -> frozenset[int]:
     A class that derives from one outside the project may have methods that this one calls, a decorator may keep what it gets, and
     code that looks things up by names that are made while it runs may come to all of a module.
     """
-    scopes = [scope for module in project.program.all_modules() for scope in module.summary.scopes]
+    code = _unnamed(project.program)
+    outside = _words_outside(project)
+    found: set[int] = set()
+    pending = [number for number, name in code.scopes if name not in outside]
+    while pending:
+        number = pending.pop()
+        if number not in found:
+            found.add(number)
+            pending += code.inner.get(number, ())
+    return frozenset(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unnamed:
+    """Functions and classes that no code names.
+
+    Attributes:
+        scopes: Each by identity, with its name.
+        inner: The scopes that stand in a scope, all by identity.
+    """
+
+    scopes: tuple[tuple[int, str], ...]
+    inner: dict[int, list[int]]
+
+
+@once
+def _unnamed(program: Program) -> _Unnamed:
+    """Return the functions and classes that no code of a program names."""
+    scopes = [scope for module in program.all_modules() for scope in module.summary.scopes]
     classes: dict[str, list[Any]] = {}
     named_in: dict[str, set[int]] = {}
+    inner: dict[int, list[int]] = {}
     looking_up: set[str] = set()
     for scope in scopes:
         if scope.kind == "class":
             classes.setdefault(scope.name, []).append(scope)
-        if any(_looks_up(call, scope, project) for call in scope.calls):
+        if scope.parent >= 0:
+            inner.setdefault(id(scope.module.summary.scopes[scope.parent]), []).append(id(scope))
+        if any(_looks_up(call, scope, program) for call in scope.calls):
             looking_up.add(scope.module.path)
-        for name in _references(scope):
+        holder = id(_function_of(scope))
+        for name in set(_references(scope)):
             holders = named_in.setdefault(name, set())
             if len(holders) < 2:
-                holders.add(id(_function_of(scope)))
-    outside = _words_outside(project)
-
-    def is_named(scope: Any) -> bool:
-        name = scope.name
-        return name in outside or not named_in.get(name, set()) <= {id(scope)}
-
-    found: set[int] = set()
+                holders.add(holder)
+    found: list[tuple[int, str]] = []
     for scope in scopes:
         above = scope.module.summary.scopes[scope.parent] if scope.parent >= 0 else None
-        if above is not None and id(above) in found:
-            found.add(id(scope))
-            continue
         if (
             scope.kind not in ("function", "class")
             or any(_last_step(item) not in _OF_THE_LANGUAGE for item in scope.decorators)
@@ -92,9 +115,9 @@ def uncalled_scopes(project: ProjectRuns) -> frozenset[int]:
             continue
         if scope.module.path in looking_up:
             continue
-        if not is_named(scope):
-            found.add(id(scope))
-    return frozenset(found)
+        if named_in.get(scope.name, set()) <= {id(scope)}:
+            found.append((id(scope), scope.name))
+    return _Unnamed(tuple(found), inner)
 
 
 def _function_of(scope: Any) -> Any:
@@ -124,7 +147,7 @@ def _last_step(expr: Any) -> str:
     return str(expr[1]) if expr[0] == NAME else ""
 
 
-def _looks_up(call: Call, scope: Any, project: ProjectRuns) -> bool:
+def _looks_up(call: Call, scope: Any, program: Program) -> bool:
     """Tell whether a call gets at things of the project by names that are made while the program runs."""
     name = _last_step(call.func)
     if name in _MODULES and (name not in ("eval", "exec") or call.func[0] == NAME):
@@ -140,7 +163,7 @@ def _looks_up(call: Call, scope: Any, project: ProjectRuns) -> bool:
             None,
         )
         # What is looked up in a package outside is no code of the project.
-        return source is None or project.program.module(source, scope.module) is not None
+        return source is None or program.module(source, scope.module) is not None
     return name in _TABLES and not call.args
 
 
@@ -185,14 +208,12 @@ def _parts(pending: list[Any]) -> Iterator[Any]:
 
 def _words_outside(project: ProjectRuns) -> set[str]:
     """Return the words of configs, scripts and code that could not be read as Python."""
-    found: set[bytes] = set()
+    found: set[str] = set()
     for path in (*project.files.data, *project.files.texts):
         try:
-            data = read_regular(os.path.join(project.root, path), MAX_TEXT)
-            # A key is no name of code: what a property gives is called as its key as a rule.
-            found.update(_WORD.findall(_KEY.sub(b" ", data) if path.endswith(DATA) else data))
+            found |= words_of(path, read_regular(os.path.join(project.root, path), MAX_TEXT))
         except OSError:
             continue
     for path in project.unread:
-        found.update(_WORD.findall(project.program.content_of(path)))
-    return {word.decode("ascii") for word in found}
+        found |= words_of("", project.program.content_of(path))
+    return found

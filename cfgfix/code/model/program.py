@@ -408,6 +408,11 @@ class Program:
                 if module is not None and module.summary.scopes:
                     yield module
 
+    def unread(self) -> list[str]:
+        """Return the files that cannot be read as Python, by their keys."""
+        known = {module.path for module in self.all_modules() if module.scope is not None}
+        return [path for path in self.files if path not in known]
+
     # Names
 
     def _index(self) -> dict[str, str]:
