@@ -13,7 +13,7 @@ from cfgfix.core.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfgfix.usage.project_code import CodeSays
+    from cfgfix.usage.code_says import CodeSays
 
 MAX_PLACES = 4
 """Most calls that a value reaches that are told."""

@@ -21,7 +21,7 @@ from cfgfix.lint.request import Request
 from cfgfix.lint.session import Run, Runs, dialect_of, target_of, with_meanings
 from cfgfix.settings.discovery import find
 from cfgfix.usage.checks import key_paths
-from cfgfix.usage.project_code import CodeSays
+from cfgfix.usage.code_says import CodeSays
 
 MAX_LOOKED_AT = 100
 """Most files whose keys are looked at where no code opens a config."""

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from cfgfix.config.dialects.parameters import KeyMeanings, Reached
     from cfgfix.usage.code_beside import Around
+    from cfgfix.usage.code_says import CodeSays
     from cfgfix.usage.key_uses import Usage
-    from cfgfix.usage.project_code import CodeSays
 
 
 MAX_FINDINGS = 1_000

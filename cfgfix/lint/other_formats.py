@@ -21,7 +21,7 @@ from cfgfix.settings.discovery import Matcher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfgfix.usage.project_code import CodeSays
+    from cfgfix.usage.code_says import CodeSays
 
 
 OPENED_BY_CODE = (".json", ".toml")

@@ -28,7 +28,7 @@ from cfgfix.settings.discovery import Matcher, find
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfgfix.usage.project_code import CodeSays
+    from cfgfix.usage.code_says import CodeSays
 
 _UNSOUND = "the settings above it are wrong"
 

@@ -40,9 +40,10 @@ if TYPE_CHECKING:
     from cfgfix.config.dialects.parameters import Reached
     from cfgfix.config.schema.infer import Inferred
     from cfgfix.usage.code_beside import Surroundings
+    from cfgfix.usage.code_says import CodeSays
     from cfgfix.usage.jobs import Job
     from cfgfix.usage.key_uses import Usage
-    from cfgfix.usage.project_code import CodeSays, ProjectCode
+    from cfgfix.usage.project_code import ProjectCode
 
 
 @dataclass(frozen=True, slots=True)

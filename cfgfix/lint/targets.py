@@ -12,7 +12,7 @@ from cfgfix.lint.session import Run, Runs, dialect_of, target_of, with_job_limit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfgfix.usage.project_code import CodeSays
+    from cfgfix.usage.code_says import CodeSays
 
 
 @dataclass(frozen=True, slots=True)

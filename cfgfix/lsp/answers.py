@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from cfgfix.usage.project_code import CodeSays
+    from cfgfix.usage.code_says import CodeSays
 
 MAX_PROGRAMS = 3
 """Most programs that are named beside a key."""

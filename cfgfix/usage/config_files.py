@@ -12,7 +12,8 @@ from cfgfix.config.document.compose import Document, compose
 from cfgfix.config.document.nodes import ALIAS, SCALAR, SEQUENCE, Node, deref
 from cfgfix.config.loaders.scalars import LOADERS, Loader, resolve
 from cfgfix.core.errors import UnreadableError
-from cfgfix.core.records import dataclass
+from cfgfix.core.patterns import late
+from cfgfix.core.records import dataclass, field, replace
 from cfgfix.core.source_file import SourceFile, read_source
 
 KeyPath = tuple[str | int, ...]
@@ -36,22 +37,39 @@ class Entry:
         path: Its key path.
         key: Span of its key; of the value itself for items of lists and the whole file.
         value: Span of the value as written.
-        data: For a scalar its value; for others nothing.
+        raw: For a scalar its value; for others nothing.
         children: For a mapping its entries by key, for a list its items.
         plain: For a scalar of YAML whether it is written without quotes.
         shared: Whether the value is written at another place, by an alias or a merge key.
         anchored: Whether an alias somewhere repeats the value.
+        looks: Holds something once the value of a scalar was looked at: what is said may depend on which it is.
     """
 
     kind: str
     path: KeyPath
     key: Span
     value: Span
-    data: Any = None
+    raw: Any = None
     children: tuple[tuple[Any, Entry], ...] = ()
     plain: bool = False
     shared: bool = False
     anchored: bool = False
+    looks: list[bool] = field(default_factory=list, compare=False, repr=False)
+
+    @property
+    def data(self) -> Any:
+        """The value of a scalar, which is looked at by this; nothing for others."""
+        if not self.looks:
+            self.looks.append(True)
+        return self.raw
+
+    @property
+    def type(self) -> type:
+        """The type of its value.
+
+        To ask for it is no look: nothing is taken over for a value of another type.
+        """
+        return type(self.raw)
 
     def walk(self) -> Iterator[Entry]:
         """Yield the entry and all below it, each place of the file once."""
@@ -81,15 +99,17 @@ class ConfigFile:
         path: As shown to the user.
         source: Its text.
         form: `yaml`, `json` or `toml`.
+        looked_through: Whether something was decided by its text beside its values.
     """
 
-    __slots__ = ("_document", "_trees", "form", "path", "source")
+    __slots__ = ("_document", "_trees", "form", "looked_through", "path", "source")
 
     def __init__(self, path: str, source: SourceFile, document: Document | None = None) -> None:
         self.path = path
         self.source = source
         self.form = form_of(path)
         self._document = document
+        self.looked_through = False
         self._trees: dict[str, tuple[Entry | None, Problem | None]] = {}
 
     @classmethod
@@ -118,6 +138,10 @@ class ConfigFile:
             found = self._trees[name] = self._parsed(name)
         return found
 
+    def trees(self) -> dict[str, Entry | None]:
+        """Return its values as those loaders read them that were asked for."""
+        return {loader: root for loader, (root, _) in self._trees.items()}
+
     def _parsed(self, loader: str) -> tuple[Entry | None, Problem | None]:
         text = self.source.text
         if self.form == "json":
@@ -139,7 +163,7 @@ def form_of(path: str) -> str:
     return "toml" if path.endswith(".toml") else "yaml"
 
 
-_STANDARD = re.compile(r"!|(?:!!|tag:yaml\.org,2002:)(?:seq|map|omap|pairs|set|python/(?:tuple|list|dict))")
+_STANDARD = late(r"!|(?:!!|tag:yaml\.org,2002:)(?:seq|map|omap|pairs|set|python/(?:tuple|list|dict))")
 """Tags of lists and mappings that every loader makes one of."""
 
 
@@ -165,9 +189,7 @@ class _Yaml:
             known = self.made.get(id(node.target))
             if known is None:
                 return None
-            return Entry(
-                known.kind, known.path, known.key, known.value, known.data, known.children, known.plain, True
-            )
+            return replace(known, shared=True, anchored=False)
         span = (node.value_start, node.end)
         anchored = id(node) in self.repeated
         if node.kind == SCALAR:
@@ -218,16 +240,7 @@ class _Yaml:
             child = self.entry(value, (*path, name.text), (name.start, name.end), depth + 1)
             if child is not None:
                 if child.shared:
-                    child = Entry(
-                        child.kind,
-                        child.path,
-                        child.key,
-                        child.value,
-                        child.data,
-                        child.children,
-                        child.plain,
-                        True,
-                    )
+                    child = replace(child, shared=True, anchored=False)
                 own[named] = child
         return tuple({**merged, **own}.items())
 
@@ -255,22 +268,12 @@ UNREAD = _Unread()
 
 
 def _shared(entry: Entry) -> Entry:
-    return Entry(
-        entry.kind,
-        entry.path,
-        entry.key,
-        entry.value,
-        entry.data,
-        entry.children,
-        entry.plain,
-        True,
-        entry.anchored,
-    )
+    return replace(entry, shared=True)
 
 
 # JSON
 
-_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+_JSON_TOKEN = late(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 
 
 def _json_tree(text: str) -> tuple[Entry | None, Problem | None]:
@@ -327,8 +330,8 @@ class _Json:
 
 # TOML
 
-_TOML_TABLE = re.compile(r"^\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
-_TOML_KEY = re.compile(
+_TOML_TABLE = late(r"^\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_TOML_KEY = late(
     r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*=\s*(.*)$"""
 )
 

@@ -278,7 +278,7 @@ class ConfigRuns:
             path
             for result in [*self.results, *again]
             for source, path in result.run.choosers
-            if source == self.path and path in self.entries and isinstance(self.entries[path].data, str)
+            if source == self.path and path in self.entries and self.entries[path].type is str
         }
         return sorted(found, key=str)[:MAX_CHOOSERS]
 

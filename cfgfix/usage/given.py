@@ -13,7 +13,8 @@ from cfgfix.config.loaders.scalars import LOADERS, resolve
 from cfgfix.core.errors import UnreadableError
 from cfgfix.core.findings import KeyPath, Location, format_key_path
 from cfgfix.core.source_file import SourceFile, read_source
-from cfgfix.usage.project_code import CodeSays, ProjectCode
+from cfgfix.usage.code_says import CodeSays
+from cfgfix.usage.project_code import ProjectCode
 
 Branches = dict[CallPlace, tuple[bool, Given]]
 Calls = dict[CallPlace, dict[int | str, Given]]

@@ -11,8 +11,11 @@ from cfgfix.config.document.compose import MAPPING, SCALAR, SEQUENCE, Node, comp
 from cfgfix.core.errors import UnreadableError
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile, read_regular, read_source
-from cfgfix.usage.commands import Command, commands_in, commands_of
 from cfgfix.usage.project_files import DATA, ProjectFiles
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfgfix.usage.commands import Command
 
 MAX_DEPTH = 24
 MAX_JOBS = 100
@@ -229,6 +232,8 @@ def _jobs(
         return
     line, _ = source.position(where.start)
     job = Job(kind, path, line, cpus, ram / MIB if ram is not None else None)
+    from cfgfix.usage.commands import commands_of
+
     for command in commands_of(whole, line, " ".join(words)):
         yield RunBy(job, command)
 
@@ -289,6 +294,8 @@ def _of_image(path: str) -> list[str]:
 
 
 def _of_script(path: str, whole: str, text: str) -> Iterator[RunBy]:
+    from cfgfix.usage.commands import commands_in, commands_of
+
     asked = _SBATCH.findall(text)
     if asked:
         options = " ".join(line.partition(" #")[0] for line in asked)

@@ -27,13 +27,12 @@ from cfgfix.usage.program_runs import (
     trace_of,
 )
 from cfgfix.usage.run_host import Site
+from cfgfix.usage.taken_over import SETTINGS, says_limits
 
 LIMITS = (MAX_STEPS // 2, MAX_STEPS, 2 * MAX_STEPS)
 """Sums of steps at which other runs are made, or none."""
 MAX_SHARE = 0.7
 """Largest share of all steps that is made again; beyond it everything is."""
-_SETTINGS = frozenset({"pyproject.toml", "package.json"})
-"""Files that say how the project is built, what it installs and what it needs."""
 _TOUCHED = 4
 """Where the outcome of a run has the files that it touches."""
 
@@ -135,8 +134,7 @@ def packed_runs(project: ProjectRuns) -> Any:
         )
     sites = [(site.loading.how, sorted(site.names)) for site in project.open_sites]
     fitting = {path: found for path in project.files.data if (found := _fitting(project, path, sites))}
-    limits = [path for path in project.files.data if _may_limit(project, path)]
-    return rows, sites, fitting, limits, steps, project.steps_at
+    return rows, sites, fitting, sorted(says_limits(project)), steps, project.steps_at
 
 
 def unpacked_runs(data: Any) -> KeptRuns:
@@ -233,7 +231,7 @@ def _same_shape(project: ProjectRuns, kept: KeptRuns, path: str) -> bool:
     """Tell whether a changed file is to the project what it was before: for load sites, for jobs, for how it is built."""
     if (
         path in project.files.texts
-        or os.path.basename(path) in _SETTINGS
+        or os.path.basename(path) in SETTINGS
         or path in kept.limits
         or _may_limit(project, path)
     ):

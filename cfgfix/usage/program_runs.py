@@ -313,7 +313,10 @@ class ProjectRuns:
     def text_of(self, path: str) -> str:
         """Return the text of a config, or nothing where it cannot be read."""
         config = self.config(path)
-        return config.source.text if config is not None else ""
+        if config is None:
+            return ""
+        config.looked_through = True
+        return config.source.text
 
     def run(self) -> None:
         """Run every program under every command.

@@ -8,96 +8,30 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from cfgfix.code.inference.interpreter.objects import Spot
-from cfgfix.code.model.positions import Offsets
 from cfgfix.code.model.python_files import clear_package_cache, find_python
 from cfgfix.code.model.summary_cache import SummaryStore
 from cfgfix.code.tensorflow.requirement import FILES, Requirement
 from cfgfix.code.tensorflow.requirements import find_requirement
-from cfgfix.config.dialects.parameters import Branch, Reached
 from cfgfix.config.values.hit import Hit
 from cfgfix.core import cache
-from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.errors import CfgfixError, internal_fault
 from cfgfix.core.findings import Location
-from cfgfix.core.records import dataclass, replace
+from cfgfix.core.records import replace
 from cfgfix.core.source_file import SourceFile, read_regular
-from cfgfix.usage.config_files import MAX_BYTES, ConfigFile, KeyPath, Place, form_of
-from cfgfix.usage.jobs import Job
+from cfgfix.usage.code_says import CodeSays, Known, OptionHit, packed, unpacked
+from cfgfix.usage.config_files import MAX_BYTES, ConfigFile, form_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cfgfix.code.inference.interpreter.objects import Spot
     from cfgfix.code.model.program import Program
     from cfgfix.usage.config_runs import Verdict
     from cfgfix.usage.kept_runs import KeptRuns
     from cfgfix.usage.options import OptionVerdict
     from cfgfix.usage.program_runs import ProjectRuns
+    from cfgfix.usage.project_files import ProjectFiles
     from cfgfix.usage.unopened import Followed
     from cfgfix.usage.verdicts import ConfigVerdicts
-
-
-@dataclass(frozen=True, slots=True)
-class CodeSays:
-    """What the code says of one config.
-
-    Attributes:
-        loader: Name of the loader that reads it, as of `LOADERS`.
-        form: `yaml`, `json` or `toml`.
-        evidence: What opens it and how that is known, one line for each program.
-        framework: Whether a program that comes to TensorFlow or Keras opens it.
-        another: Whether only programs that come to another framework do.
-        hits: What is wrong, with the name of the rule's check.
-        converted: Names of keys whose value the code converts to a number itself.
-        digest: What tells the text that this holds for.
-        reached: The parameters of TensorFlow that its values reach, and what its programs say themselves.
-        job: What runs a program with it under limits, or None.
-        branches: The branches of the code that it decides.
-        fallbacks: What the code takes for keys that the file might lack, in words.
-        release: The newest TensorFlow that the code may be run with, as `Api.newest`; 0 for none.
-    """
-
-    loader: str
-    form: str
-    evidence: tuple[str, ...]
-    framework: bool
-    another: bool
-    hits: tuple[tuple[str, Hit], ...]
-    converted: frozenset[str]
-    digest: bytes
-    programs: tuple[str, ...] = ()
-    """The programs that open it, as paths relative to the repository."""
-    modules: frozenset[str] = frozenset()
-    """The Python files that load it or read its keys, as paths relative to the repository."""
-    reads: tuple[tuple[KeyPath, Place], ...] = ()
-    """Where each key is read first: a path relative to the repository, and a line."""
-    asked: tuple[tuple[KeyPath, Place], ...] = ()
-    """The keys that the code asks for and the file lacks, with where."""
-    ways: tuple[tuple[str, ...], ...] = ()
-    """For each line of the evidence, the calls on the way to the one that loads the file, and that one."""
-    reached: tuple[Reached, ...] = ()
-    job: Job | None = None
-    branches: tuple[Branch, ...] = ()
-    fallbacks: tuple[tuple[KeyPath, str], ...] = ()
-    release: int = 0
-
-
-OptionHit = tuple[str, str, Hit]
-"""What is wrong with an option or a batch in the code: the Python file, relative to the repository, the name of the rule's check, the place."""
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of a repository's code.
-
-    Attributes:
-        configs: What it says of every config that it opens, by its path relative to the repository.
-        followed: What was found, for the files that none of it opens.
-        options: What is wrong with options of programs; None where that was not asked.
-    """
-
-    configs: dict[str, CodeSays]
-    followed: Followed
-    options: tuple[OptionHit, ...] | None
 
 
 _DECLARES = (b"add_argument", b"DEFINE_")
@@ -252,15 +186,14 @@ class ProjectCode:
             repr(replace(requirement, looked_in=())),
         )
         self._code, self._stamped = cache.key_of(about), dict(self._stamps(listed.data))
-        question = cache.key_of((self._code, list(self._stamped.items())))
-        tree = cache.name_of([self.root])
-        known = cache.load(f"runs-{tree}", question) if self._keep and not whole else None
+        said = (
+            None if whole or not self._keep else cache.load(f"said-{cache.name_of([self.root])}", self._code)
+        )
+        known = self._said_before(said, listed) if said is not None else None
         if known is not None:
-            return _unpacked(known)
-        again = self._again_for(files) if not whole else None
+            return known
+        again = self._again_for(files, said) if not whole else None
         if again is not None:
-            if not self.failures:
-                cache.store(f"runs-{tree}", question, _packed(again))
             return again
         runs = self._run(files)
         from cfgfix.usage.options import option_verdicts
@@ -274,11 +207,30 @@ class ProjectCode:
         )
         if self._keep and not self.failures:
             from cfgfix.usage.kept_runs import packed_runs
+            from cfgfix.usage.taken_over import kept_configs, packed_configs
 
-            packed = _packed(found)
-            cache.store(f"runs-{tree}", question, packed)
-            cache.store(f"made-{tree}", self._code, (self._stamped, packed, packed_runs(runs)))
+            self._store(found, packed_configs(kept_configs(runs)))
+            made = (self._stamped, packed(found), packed_runs(runs))
+            cache.store(f"made-{cache.name_of([self.root])}", self._code, made)
         return found
+
+    def _store(self, known: Known, configs: Any) -> None:
+        """Keep what the code says of the configs as they are, and which of their values decided it."""
+        said = self._stamped, packed(known), configs
+        cache.store(f"said-{cache.name_of([self.root])}", self._code, said)
+
+    def _said_before(self, said: Any, files: ProjectFiles) -> Known | None:
+        """Return what was said of the configs before; None where another value may decide something else."""
+        stamps, packed, configs = said
+        known = unpacked(packed)
+        changed = [path for path, stamp in self._stamped.items() if stamps.get(path) != stamp]
+        if not changed:
+            return known
+        if self._follows_models:
+            return None
+        from cfgfix.usage.taken_over import taken_over, unpacked_configs
+
+        return taken_over(known, unpacked_configs(configs), changed, files)
 
     def _stamps(self, paths: Iterable[str]) -> list[tuple[str, tuple[int, ...]]]:
         """Return what tells files below the root from others of their names."""
@@ -289,11 +241,22 @@ class ProjectCode:
                 found.append((path, (facts.st_size, facts.st_mtime_ns, facts.st_ino, facts.st_ctime_ns)))
         return found
 
-    def _again_for(self, files: list[Any]) -> Known | None:
-        """Return what is known of the code after only texts of configs have changed; None where everything must be run."""
+    def _again_for(self, files: list[Any], said: Any) -> Known | None:
+        """Return what is known of the code after only texts of configs have changed; None where everything must be run.
+
+        Args:
+            files: The Python files.
+            said: What was said of the configs before, as it is kept; None for nothing.
+        """
         from cfgfix.usage.verdicts import verdicts_by_file
 
-        found = self._kept_runs(files)
+        if said is None:
+            return None
+        from cfgfix.usage.taken_over import kept_configs, names_the_same, packed_configs, unpacked_configs
+
+        configs_before = unpacked_configs(said[2])
+        changed = [path for path, stamp in self._stamped.items() if said[0].get(path) != stamp]
+        found = self._kept_runs(files) if names_the_same(configs_before, changed, self.root) else None
         if found is None:
             return None
         runs, kept, before = found
@@ -303,7 +266,10 @@ class ProjectCode:
         configs = {**before.configs, **{path: _code_says(item) for path, item in verdicts.items()}}
         # What the code trains may depend on the changed text as well.
         declares = self._follows_models or any(made.has_options for made in runs.made)
-        return Known(configs, before.followed, None if declares else before.options)
+        known = Known(configs, before.followed, None if declares else before.options)
+        if not self.failures:
+            self._store(known, packed_configs(kept_configs(runs, configs_before)))
+        return known
 
     def _kept_runs(
         self, files: list[Any], wanted: frozenset[str] = frozenset()
@@ -329,7 +295,7 @@ class ProjectCode:
                     runs.follows_models = self._follows_models
         except Exception:  # noqa: BLE001 - everything is run then, and says what is wrong
             return None
-        return None if runs is None or runs.failures else (runs, kept, _unpacked(known))
+        return None if runs is None or runs.failures else (runs, kept, unpacked(known))
 
     def _requirement(self, files: list[Any]) -> Requirement:
         return find_requirement([file.path for file in files], self._tensorflow)
@@ -470,180 +436,9 @@ def _option_hit(runs: ProjectRuns, verdict: OptionVerdict) -> OptionHit:
 
 
 def _location(spot: Spot, label: str) -> Location:
+    from cfgfix.code.model.positions import Offsets
+
     source = spot.scope.module.source_file()
     start, end = Offsets(source.text).span(spot.place)
     found: Location = source.location(start, max(start, end), label or None)
     return found
-
-
-def _packed(known: Known) -> Any:
-    configs = [
-        (
-            path,
-            item.loader,
-            item.form,
-            item.evidence,
-            item.framework,
-            item.another,
-            [(name, _packed_hit(hit)) for name, hit in item.hits],
-            sorted(item.converted),
-            item.digest,
-            item.programs,
-            sorted(item.modules),
-            item.reads,
-            item.asked,
-            item.ways,
-            [_packed_reached(one) for one in item.reached],
-            (item.job.kind, item.job.path, item.job.line, item.job.cpus, item.job.ram_mib)
-            if item.job
-            else None,
-            [(one.module, one.place, one.taken, one.path) for one in item.branches],
-            item.fallbacks,
-            item.release,
-        )
-        for path, item in known.configs.items()
-    ]
-    followed = known.followed
-    calls = [(call.place, call.endings, call.names) for call in followed.calls]
-    options = (
-        None
-        if known.options is None
-        else [(path, check, _packed_hit(hit)) for path, check, hit in known.options]
-    )
-    return (
-        configs,
-        options,
-        (
-            followed.modules,
-            followed.programs,
-            followed.framework,
-            followed.cut_off,
-            calls,
-            followed.mentions,
-        ),
-    )
-
-
-def _packed_place(place: Location) -> Any:
-    return (
-        place.path,
-        place.start,
-        place.end,
-        place.line,
-        place.column,
-        place.end_line,
-        place.end_column,
-        place.label,
-    )
-
-
-def _packed_reached(item: Reached) -> Any:
-    return (
-        item.call,
-        item.parameter,
-        item.path,
-        item.unchanged,
-        item.value,
-        item.known,
-        item.always,
-        item.alone,
-        _packed_place(item.location),
-        item.place,
-        item.argument,
-    )
-
-
-def _packed_hit(hit: Hit) -> Any:
-    changes = [
-        ("rename", change.path, change.new)
-        if isinstance(change, RenameKey)
-        else ("set", change.path, change.value, change.text)
-        for change in hit.changes
-        if isinstance(change, (RenameKey, SetValue))
-    ]
-    places = [_packed_place(item) for item in hit.elsewhere]
-    return (
-        hit.start,
-        hit.end,
-        hit.path,
-        dict(hit.values),
-        changes,
-        hit.severity,
-        hit.safety,
-        hit.notes,
-        places,
-        hit.title,
-    )
-
-
-def _unpacked(data: Any) -> Known:
-    from cfgfix.usage.unopened import Followed, OpenCall
-
-    found, options, (modules, programs, framework, cut_off, calls, mentions) = data
-    followed = Followed(
-        modules,
-        programs,
-        framework,
-        cut_off,
-        tuple(OpenCall(place, tuple(endings), tuple(names)) for place, endings, names in calls),
-        mentions,
-    )
-    configs = {
-        path: CodeSays(
-            loader,
-            form,
-            tuple(evidence),
-            framework,
-            another,
-            tuple((name, _unpacked_hit(hit)) for name, hit in hits),
-            frozenset(converted),
-            digest,
-            tuple(openers),
-            frozenset(readers),
-            reads,
-            asked,
-            ways,
-            tuple(_unpacked_reached(one) for one in reached),
-            Job(*job) if job is not None else None,
-            tuple(Branch(*one) for one in branches),
-            tuple(fallbacks),
-            release,
-        )
-        for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers, reads, asked, ways, reached, job, branches, fallbacks, release in found
-    }
-    return Known(
-        configs,
-        followed,
-        None if options is None else tuple((path, check, _unpacked_hit(hit)) for path, check, hit in options),
-    )
-
-
-def _unpacked_reached(data: Any) -> Reached:
-    call, parameter, path, unchanged, value, known, always, alone, location, place, argument = data
-    return Reached(
-        call, parameter, path, unchanged, value, known, always, alone, Location(*location), place, argument
-    )
-
-
-def _unpacked_hit(data: Any) -> Hit:
-    start, end, path, values, changes, severity, safety, notes, places, title = data
-    return Hit(
-        start=start,
-        end=end,
-        path=path,
-        values=values,
-        changes=tuple(_changes(changes)),
-        severity=severity,
-        safety=safety,
-        title=title,
-        notes=tuple(notes),
-        elsewhere=tuple(Location(*place) for place in places),
-    )
-
-
-def _changes(data: Any) -> Iterator[Change]:
-    for kind, path, *rest in data:
-        if kind == "rename":
-            yield RenameKey(tuple(path), rest[0])
-        else:
-            yield SetValue(tuple(path), rest[0], rest[1])

@@ -20,6 +20,7 @@ from cfgfix.code.model.summary import Place
 from cfgfix.config.dialects.parameters import ELEMENT, SAMPLES, Branch, Reached, meaning_of
 from cfgfix.core.findings import Location
 from cfgfix.core.source_file import SourceFile
+from cfgfix.usage.config_files import Entry
 from cfgfix.usage.element_sizes import element_sizes, sample_counts
 from cfgfix.usage.program_runs import RunResult
 from cfgfix.usage.sinks import BoundCall, Sink, Sinks
@@ -50,7 +51,7 @@ class Places:
 
 
 def reached_by(
-    path: str, results: Sequence[RunResult], sinks: Sinks, entries: dict[KeyPath, Any], places: Places
+    path: str, results: Sequence[RunResult], sinks: Sinks, entries: dict[KeyPath, Entry], places: Places
 ) -> tuple[Reached, ...]:
     """Return the parameters that the values of a config reach.
 
@@ -60,7 +61,7 @@ def reached_by(
         path: The config.
         results: The runs that open it.
         sinks: The sinks of all runs.
-        entries: The plain values of the file, by key path.
+        entries: The entries of the file, by key path.
         places: Where things stand in the code.
     """
     found: dict[tuple[Any, ...], Reached] = {}
@@ -118,13 +119,13 @@ def branches_of(path: str, results: Sequence[RunResult]) -> tuple[Branch, ...]:
 def _of_sink(
     path: str,
     sink: Sink,
-    entries: dict[KeyPath, Any],
+    entries: dict[KeyPath, Entry],
     given: dict[tuple[ConfigKey, object], set[Point]],
     places: Places,
 ) -> Iterator[Reached]:
     always = not sink.conditions and len(sink.values) == 1
     for value in sink.values:
-        plain, known = _plain_data(value)
+        plain, known = _as_written(value)
         key = _given_config_key(path, sink, value, entries)
         others = [one for one in _origins(value) if one.source == path and one.path]
         for one in (key,) if key is not None else others:
@@ -154,7 +155,7 @@ def _argument(sink: Sink) -> int | str | None:
     return sink.parameter if keywords.get(sink.parameter) is sink.value else None
 
 
-def _given_config_key(path: str, sink: Sink, value: Value, entries: dict[KeyPath, Any]) -> ConfigKey | None:
+def _given_config_key(path: str, sink: Sink, value: Value, entries: dict[KeyPath, Entry]) -> ConfigKey | None:
     """Return the key of a config whose value a parameter is given as it stands in the file, or converted; else None."""
     key = sink.unchanged(value)
     if key is not None:
@@ -163,7 +164,11 @@ def _given_config_key(path: str, sink: Sink, value: Value, entries: dict[KeyPath
     if len(origins) != 1 or origins[0].source != path or not origins[0].path:
         return None
     plain, known = _plain_data(value)
-    return origins[0] if known and _converted(plain, entries.get(origins[0].path)) else None
+    if not known:
+        return None
+    entry = entries.get(origins[0].path)
+    written = entry.data if entry is not None and entry.kind == "scalar" else None
+    return origins[0] if _converted(plain, written) else None
 
 
 def _kind(sink: Sink) -> object:
@@ -202,6 +207,14 @@ def _origins(value: Value) -> Iterable[ConfigKey]:
             key=lambda key: (key.source, str(key.path)),
         )
     return sorted(value.origins, key=lambda key: (key.source, str(key.path)))
+
+
+def _as_written(value: Value) -> tuple[Any, bool]:
+    """Return a value as `_plain_data` does; that of a key is not looked at, as it is kept beside the key (`taken_over`)."""
+    if isinstance(value, Scalar) and value.is_unlooked:
+        written = value.entry.raw
+        return (written, True) if isinstance(written, _PLAIN) else (None, False)
+    return _plain_data(value)
 
 
 def _plain_data(value: Value) -> tuple[Any, bool]:

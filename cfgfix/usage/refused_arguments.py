@@ -19,7 +19,7 @@ MAX_WHOLE = 1 << 53
 
 def find_refused_arguments(runs: ConfigRuns, arguments: Arguments) -> None:
     """Tell of what TensorFlow does not take of the arguments that a file gives."""
-    floats = frozenset(path for path, entry in runs.entries.items() if isinstance(entry.data, float))
+    floats = frozenset(path for path, entry in runs.entries.items() if entry.type is float)
     for result in runs.results:
         for fault in arguments.faults_in(result, runs.path, floats):
             entry = runs.entries.get(fault.key.path)

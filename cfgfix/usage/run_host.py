@@ -309,11 +309,14 @@ class Maker:
         """Return the value of an entry."""
         key = self.key(entry.path)
         if entry.kind == "scalar":
-            if entry.data is UNREAD or (
-                self.filled and isinstance(entry.data, str) and not _MARKS.isdisjoint(entry.data)
+            if entry.type is type(UNREAD) or (
+                self.filled and entry.type is str and not _MARKS.isdisjoint(entry.data)
             ):
                 return Unknown(frozenset({key}))
-            return Scalar(self.given.get((self.source, entry.path), entry.data), frozenset({key}), key)
+            given = self.given.get((self.source, entry.path))
+            if given is not None:
+                return Scalar(given, frozenset({key}), key)
+            return Scalar.of_entry(entry, key)
         if entry.kind == "list":
             return Sequence([self.value(child) for _, child in entry.children], key=key)
         omega = self.flavour == "omegaconf"

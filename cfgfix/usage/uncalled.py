@@ -217,3 +217,11 @@ def _words_outside(project: ProjectRuns) -> set[str]:
     for path in project.unread:
         found |= words_of("", project.program.content_of(path))
     return found
+
+
+def unnamed_names(program: Program) -> frozenset[str]:
+    """Return the names of functions and classes that no code names.
+
+    They stand nowhere in the program but where they are defined.
+    """
+    return frozenset(name for _, name in _unnamed(program).scopes)

@@ -20,7 +20,7 @@ _TRAILING = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?,")
 def find_wrong_values(runs: ConfigRuns) -> None:
     """Tell of texts that the code knows under a near spelling only."""
     for path, entry in runs.entries.items():
-        if entry.kind != "scalar" or not isinstance(entry.data, str) or path in runs.reported:
+        if entry.kind != "scalar" or entry.type is not str or path in runs.reported:
             continue
         keys = runs.keys_at(path)
         compared = [item for key in keys for item in key.compared]
@@ -58,7 +58,7 @@ def find_open_interpolations(runs: ConfigRuns) -> None:
     if not any(opened.loading.how in ("omegaconf", "hydra") for opened in runs.mine):
         return
     for path, entry in runs.entries.items():
-        if entry.kind != "scalar" or not isinstance(entry.data, str) or "${" not in entry.data:
+        if entry.kind != "scalar" or entry.type is not str or "${" not in entry.data:
             continue
         reads = [spot for key in runs.keys_at(path) for spot in key.reads]
         if not reads:
@@ -117,7 +117,7 @@ def find_numbers_as_text(runs: ConfigRuns) -> None:
                 if (
                     entry is None
                     or not entry.plain
-                    or not isinstance(entry.data, str)
+                    or entry.type is not str
                     or type(value) is not Scalar
                     or value.value != entry.data
                 ):

@@ -111,10 +111,9 @@ def verdicts_by_file(
 def _reached_by(runs: ConfigRuns, sinks: Sinks, places: Places) -> tuple[Reached, ...]:
     """Return the parameters of TensorFlow that the values of a file reach."""
     results = [result for result in runs.results if result.entrance.framework]
-    values = {path: entry.data for path, entry in runs.entries.items() if entry.kind == "scalar"}
     if not results:
         return ()
-    found = reached_by(runs.path, results, sinks, values, places)
+    found = reached_by(runs.path, results, sinks, runs.entries, places)
     if runs.project.follows_models:
         from cfgfix.usage.training_memory import reached_trainings
 

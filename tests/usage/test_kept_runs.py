@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from cfgfix.usage import program_runs
-from cfgfix.usage.project_code import Known, ProjectCode
+from cfgfix.usage.code_says import Known
+from cfgfix.usage.project_code import ProjectCode
 
 PROGRAM = """\
 import argparse
@@ -91,12 +92,12 @@ def agrees(made: list[str]) -> list[str]:
     ("before", "after"),
     [
         ("batch: 8", "batch: 16"),
-        ("unused: 3", "unused: 4"),
+        ("unused: 3", "unused: three"),
         ("units: 4\n", ""),
         ("rate: 0.1", "rate: 1e-1"),
         ("epochs: 3\n", "epochs: 3\nwidth: 4\n"),
         ("batch", "batches"),
-        ("batch: 8", "# more\nbatch: 8"),
+        ("batch: 8", "# more\nbatch: 16"),
     ],
 )
 def test_only_the_runs_are_made_that_open_the_changed_config(made, before, after):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from cfgfix.code.model.summary import Place, Scope
@@ -125,6 +125,18 @@ class ConfigKey:
         return str(self.path[-1]) if self.path else ""
 
 
+class Written(Protocol):
+    """A value as it stands in a config."""
+
+    @property
+    def raw(self) -> Any:
+        """The value, for one who keeps it beside its key and decides nothing by it."""
+
+    @property
+    def data(self) -> Any:
+        """The value, which is looked at by this."""
+
+
 class Value:
     """Something an expression stands for.
 
@@ -151,9 +163,11 @@ class Scalar(Value):
         value: The constant: text, number, boolean, None or bytes.
         key: The config key whose value it is, unchanged.
         optional: Whether a command line may give another one.
+        entry: What stands in a config, where the constant is that; it is looked at when the value is asked for.
     """
 
-    __slots__ = ("key", "optional", "value")
+    __slots__ = ("entry", "key", "optional", "value")
+    entry: Written
 
     def __init__(
         self,
@@ -167,6 +181,37 @@ class Scalar(Value):
         self.value = value
         self.key = key
         self.optional = optional
+
+    @classmethod
+    def of_entry(cls, entry: Written, key: ConfigKey) -> Scalar:
+        """Return what stands in a config, as a value that is not looked at yet."""
+        made = cls.__new__(cls)
+        made.origins = frozenset({key})
+        made.key = key
+        made.optional = False
+        made.entry = entry
+        return made
+
+    @property
+    def is_unlooked(self) -> bool:
+        """Whether it stands in a config and nothing has asked for its value."""
+        try:
+            _UNSET(self)
+        except AttributeError:
+            return True
+        return False
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Look at what stands in a config, when the value is asked for first."""
+            if name != "value":
+                raise AttributeError(name)
+            found = self.value = self.entry.data
+            return found
+
+
+_UNSET = Scalar.__dict__["value"].__get__
 
 
 class PartialText(Value):

@@ -61,10 +61,10 @@ def same(first: Value, second: Value) -> bool:
         return True
     if type(first) is Scalar and type(second) is Scalar:
         return (
-            type(first.value) is type(second.value)
-            and first.value == second.value
-            and first.key is second.key
+            first.key is second.key
             and first.origins == second.origins
+            and type(first.value) is type(second.value)
+            and first.value == second.value
         )
     if type(first) is Unknown and type(second) is Unknown:
         return first.origins == second.origins

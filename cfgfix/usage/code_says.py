@@ -1,0 +1,257 @@
+"""What the code of a repository says of its configs, as it is used and as it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from cfgfix.config.dialects.parameters import Branch, Reached
+from cfgfix.config.values.hit import Hit
+from cfgfix.core.edits import Change, RenameKey, SetValue
+from cfgfix.core.findings import Location
+from cfgfix.core.records import dataclass
+from cfgfix.usage.config_files import KeyPath, Place
+from cfgfix.usage.jobs import Job
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfgfix.usage.unopened import Followed
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSays:
+    """What the code says of one config.
+
+    Attributes:
+        loader: Name of the loader that reads it, as of `LOADERS`.
+        form: `yaml`, `json` or `toml`.
+        evidence: What opens it and how that is known, one line for each program.
+        framework: Whether a program that comes to TensorFlow or Keras opens it.
+        another: Whether only programs that come to another framework do.
+        hits: What is wrong, with the name of the rule's check.
+        converted: Names of keys whose value the code converts to a number itself.
+        digest: What tells the text that this holds for.
+        reached: The parameters of TensorFlow that its values reach, and what its programs say themselves.
+        job: What runs a program with it under limits, or None.
+        branches: The branches of the code that it decides.
+        fallbacks: What the code takes for keys that the file might lack, in words.
+        release: The newest TensorFlow that the code may be run with, as `Api.newest`; 0 for none.
+    """
+
+    loader: str
+    form: str
+    evidence: tuple[str, ...]
+    framework: bool
+    another: bool
+    hits: tuple[tuple[str, Hit], ...]
+    converted: frozenset[str]
+    digest: bytes
+    programs: tuple[str, ...] = ()
+    """The programs that open it, as paths relative to the repository."""
+    modules: frozenset[str] = frozenset()
+    """The Python files that load it or read its keys, as paths relative to the repository."""
+    reads: tuple[tuple[KeyPath, Place], ...] = ()
+    """Where each key is read first: a path relative to the repository, and a line."""
+    asked: tuple[tuple[KeyPath, Place], ...] = ()
+    """The keys that the code asks for and the file lacks, with where."""
+    ways: tuple[tuple[str, ...], ...] = ()
+    """For each line of the evidence, the calls on the way to the one that loads the file, and that one."""
+    reached: tuple[Reached, ...] = ()
+    job: Job | None = None
+    branches: tuple[Branch, ...] = ()
+    fallbacks: tuple[tuple[KeyPath, str], ...] = ()
+    release: int = 0
+
+
+OptionHit = tuple[str, str, Hit]
+"""What is wrong with an option or a batch in the code: the Python file, relative to the repository, the name of the rule's check, the place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a repository's code.
+
+    Attributes:
+        configs: What it says of every config that it opens, by its path relative to the repository.
+        followed: What was found, for the files that none of it opens.
+        options: What is wrong with options of programs; None where that was not asked.
+    """
+
+    configs: dict[str, CodeSays]
+    followed: Followed
+    options: tuple[OptionHit, ...] | None
+
+
+def packed(known: Known) -> Any:
+    """Return what is known as data that `marshal` can write."""
+    configs = [
+        (
+            path,
+            item.loader,
+            item.form,
+            item.evidence,
+            item.framework,
+            item.another,
+            [(name, _packed_hit(hit)) for name, hit in item.hits],
+            sorted(item.converted),
+            item.digest,
+            item.programs,
+            sorted(item.modules),
+            item.reads,
+            item.asked,
+            item.ways,
+            [_packed_reached(one) for one in item.reached],
+            (item.job.kind, item.job.path, item.job.line, item.job.cpus, item.job.ram_mib)
+            if item.job
+            else None,
+            [(one.module, one.place, one.taken, one.path) for one in item.branches],
+            item.fallbacks,
+            item.release,
+        )
+        for path, item in known.configs.items()
+    ]
+    followed = known.followed
+    calls = [(call.place, call.endings, call.names) for call in followed.calls]
+    options = (
+        None
+        if known.options is None
+        else [(path, check, _packed_hit(hit)) for path, check, hit in known.options]
+    )
+    return (
+        configs,
+        options,
+        (
+            followed.modules,
+            followed.programs,
+            followed.framework,
+            followed.cut_off,
+            calls,
+            followed.mentions,
+        ),
+    )
+
+
+def _packed_place(place: Location) -> Any:
+    return (
+        place.path,
+        place.start,
+        place.end,
+        place.line,
+        place.column,
+        place.end_line,
+        place.end_column,
+        place.label,
+    )
+
+
+def _packed_reached(item: Reached) -> Any:
+    return (
+        item.call,
+        item.parameter,
+        item.path,
+        item.unchanged,
+        item.value,
+        item.known,
+        item.always,
+        item.alone,
+        _packed_place(item.location),
+        item.place,
+        item.argument,
+    )
+
+
+def _packed_hit(hit: Hit) -> Any:
+    changes = [
+        ("rename", change.path, change.new)
+        if isinstance(change, RenameKey)
+        else ("set", change.path, change.value, change.text)
+        for change in hit.changes
+        if isinstance(change, (RenameKey, SetValue))
+    ]
+    places = [_packed_place(item) for item in hit.elsewhere]
+    return (
+        hit.start,
+        hit.end,
+        hit.path,
+        dict(hit.values),
+        changes,
+        hit.severity,
+        hit.safety,
+        hit.notes,
+        places,
+        hit.title,
+    )
+
+
+def unpacked(data: Any) -> Known:
+    """Return what `packed` made data of."""
+    from cfgfix.usage.unopened import Followed, OpenCall
+
+    found, options, (modules, programs, framework, cut_off, calls, mentions) = data
+    followed = Followed(
+        modules,
+        programs,
+        framework,
+        cut_off,
+        tuple(OpenCall(place, tuple(endings), tuple(names)) for place, endings, names in calls),
+        mentions,
+    )
+    configs = {
+        path: CodeSays(
+            loader,
+            form,
+            tuple(evidence),
+            framework,
+            another,
+            tuple((name, _unpacked_hit(hit)) for name, hit in hits),
+            frozenset(converted),
+            digest,
+            tuple(openers),
+            frozenset(readers),
+            reads,
+            asked,
+            ways,
+            tuple(_unpacked_reached(one) for one in reached),
+            Job(*job) if job is not None else None,
+            tuple(Branch(*one) for one in branches),
+            tuple(fallbacks),
+            release,
+        )
+        for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers, reads, asked, ways, reached, job, branches, fallbacks, release in found
+    }
+    return Known(
+        configs,
+        followed,
+        None if options is None else tuple((path, check, _unpacked_hit(hit)) for path, check, hit in options),
+    )
+
+
+def _unpacked_reached(data: Any) -> Reached:
+    call, parameter, path, unchanged, value, known, always, alone, location, place, argument = data
+    return Reached(
+        call, parameter, path, unchanged, value, known, always, alone, Location(*location), place, argument
+    )
+
+
+def _unpacked_hit(data: Any) -> Hit:
+    start, end, path, values, changes, severity, safety, notes, places, title = data
+    return Hit(
+        start=start,
+        end=end,
+        path=path,
+        values=values,
+        changes=tuple(_changes(changes)),
+        severity=severity,
+        safety=safety,
+        title=title,
+        notes=tuple(notes),
+        elsewhere=tuple(Location(*place) for place in places),
+    )
+
+
+def _changes(data: Any) -> Iterator[Change]:
+    for kind, path, *rest in data:
+        if kind == "rename":
+            yield RenameKey(tuple(path), rest[0])
+        else:
+            yield SetValue(tuple(path), rest[0], rest[1])
