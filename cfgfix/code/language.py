@@ -33,7 +33,7 @@ class Python:
         return [Edit(item.start, item.end, item.new) for item in _replacements(changes)]
 
     def prove(self, before: str, after: str, changes: Sequence[Change], _edits: Sequence[Edit]) -> str:
-        """Return the text after edits, proven; see `source.proof`."""
+        """Return the text after edits, proven; see `code.fixes.proof`."""
         result = prove(before, _replacements(changes))
         if result != after:
             raise ProofError("text", "the text differs outside the edits")

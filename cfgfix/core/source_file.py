@@ -18,7 +18,7 @@ from cfgfix.core.temporary_files import TemporaryFile
 MAX_BYTES = 16 * 1024 * 1024
 """Largest file that is read by default, in bytes.
 
-Parsing runs at 5-10 MB/s, so one file takes a few seconds at most; `documents.compose` bounds what its nodes
+Parsing runs at 5-10 MB/s, so one file takes a few seconds at most; `config.document.compose` bounds what its nodes
 take. The largest of 777 real training configurations has 47,729 bytes.
 """
 

@@ -30,7 +30,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """One change of Python source, by what it does to a node; `source/rewrite.py` carries it out.
+    """One change of Python source, by what it does to a node; `code/fixes/rewrite.py` carries it out.
 
     Kinds, each about the node at `place`:
         `replace`: the expression becomes `text`;

@@ -117,8 +117,6 @@ class FileStatement:
 
 def _read(path: str) -> bytes | None:
     """Return the beginning of a file, one byte more than is taken in; None where there is none to read."""
-    if not os.path.isfile(path):  # so it is with most of the names
-        return None
     try:
         return read_regular(path, MAX_BYTES + 1)
     except OSError:

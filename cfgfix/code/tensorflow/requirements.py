@@ -219,21 +219,17 @@ def _folder_requirement(folder: str, looked: list[str]) -> Requirement | None:
         for name in _names_in(folder, (".yml", ".yaml"))
         if re.search("env|conda", name.lower()) and name not in NAMES
     ]
-    for name in (*NAMES, *others, *_parts_of(folder)):
-        place = os.path.join(folder, name)
-        looked.append(place)
+    for place in _files_of(folder, (*NAMES, *others, *_parts_of(folder)), looked):
         one = read_statement(place)
         if one is not None:
             said.append((place, one))
-        if name.endswith(".txt"):
+        if place.endswith(".txt"):
             for other in included_files(place):
                 looked.append(other)
                 one = read_statement(other)
                 if one is not None:
                     said.append((other, one))
-    for name in (IMAGE, GUIDE):
-        place = os.path.join(folder, name)
-        looked.append(place)
+    for place in _files_of(folder, (IMAGE, GUIDE), looked):
         one = read_statement(place, installs=True)
         if one is not None and (one.text or one.keras):
             said.append((place, FileStatement(one.text, two=one.two, keras=one.keras)))
@@ -242,13 +238,20 @@ def _folder_requirement(folder: str, looked: list[str]) -> Requirement | None:
         for _, one in said
     ):
         said += _other_images(folder, looked) or _deployed(folder, looked)
-    for name in _runs_of(folder):
-        place = os.path.join(folder, name)
-        looked.append(place)
+    for place in _files_of(folder, _runs_of(folder), looked):
         one = read_statement(place)
         if one is not None and one.keras_2:
             said.append((place, FileStatement(keras_2=True)))
     return _join_statements(folder, said, looked) if said else None
+
+
+def _files_of(folder: str, names: Iterable[str], looked: list[str]) -> Iterator[str]:
+    """Yield the files of a folder that are there; `looked` gets all that were looked for."""
+    for name in names:
+        place = os.path.join(folder, name)
+        looked.append(place)
+        if os.path.isfile(place):
+            yield place
 
 
 def _guide_requirement(folder: str, looked: list[str]) -> Requirement | None:

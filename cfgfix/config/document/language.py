@@ -58,7 +58,7 @@ class Yaml:
     def prove(
         self, before: Document, after: str, changes: Sequence[Change], edits: Sequence[Edit]
     ) -> Document:
-        """Return the document after edits, proven; see `documents.proof`."""
+        """Return the document after edits, proven; see `config.document.proof`."""
         return self._keep(prove(before, after, changes, edits, self._loader))
 
     def comments(self, parsed: Document) -> list[tuple[int, str]]:
