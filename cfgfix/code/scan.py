@@ -30,10 +30,11 @@ from cfgfix.code.inference.guards import behind_a_default, never_reached
 from cfgfix.code.inference.releases import requirement_of
 from cfgfix.code.model.given import Given, Replaced, UnderConfigs, put_in_place
 from cfgfix.code.model.hit import Hit, Way
+from cfgfix.code.model.nodes import Place
 from cfgfix.code.model.positions import CannotRewriteError, Offsets
 from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.python_files import PythonFile, clear_package_cache
-from cfgfix.code.model.summary import Place, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.summary_cache import SummaryStore
 from cfgfix.code.tensorflow.requirement import FILES, Requirement
 from cfgfix.code.tensorflow.requirements import find_requirement

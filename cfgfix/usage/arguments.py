@@ -17,7 +17,7 @@ from cfgfix.code.inference.releases import (
     where_known,
     written_for_one,
 )
-from cfgfix.code.model.summary import BINARY
+from cfgfix.code.model.nodes import Binary
 from cfgfix.code.tensorflow.contradictions import contradictions
 from cfgfix.code.tensorflow.refusals import Refusals, near_word
 from cfgfix.code.tensorflow.values import Parameter
@@ -330,7 +330,7 @@ class Arguments:
         if written is None:
             number = list(bound.arguments).index(name)
             written = call.args[number] if number < len(call.args) else None
-        return written is not None and written[0] == BINARY and written[1] == "/"
+        return written is not None and isinstance(written, Binary) and written.operator == "/"
 
 
 _UNKNOWN: Any = object()

@@ -15,7 +15,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.objects import Sequence as Listed
-from cfgfix.code.model.summary import Place
+from cfgfix.code.model.nodes import Place
 from cfgfix.config.dialects.derived import DTYPE_BYTES
 from cfgfix.config.dialects.parameters import meaning_of
 from cfgfix.usage.sinks import BoundCall

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from collections.abc import Sequence as Row
 
 from cfgfix.code.model.expressions import dotted
+from cfgfix.code.model.nodes import Call, Compare, Literal, Name
 from cfgfix.code.model.program import Module, Program, absolute
-from cfgfix.code.model.summary import CALL, COMPARE, CONSTANT, NAME, Call, Event
+from cfgfix.code.model.summary import Event
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import read_regular
 from cfgfix.usage.commands import MAX_COMMANDS, Command, commands_in
@@ -275,9 +276,9 @@ def _has_guard(module: Module) -> bool:
     scope = module.scope
     assert scope is not None
     for event in scope.body:
-        if event.kind == "if" and event.value is not None and event.value[0] == COMPARE:
-            sides = [event.value[1], *(right for _, right in event.value[2])]
-            if any(side[0] == NAME and side[1] == "__name__" for side in sides):
+        if event.kind == "if" and event.value is not None and isinstance(event.value, Compare):
+            sides = [event.value.left, *(right for _, right in event.value.rights)]
+            if any(isinstance(side, Name) and side.name == "__name__" for side in sides):
                 return True
     return False
 
@@ -291,7 +292,7 @@ def _does_something(module: Module) -> bool:
     for event in _events(scope.body):
         if event.kind in ("for", "while", "with"):
             return True
-        if event.kind == "expr" and event.value is not None and event.value[0] == CALL:
+        if event.kind == "expr" and event.value is not None and isinstance(event.value, Call):
             return True
     return any(_loads(call) for call in scope.calls)
 
@@ -321,7 +322,7 @@ def uses_framework(module: Module) -> bool:
 def _names_config(module: Module) -> bool:
     """Tell whether a module gives something outside of it the path of a config: `ng.Config("run.yml")`."""
     return any(
-        value[0] == CONSTANT and isinstance(value[1], str) and value[1].endswith(DATA)
+        isinstance(value, Literal) and isinstance(value.value, str) and value.value.endswith(DATA)
         for scope in module.summary.scopes
         for call in scope.calls
         for value in (*call.args, *(value for _, value in call.keywords))

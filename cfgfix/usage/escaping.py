@@ -11,22 +11,20 @@ from typing import TYPE_CHECKING, Any, Protocol
 from cfgfix.code.inference.config_values import AS_DICT, OTHER, UNKNOWN, Atom, Path
 from cfgfix.code.inference.name_uses import NAMING
 from cfgfix.code.inference.value_uses import HARMLESS, INERT_BASES, LOGGED, STORING, USED
-from cfgfix.code.model.expressions import constant, dotted
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    CALL,
-    COMPARE,
-    ITEMS,
-    MAPPING,
-    NAME,
-    STARRED,
-    SUBSCRIPT,
-    YIELD,
+from cfgfix.code.model.expressions import constant, dotted, is_name
+from cfgfix.code.model.nodes import (
+    Attribute,
     Call,
-    Event,
+    Collection,
+    Compare,
+    Dictionary,
     Expr,
-    Scope,
+    Name,
+    Starred,
+    Subscript,
+    Yield,
 )
+from cfgfix.code.model.summary import Event, Scope
 
 if TYPE_CHECKING:
     from cfgfix.code.inference.config_values import Follower
@@ -97,15 +95,15 @@ def note_loose(found: Collector) -> None:
             if _is_followed(found, parent, role, scope, paths):
                 continue
             fate = USED
-        elif parent[0] == STARRED:
+        elif isinstance(parent, Starred):
             outer = found.loads.around.get(id(parent), (None, None))[0]
-            if not isinstance(outer, tuple) or outer[0] == CALL:
+            if not isinstance(outer, Expr) or isinstance(outer, Call):
                 continue
             fate = found.fate(outer, scope)
-        elif parent[0] == COMPARE and isinstance(constant(parent[1]), str):
+        elif isinstance(parent, Compare) and isinstance(constant(parent.left), str):
             continue
         else:
-            fate = USED if parent[0] == YIELD else found.fate(parent, scope)
+            fate = USED if isinstance(parent, Yield) else found.fate(parent, scope)
         for path in paths:
             found.used_whole(path, fate, expr, scope)
 
@@ -123,9 +121,9 @@ def _is_followed(found: Collector, event: Event, role: Any, scope: Scope, paths:
     if role == "manager" or event.kind not in ("assign", "annotate"):
         return False
     for target in event.targets:
-        if target[0] == NAME and target[1] in scope.outer:
+        if isinstance(target, Name) and target.name in scope.outer:
             return False
-        if target[0] == ATTRIBUTE and not keeps(found, target[1], target[2], scope, paths):
+        if isinstance(target, Attribute) and not keeps(found, target.base, target.attribute, scope, paths):
             return False
     return True
 
@@ -157,7 +155,7 @@ def _outside_bases(found: Collector, owner: Scope) -> list[str]:
     for scope in bases:
         around = scope.module.summary.scopes[scope.parent] if scope.parent >= 0 else scope
         for base in scope.bases:
-            stated = base[1] if base[0] == SUBSCRIPT else base
+            stated = base.base if isinstance(base, Subscript) else base
             if found.program.static_value(stated, around) is None:
                 names = [*names, dotted(stated) or "?"]
     return names
@@ -169,16 +167,20 @@ def note_stored(found: Collector) -> None:
     That code takes the attributes of the objects that hold the sections.
     """
     for (_, name), (owner, paths) in found.stored.items():
-        place: Expr = (NAME, name, owner.place)
+        place: Expr = Name(name, owner.place)
         opened = found.uses.opened(owner, name, passed_on=False)
         away = opened is None or bool(opened) or found.uses.given_away(owner)
         for expr, where in () if away else found.loads.attributes.get(name, ()):
             parent, role = found.loads.around.get(id(expr), (None, None))
-            if isinstance(parent, tuple) and parent[0] in (ATTRIBUTE, SUBSCRIPT) and role == "base":
+            if isinstance(parent, (Attribute, Subscript)) and role == "base":
                 continue
-            if role == "func" or not found.core(where) or (expr[1][0] == NAME and expr[1][1] in _OPTIONS):
+            if (
+                role == "func"
+                or not found.core(where)
+                or (isinstance(expr.base, Name) and expr.base.name in _OPTIONS)
+            ):
                 continue
-            atoms = found.follower.atoms_of(expr[1], where)
+            atoms = found.follower.atoms_of(expr.base, where)
             if (not atoms or UNKNOWN in atoms) and found.fate(expr, where) == USED:
                 away = True
                 break
@@ -194,19 +196,18 @@ def note_locals(found: Collector) -> None:
     """
     for scope in found.loads.by_locals:
         place = scope.place
-        names = {*found.follower.assignments(scope), *(param[0] for param in scope.params)}
+        names = {*found.follower.assignments(scope), *(param.name for param in scope.params)}
         for name in sorted(names):
-            for path in found.whole_paths((NAME, name, place), scope):
-                found.used_whole(path, USED, (NAME, name, place), scope)
+            for path in found.whole_paths(Name(name, place), scope):
+                found.used_whole(path, USED, Name(name, place), scope)
 
 
 def find_given_away(found: Collector) -> None:
     """Find the classes whose objects go to calls that are not followed."""
-    for (_, number), expr in found.loads.calls.items():
-        scope = found.loads.scope_of[id(expr)]
+    for call in found.loads.calls.values():
+        scope = found.loads.scope_of[id(call)]
         if not found.core(scope):
             continue
-        call = scope.calls[number]
         pending: list[tuple[Expr, Any]] = [*((value, n) for n, value in enumerate(call.args))]
         pending += [(value, name if name is not None else "**") for name, value in call.keywords]
         inside = 0
@@ -214,11 +215,11 @@ def find_given_away(found: Collector) -> None:
         while pending and inside < 50:
             inside += 1
             value, role = pending.pop()
-            if value[0] == ITEMS:
-                pending += [(part, role) for part in value[2]]
-            elif value[0] == MAPPING:
-                pending += [(part, role) for _, part in value[1]]
-            elif value[0] in NAMING:
+            if isinstance(value, Collection):
+                pending += [(part, role) for part in value.items]
+            elif isinstance(value, Dictionary):
+                pending += [(part, role) for _, part in value.entries]
+            elif isinstance(value, NAMING):
                 owners = [atom[1] for atom in found.follower.atoms_of(value, scope) if atom[0] == "i"]
                 if owners and away is None:
                     away = _goes_away(found, call, role, scope)
@@ -228,7 +229,7 @@ def find_given_away(found: Collector) -> None:
 
 def _goes_away(found: Collector, call: Call, role: Any, scope: Scope) -> bool:
     func = call.func
-    last = func[2] if func[0] == ATTRIBUTE else func[1] if func[0] == NAME else ""
+    last = func.attribute if isinstance(func, Attribute) else func.name if isinstance(func, Name) else ""
     if last in _FRAMEWORK_METHODS or last in ("getattr", "setattr", "hasattr", "delattr"):
         return False
     if found.uses.logs(call, scope):
@@ -246,7 +247,7 @@ def _goes_away(found: Collector, call: Call, role: Any, scope: Scope) -> bool:
         )
     if callee and kinds <= {"f", "b", "C"}:
         return not all(found.follows(atom, role) for atom in callee)
-    return not (func[0] == ATTRIBUTE and found.methods().get(func[2]))
+    return not (isinstance(func, Attribute) and found.methods().get(func.attribute))
 
 
 def _called(found: Collector, atom: Atom) -> Atom:
@@ -261,12 +262,20 @@ def _called(found: Collector, atom: Atom) -> Atom:
 
 def enters_outside(found: Collector, func: Expr, scope: Scope) -> bool:
     """Tell whether `super().method` may lead to a class outside of the project."""
-    if func[0] != ATTRIBUTE or func[1][0] != CALL or scope.calls[func[1][1]].func[:2] != (NAME, "super"):
+    if (
+        not isinstance(func, Attribute)
+        or not isinstance(func.base, Call)
+        or not is_name(func.base.func, "super")
+    ):
         return False
     owner = found.program.owner(scope)
     if owner is None:
         return True
-    own = [base for base in found.program.bases(owner)[0] if base is not owner and func[2] in base.children]
+    own = [
+        base
+        for base in found.program.bases(owner)[0]
+        if base is not owner and func.attribute in base.children
+    ]
     return not own and any(base != "object" for base in _outside_bases(found, owner))
 
 
@@ -277,13 +286,14 @@ def fate_of_output(found: Collector, names: set[str], expr: Expr, scope: Scope) 
     """
     if names & SHOWING:
         return found.fate(expr, scope)
-    if names & {"type"} and len(scope.calls[expr[1]].args) == 3:
+    if names & {"type"} and isinstance(expr, Call) and len(expr.args) == 3:
         return USED
     if names & _DUMPING and _starts_programs(found, scope):
         return USED
     if "wandb.init" in names and any(
         any(
-            atom[0] == "x" and atom[1].startswith("wandb") for atom in found.follower.atoms_of(read[1], where)
+            atom[0] == "x" and atom[1].startswith("wandb")
+            for atom in found.follower.atoms_of(read.base, where)
         )
         for read, where in found.loads.attributes.get("config", ())
     ):
@@ -296,7 +306,7 @@ def _starts_programs(found: Collector, scope: Scope) -> bool:
     for other in scope.module.summary.scopes:
         for call in other.calls:
             for atom in (
-                found.follower.atoms_of(call.func, other) if call.func[0] in (NAME, ATTRIBUTE) else ()
+                found.follower.atoms_of(call.func, other) if isinstance(call.func, (Name, Attribute)) else ()
             ):
                 if atom[0] == "x" and (atom[1] in _STARTING or atom[1].startswith("subprocess.")):
                     return True

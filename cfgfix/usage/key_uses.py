@@ -8,7 +8,8 @@ from typing import Any
 from cfgfix.code.inference.config_values import Path
 from cfgfix.code.inference.value_uses import Guard
 from cfgfix.code.model.expressions import place_of, text
-from cfgfix.code.model.summary import Expr, Scope
+from cfgfix.code.model.nodes import Expr
+from cfgfix.code.model.summary import Scope
 from cfgfix.core.records import dataclass, field
 
 LIVE, NEVER, TOOLS, INFERENCE, ONLY_LOGGED, OVERWRITTEN, UNSURE = (
@@ -141,7 +142,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class LiteralBesideKey:
     """A literal in the code where a key of that name exists.
 
     Attributes:
@@ -176,7 +177,7 @@ class Usage:
     options: Mapping[Path, tuple[Option, ...]] = field(default_factory=dict)
     undefined: tuple[Undefined, ...] = ()
     entries: tuple[Entry, ...] = ()
-    literals: tuple[Literal, ...] = ()
+    literals: tuple[LiteralBesideKey, ...] = ()
     sections: Mapping[Path, str] = field(default_factory=dict)
 
     @property

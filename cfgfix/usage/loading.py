@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from cfgfix.code.inference.config_values import UNKNOWN, YAML_LOADS, Atoms, Path
-from cfgfix.code.model.expressions import constant, dotted, text
+from cfgfix.code.model.expressions import constant, dotted, is_name, is_none, text
+from cfgfix.code.model.nodes import Attribute, Call, Collection, Compare, Expr, Literal, Name, Unary
 from cfgfix.code.model.program import Module, Program
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, NAME, UNARY, Call, Event, Expr, Scope
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import ClassValue, External, Function, ModuleValue
 from cfgfix.core.records import dataclass, replace
 from cfgfix.usage.key_uses import (
@@ -20,7 +21,7 @@ from cfgfix.usage.key_uses import (
     OVERWRITTEN,
     UNSURE,
     Entry,
-    Literal,
+    LiteralBesideKey,
     Loading,
     Option,
     Undefined,
@@ -124,7 +125,7 @@ class _About:
         ]
         self.loadings = hydra + [
             Loading(
-                spot((CALL, call.number), scope),
+                spot(call, scope),
                 name,
                 found.role[scope.module.path],
                 unknown,
@@ -136,8 +137,12 @@ class _About:
 
     def _loads(self, call: Call, scope: Scope) -> str | None:
         func = call.func
-        if func[0] == NAME or (func[0] == ATTRIBUTE and "load" in func[2]) or func[0] == ATTRIBUTE:
-            last = func[2] if func[0] == ATTRIBUTE else func[1]
+        if (
+            isinstance(func, Name)
+            or (isinstance(func, Attribute) and "load" in func.attribute)
+            or isinstance(func, Attribute)
+        ):
+            last = func.attribute if isinstance(func, Attribute) else func.name
             if "load" not in last and last != "compose":
                 return None
             for atom in self.follower.atoms_of(func, scope):
@@ -151,13 +156,13 @@ class _About:
         for module in self.found.modules:
             for scope in module.summary.scopes:
                 for call in scope.calls:
-                    if call.func[0] != ATTRIBUTE or call.func[2] != "add_implicit_resolver":
+                    if not isinstance(call.func, Attribute) or call.func.attribute != "add_implicit_resolver":
                         continue
                     tag = call.argument(0, "tag")
                     stated = constant(tag) if tag is not None else None
                     if not isinstance(stated, str) or not stated.endswith("float"):
                         continue
-                    owner: Expr | None = call.func[1]
+                    owner: Expr | None = call.func.base
                     if owner is not None and dotted(owner) == "yaml":
                         owner = call.argument(3, "Loader")
                     found |= (
@@ -212,7 +217,9 @@ class _About:
                             given = self.follower.atoms_of(value, scope)
                             if any(item[0] == "m" for item in given):
                                 method = self.program.method(owner, "__init__")
-                                free = method is not None and any(param[3] == "**" for param in method.params)
+                                free = method is not None and any(
+                                    param.kind == "**" for param in method.params
+                                )
                                 return "ignored" if free else "fatal"
         return "ignored"
 
@@ -302,7 +309,7 @@ class _About:
                     continue
                 if module.path not in flags:
                     flags[module.path] = _flags(module)
-                name = self._option(value, scope, flags[module.path])
+                name = self._option(value, flags[module.path])
                 if name is None:
                     continue
                 flag = flags[module.path][name]
@@ -311,7 +318,7 @@ class _About:
                         flag.flag,
                         None if not flag.given or flag.default is None else repr(flag.default),
                         spot(target, scope),
-                        spot((CALL, flag.call.number), flag.scope),
+                        spot(flag.call, flag.scope),
                         event is not None
                         and module.path in loading
                         and self._replaces(scope, event, name, flag),
@@ -325,17 +332,17 @@ class _About:
             result[path] = tuple(options[:6])
         return result
 
-    def _option(self, value: Expr, scope: Scope, flags: Mapping[str, _Flag]) -> str | None:
+    def _option(self, value: Expr, flags: Mapping[str, _Flag]) -> str | None:
         """Return the option whose value an expression is, or None."""
-        if value[0] == CALL:
-            call = scope.calls[value[1]]
+        if isinstance(value, Call):
+            call = value
             if (
-                call.func[0] == NAME
-                and call.func[1] in ("int", "float", "str", "bool")
+                isinstance(call.func, Name)
+                and call.func.name in ("int", "float", "str", "bool")
                 and len(call.args) == 1
             ):
                 value = call.args[0]
-        found = self.found.uses.access(value, scope)
+        found = self.found.uses.access(value)
         if found is None or found[1] not in flags:
             return None
         name = dotted(found[0]) or ""
@@ -358,15 +365,15 @@ class _About:
                 return False
             test = block.test
             if (
-                test[0] == "m"
-                and len(test[2]) == 1
-                and test[2][0][0] == "is not"
-                and test[2][0][1][:2] == (CONSTANT, None)
+                isinstance(test, Compare)
+                and len(test.rights) == 1
+                and test.rights[0][0] == "is not"
+                and is_none(test.rights[0][1])
             ):
-                test = test[1]
+                test = test.left
             elif not flag.default and not flag.required:
                 return False
-            found = self.found.uses.access(test, scope)
+            found = self.found.uses.access(test)
             if found is None or found[1] != name:
                 return False
         return True
@@ -412,7 +419,7 @@ class _About:
     def _asked(self, name: str, scope: Scope) -> bool:
         """Tell whether the same function asks with `hasattr` first."""
         return any(
-            call.func[:2] == (NAME, "hasattr") and len(call.args) == 2 and constant(call.args[1]) == name
+            is_name(call.func, "hasattr") and len(call.args) == 2 and constant(call.args[1]) == name
             for call in scope.calls
         )
 
@@ -423,7 +430,7 @@ class _About:
             parent, _role = self.found.loads.around.get(id(here), (None, None))
             if isinstance(parent, Event):
                 return any(block.kind == "try" for block in scope.block_chain(parent.block))
-            if not isinstance(parent, tuple):
+            if not isinstance(parent, Expr):
                 return True
             here = parent
         return True
@@ -451,7 +458,7 @@ class _About:
             yield Entry(
                 spot_of(module.summary.scopes[0], (main.line, 0, main.line, 2), "__main__"),
                 bool(reached & loading),
-                spot((CALL, call[1].number), call[0]),
+                spot(call[1], call[0]),
             )
 
     def _configures(self, module: Module) -> bool:
@@ -463,7 +470,7 @@ class _About:
             atom[0] == "C" and any(id(above) in sections.by_class for above in self.program.bases(atom[1])[0])
             for scope in module.summary.scopes
             for call in scope.calls
-            if call.func[0] in (NAME, ATTRIBUTE)
+            if isinstance(call.func, (Name, Attribute))
             for atom in self.follower.atoms_of(call.func, scope)
         )
 
@@ -485,7 +492,13 @@ class _About:
                         method = self.program.method(atom[1], "__init__")
                         targets += [method] if method is not None else []
                 if not atoms or UNKNOWN in atoms:
-                    name = func[2] if func[0] == ATTRIBUTE else func[1] if func[0] == NAME else ""
+                    name = (
+                        func.attribute
+                        if isinstance(func, Attribute)
+                        else func.name
+                        if isinstance(func, Name)
+                        else ""
+                    )
                     vague = name in _VAGUE
                     targets += [
                         item
@@ -521,7 +534,7 @@ class _About:
 
     # Literals
 
-    def literals(self, keys: Mapping[Path, Use]) -> Iterator[Literal]:
+    def literals(self, keys: Mapping[Path, Use]) -> Iterator[LiteralBesideKey]:
         """Yield literals given by name where a live key of that name exists and the config is at hand."""
         sections = self.found.sections
         for module in self.found.modules:
@@ -536,8 +549,8 @@ class _About:
                         paths = self.found.by_name.get(name or "", ())
                         if (
                             len(paths) != 1
-                            or value[0] != CONSTANT
-                            or isinstance(value[1], (bool, type(None)))
+                            or not isinstance(value, Literal)
+                            or isinstance(value.value, (bool, type(None)))
                         ):
                             continue
                         if keys[paths[0]].status != LIVE:
@@ -558,18 +571,18 @@ class _About:
                         if at_hand is None:
                             at_hand = self._at_hand(scope)
                         if at_hand:
-                            yield Literal(paths[0], value[1], spot((CALL, call.number), scope))
+                            yield LiteralBesideKey(paths[0], value.value, spot(call, scope))
 
     def _means(self, callee: Atoms, name: str, path: Path) -> bool:
         """Tell whether another call gives the same parameter the key: a word that both have proves nothing."""
         for atom in callee:
             function = self.program.method(atom[1], "__init__") if atom[0] == "C" else atom[1]
-            plain = [param[0] for param in function.params if param[3] == "plain"] if function else []
+            plain = [param.name for param in function.params if param.kind == "plain"] if function else []
             bound = 0 if atom[0] == "f" else 1
             place = plain.index(name) - bound if name in plain[bound:] else None
             for where, call in self.follower.callers(atom[1].name):
                 value = call.argument(place, name) if place is not None else call.keyword(name)
-                if value is None or value[0] == CONSTANT:
+                if value is None or isinstance(value, Literal):
                     continue
                 called = self.follower.atoms_of(call.func, where)
                 if any(other[0] == atom[0] and other[1] is atom[1] for other in called) and (
@@ -601,7 +614,9 @@ def _kind(name: str, call: Call, scope: Scope) -> str:
             event.kind == "assign"
             and event.value is not None
             and constant(event.value) in ((1, 1), [1, 1], "1.1")
-            and any(target[0] == ATTRIBUTE and target[2] == "version" for target in event.targets)
+            and any(
+                isinstance(target, Attribute) and target.attribute == "version" for target in event.targets
+            )
             for other in scope.module.summary.scopes
             for event in other.events()
         )
@@ -620,13 +635,15 @@ def _kind(name: str, call: Call, scope: Scope) -> str:
 
 def _fixed(value: Expr) -> bool:
     """Tell whether a value is written out in the code."""
-    if value[0] == UNARY:
-        return _fixed(value[2])
-    return value[0] == CONSTANT or (value[0] == "t" and all(_fixed(item) for item in value[2]))
+    if isinstance(value, Unary):
+        return _fixed(value.operand)
+    return isinstance(value, Literal) or (
+        isinstance(value, Collection) and all(_fixed(item) for item in value.items)
+    )
 
 
 def _is_main(test: Expr | None) -> bool:
-    return test is not None and test[0] == "m" and test[1][:2] == (NAME, "__name__")
+    return test is not None and isinstance(test, Compare) and is_name(test.left, "__name__")
 
 
 def _flags(module: Module) -> dict[str, _Flag]:
@@ -634,9 +651,11 @@ def _flags(module: Module) -> dict[str, _Flag]:
     found: dict[str, _Flag] = {}
     for scope in module.summary.scopes:
         for call in scope.calls:
-            if call.func[0] != ATTRIBUTE or call.func[2] != "add_argument":
+            if not isinstance(call.func, Attribute) or call.func.attribute != "add_argument":
                 continue
-            names = [item[1] for item in call.args if item[0] == CONSTANT and isinstance(item[1], str)]
+            names = [
+                item.value for item in call.args if isinstance(item, Literal) and isinstance(item.value, str)
+            ]
             long = next((name for name in names if name.startswith("--")), None)
             if long is None:
                 continue

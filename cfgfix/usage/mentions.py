@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
+from cfgfix.code.model.expressions import children, walk_own
+from cfgfix.code.model.nodes import Attribute, Expr, Literal, Name, Subscript
 from cfgfix.code.model.program import Program, once
-from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT, NAME, SUBSCRIPT
 from cfgfix.usage.program_runs import ProjectRuns, RunResult, Trace, trace_of
 from cfgfix.usage.run_host import site_of
 from cfgfix.usage.uncalled import uncalled_scopes
@@ -137,47 +139,40 @@ def _given_sections(scope: Any) -> Iterator[str]:
     """Yield the names of functions that a scope calls with a mapping spread over their parameters."""
     for call in scope.calls:
         if any(name is None for name, _ in call.keywords):
-            if call.func[0] == ATTRIBUTE:
-                yield call.func[2]
-            elif call.func[0] == NAME:
-                yield call.func[1]
+            if isinstance(call.func, Attribute):
+                yield call.func.attribute
+            elif isinstance(call.func, Name):
+                yield call.func.name
 
 
-def _asked_by_target(target: Any) -> Any:
+def _asked_by_target(target: Expr) -> Expr:
     """Return what is read where something is given a value: not its last step, but what stands in front of that."""
-    if target[0] == ATTRIBUTE:
-        return target[1]
-    if target[0] == SUBSCRIPT and target[2][0] == CONSTANT:
-        return target[1]
+    if isinstance(target, Attribute):
+        return target.base
+    if isinstance(target, Subscript) and isinstance(target.index, Literal):
+        return target.base
     return target
 
 
 def _names_of(scope: Any) -> Iterator[str]:
     """Yield the names by which a scope may read a key: attributes and texts."""
-    pending: list[Any] = []
+    pending: list[Expr] = []
     events = list(scope.body)
     while events:
         event = events.pop()
         if event.value is not None:
             pending.append(event.value)
         pending += event.targets if event.kind == "augment" else map(_asked_by_target, event.targets)
-        if isinstance(event.extra, (tuple, list)):
-            pending += [item for item in event.extra if isinstance(item, tuple)]
+        for expr in event.extra_nodes():
+            pending += children(expr) if event.kind == "annotate" else (expr,)
         for _, inner in event.bodies or ():
             events += inner
     for call in scope.calls:
         pending += [call.func, *call.args, *(value for _, value in call.keywords)]
-    count = 0
-    while pending and count < 50_000:
-        count += 1
-        expr = pending.pop()
-        if type(expr) is not tuple or not expr:
-            continue
-        if expr[0] == ATTRIBUTE and len(expr) > 2 and isinstance(expr[2], str):
-            yield expr[2]
-        elif expr[0] == CONSTANT and len(expr) > 1 and isinstance(expr[1], str) and len(expr[1]) < 80:
-            yield expr[1]
-            if "." in expr[1]:
-                yield from expr[1].split(".")
-        # Places, which are numbers, hold no names.
-        pending += [item for item in expr if type(item) is tuple and item and type(item[0]) is not int]
+    for expr in islice(walk_own(pending), 50_000):
+        if isinstance(expr, Attribute):
+            yield expr.attribute
+        elif isinstance(expr, Literal) and isinstance(expr.value, str) and len(expr.value) < 80:
+            yield expr.value
+            if "." in expr.value:
+                yield from expr.value.split(".")

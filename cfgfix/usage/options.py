@@ -9,7 +9,7 @@ from typing import Any
 from cfgfix.code.inference.interpreter.events import REQUIRED, Asked
 from cfgfix.code.inference.interpreter.objects import ConfigKey, Scalar, Spot
 from cfgfix.code.inference.interpreter.run import OPTIONS, Option
-from cfgfix.code.model.summary import ATTRIBUTE
+from cfgfix.code.model.nodes import Attribute
 from cfgfix.core.records import dataclass
 from cfgfix.usage.commands import Command
 from cfgfix.usage.mentions import MentionIndex
@@ -304,11 +304,7 @@ def _assigned(project: ProjectRuns) -> set[str]:
             events = list(scope.body)
             while events:
                 event = events.pop()
-                found.update(
-                    target[2]
-                    for target in event.targets
-                    if target[0] == ATTRIBUTE and len(target) > 2 and isinstance(target[2], str)
-                )
+                found.update(target.attribute for target in event.targets if isinstance(target, Attribute))
                 for _, inner in event.bodies or ():
                     events += inner
     return found

@@ -15,8 +15,8 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.objects import Sequence as Listed
+from cfgfix.code.model.nodes import Place
 from cfgfix.code.model.positions import Offsets
-from cfgfix.code.model.summary import Place
 from cfgfix.config.dialects.parameters import ELEMENT, SAMPLES, Branch, Reached, meaning_of
 from cfgfix.core.findings import Location
 from cfgfix.core.source_file import SourceFile

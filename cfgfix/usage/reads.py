@@ -25,24 +25,25 @@ from cfgfix.code.inference.config_values import (
 from cfgfix.code.inference.name_uses import NAMING, Loads
 from cfgfix.code.inference.value_ends import End, ends_of, ends_of_attribute, ends_of_parameters
 from cfgfix.code.inference.value_uses import COPIED, HARMLESS, LOGGED, USED, Guards, Uses, parameters
-from cfgfix.code.model.expressions import MISSING, constant, text
-from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    CALL,
-    COMPARE,
-    CONSTANT,
-    FORMAT,
-    ITEMS,
-    MAPPING,
-    NAME,
-    STARRED,
-    SUBSCRIPT,
+from cfgfix.code.model.expressions import MISSING, constant, is_name, text
+from cfgfix.code.model.nodes import (
+    NOT_KEPT,
+    Attribute,
+    Binary,
     Call,
-    Event,
+    Collection,
+    Compare,
+    Dictionary,
     Expr,
-    Scope,
+    FString,
+    Literal,
+    Name,
+    Slice,
+    Starred,
+    Subscript,
 )
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.usage.escaping import (
     TAKING_ALL,
     enters_outside,
@@ -148,17 +149,17 @@ class Collector:
     def _collect(self) -> None:
         for name, places in self.loads.attributes.items():
             for expr, scope in places:
-                self._access(expr, expr[1], name, scope)
+                self._access(expr, expr.base, name, scope)
                 if name in TAKING_ALL and self.sections is None:
-                    for path in self.whole_paths(expr[1], scope):
+                    for path in self.whole_paths(expr.base, scope):
                         self.used_whole(path, self.fate(expr, scope), expr, scope)
-        for expr, scope in self.loads.subscripts:
-            key = constant(expr[2])
+        for item, scope in self.loads.subscripts:
+            key = constant(item.index)
             if isinstance(key, str):
-                self._access(expr, expr[1], key, scope)
-                self._part(expr, expr[1], key, scope)
-            elif key is MISSING and expr[2][0] != "x":
-                self._dynamic(expr, expr[1], expr[2], scope)
+                self._access(item, item.base, key, scope)
+                self._part(item, item.base, key, scope)
+            elif key is MISSING and not isinstance(item.index, Slice):
+                self._dynamic(item, item.base, item.index, scope)
         for module in self.modules:
             for scope in module.summary.scopes:
                 for number in range(len(scope.calls)):
@@ -172,17 +173,24 @@ class Collector:
                     if event.value is not None and (
                         event.kind == "for"
                         # What is put in a mapping by a name is taken out by one: that is not followed.
-                        or (event.kind == "assign" and any(item[0] == SUBSCRIPT for item in event.targets))
+                        or (
+                            event.kind == "assign"
+                            and any(isinstance(item, Subscript) for item in event.targets)
+                        )
                     ):
                         self._whole(event.value, scope, None)
-        for expr, scope in self.loads.containers:
-            for part in expr[2] if expr[0] == ITEMS else [value for _, value in expr[1]]:
-                self._held(part, expr, scope)
+        for container, scope in self.loads.containers:
+            for part in (
+                container.items
+                if isinstance(container, Collection)
+                else [value for _, value in container.entries]
+            ):
+                self._held(part, container, scope)
         self._texts()
 
     def _held(self, part: Expr, container: Expr, scope: Scope) -> None:
         """Look at a section that is put in a tuple, list or mapping."""
-        if part[0] not in NAMING:
+        if not isinstance(part, NAMING):
             return
         paths = self.whole_paths(part, scope)
         if not paths:
@@ -230,12 +238,12 @@ class Collector:
         if self.sections is not None:
             return
         reads = [
-            (expr[1], scope) for name in self.tops for expr, scope in self.loads.attributes.get(name, ())
+            (expr.base, scope) for name in self.tops for expr, scope in self.loads.attributes.get(name, ())
         ]
         reads += [
-            (expr[1], scope)
+            (expr.base, scope)
             for expr, scope in self.loads.subscripts
-            if isinstance(key := constant(expr[2]), str) and key in self.tops
+            if isinstance(key := constant(expr.index), str) and key in self.tops
         ]
         for base, scope in reads:
             for path in self.uses.paths_of(self.follower.atoms_of(base, scope)):
@@ -249,12 +257,12 @@ class Collector:
         around = self.loads.around.get(id(expr))
         if around is not None and isinstance(around[0], Event) and around[1] == "augmented":
             return
-        if not interesting and base[0] not in (NAME, ATTRIBUTE):
+        if not interesting and not isinstance(base, (Name, Attribute)):
             return
         atoms = self.follower.atoms_of(base, scope)
         if interesting:
             self._note(expr, scope, atoms, name)
-        elif atoms and all(atom[0] == "c" for atom in atoms) and expr[0] == ATTRIBUTE:
+        elif atoms and all(atom[0] == "c" for atom in atoms) and isinstance(expr, Attribute):
             for atom in atoms:
                 self.undefined.append((atom[1], name, expr, scope, True))
 
@@ -270,9 +278,7 @@ class Collector:
         if atoms and UNKNOWN not in atoms:
             return
         parent, role = self.loads.around.get(id(expr), (None, None))
-        if isinstance(parent, tuple) and (
-            (parent[0] in (ATTRIBUTE, SUBSCRIPT) and role == "base") or parent[0] == COMPARE
-        ):
+        if (isinstance(parent, (Attribute, Subscript)) and role == "base") or isinstance(parent, Compare):
             return
         fate = self.fate(expr, scope)
         for path in paths:
@@ -293,70 +299,69 @@ class Collector:
         if not atoms or UNKNOWN in atoms:
             for path in self.by_name[name]:
                 self.keys[path].maybe.append((expr, scope))
-        elif not hit and paths and expr[0] == ATTRIBUTE and all(atom[0] == "c" for atom in atoms):
+        elif not hit and paths and isinstance(expr, Attribute) and all(atom[0] == "c" for atom in atoms):
             for atom in atoms:
                 self.undefined.append((atom[1], name, expr, scope, True))
 
-    def _call(self, expr: Expr, scope: Scope) -> None:
-        call = scope.calls[expr[1]]
+    def _call(self, call: Call, scope: Scope) -> None:
         func = call.func
-        if func[0] == NAME and func[1] in ("getattr", "setattr", "hasattr") and len(call.args) >= 2:
+        if isinstance(func, Name) and func.name in ("getattr", "setattr", "hasattr") and len(call.args) >= 2:
             name = constant(call.args[1])
-            if func[1] == "getattr":
+            if func.name == "getattr":
                 if not isinstance(name, str):
-                    self._dynamic(expr, call.args[0], call.args[1], scope)
+                    self._dynamic(call, call.args[0], call.args[1], scope)
                 elif name in self.by_name or self.sections is not None:
                     atoms = self.follower.atoms_of(call.args[0], scope)
                     if name in self.by_name:
-                        self._note(expr, scope, atoms, name)
+                        self._note(call, scope, atoms, name)
                     if atoms and all(atom[0] == "c" for atom in atoms):
                         assert self.sections is not None
                         for atom in atoms:
                             if name not in self.sections.fields[atom[1]]:
-                                self.undefined.append((atom[1], name, expr, scope, len(call.args) < 3))
-            elif func[1] == "setattr" and isinstance(name, str) and len(call.args) == 3:
+                                self.undefined.append((atom[1], name, call, scope, len(call.args) < 3))
+            elif func.name == "setattr" and isinstance(name, str) and len(call.args) == 3:
                 for path in self.uses.paths_of(self.follower.atoms_of(call.args[0], scope)):
                     key = self.keys.get((*path, name))
                     if key is not None:
-                        key.writes.append((expr, scope, None, call.args[2]))
-        elif func[0] == ATTRIBUTE and func[2] in ("get", "pop", "setdefault") and call.args:
+                        key.writes.append((call, scope, None, call.args[2]))
+        elif isinstance(func, Attribute) and func.attribute in ("get", "pop", "setdefault") and call.args:
             name = constant(call.args[0])
             if isinstance(name, str):
                 if name in self.by_name:
-                    self._note(expr, scope, self.follower.atoms_of(func[1], scope), name)
-                self._part(expr, func[1], name, scope)
+                    self._note(call, scope, self.follower.atoms_of(func.base, scope), name)
+                self._part(call, func.base, name, scope)
             else:
-                self._dynamic(expr, func[1], call.args[0], scope)
+                self._dynamic(call, func.base, call.args[0], scope)
         for position, value in enumerate(call.args):
-            if value[0] == STARRED:
-                self._whole(value[1], scope, (expr, "*"))
+            if isinstance(value, Starred):
+                self._whole(value.value, scope, (call, "*"))
             else:
-                self._whole(value, scope, (expr, position))
+                self._whole(value, scope, (call, position))
         for keyword, value in call.keywords:
-            self._whole(value, scope, (expr, keyword if keyword is not None else "**"))
-        if func[0] == ATTRIBUTE and func[2] in ("items", "values") and not call.args:
-            paths = self.uses.paths_of(self.follower.atoms_of(func[1], scope))
+            self._whole(value, scope, (call, keyword if keyword is not None else "**"))
+        if isinstance(func, Attribute) and func.attribute in ("items", "values") and not call.args:
+            paths = self.uses.paths_of(self.follower.atoms_of(func.base, scope))
             for path in paths | self._below(paths):
-                self.used_whole(path, self.fate(expr, scope), expr, scope)
+                self.used_whole(path, self.fate(call, scope), call, scope)
 
     def _write(self, target: Expr, event: Event, scope: Scope) -> None:
-        if target[0] == ITEMS:
-            for item in target[2]:
+        if isinstance(target, Collection):
+            for item in target.items:
                 self._write(item, event, scope)
             return
-        if target[0] not in (ATTRIBUTE, SUBSCRIPT):
+        if not isinstance(target, (Attribute, Subscript)):
             return
-        found = self.uses.access(target, scope)
+        found = self.uses.access(target)
         if found is None or found[1] not in self.by_name:
             return
         for path in self.uses.paths_of(self.follower.atoms_of(found[0], scope)):
             key = self.keys.get((*path, found[1]))
             if key is not None:
-                key.writes.append((target, scope, event, event.value or ("?",)))
+                key.writes.append((target, scope, event, event.value or NOT_KEPT))
 
     def _dynamic(self, expr: Expr, base: Expr, name: Expr, scope: Scope) -> None:
         """Note a read by a name that is not written out."""
-        if base[0] not in (NAME, ATTRIBUTE, CALL, SUBSCRIPT):
+        if not isinstance(base, (Name, Attribute, Call, Subscript)):
             return
         atoms = self.follower.atoms_of(base, scope)
         paths = self.uses.paths_of(atoms)
@@ -378,25 +383,25 @@ class Collector:
         if items is None:
             return None
         self.bounded.update(id(item) for item in items)
-        return [item[1] for item in items]
+        return [str(item.value) for item in items]
 
-    def _whole(self, value: Expr, scope: Scope, argument: tuple[Expr, Any] | None) -> None:
+    def _whole(self, value: Expr, scope: Scope, argument: tuple[Call, Any] | None) -> None:
         """Look at an expression that may be a whole section given to something."""
-        if value[0] not in NAMING:
+        if not isinstance(value, NAMING):
             return
         paths = self.whole_paths(value, scope)
         if not paths:
             return
         fate = USED
         if argument is not None:
-            call = scope.calls[argument[0][1]]
-            if call.func[:2] == (NAME, "setattr") and argument[1] == 2:
+            call = argument[0]
+            if is_name(call.func, "setattr") and argument[1] == 2:
                 name = constant(call.args[1])
                 if not isinstance(name, str) or not keeps(self, call.args[0], name, scope, paths):
                     for path in paths:
                         self.used_whole(path, USED, value, scope)
                 return
-            if call.func[0] == NAME and call.func[1] in (
+            if isinstance(call.func, Name) and call.func.name in (
                 "getattr",
                 "setattr",
                 "hasattr",
@@ -433,15 +438,19 @@ class Collector:
                     fate = self.fate(argument[0], scope)
                 elif (
                     (names and kinds == {"x"} and (names <= AS_DICT or names & _SAME_CALLS))
-                    or (kinds == {"g"} and call.func[0] == ATTRIBUTE and call.func[2] == "update")
+                    or (
+                        kinds == {"g"}
+                        and isinstance(call.func, Attribute)
+                        and call.func.attribute == "update"
+                    )
                     or self._missing(callee)
                 ):
                     return
                 elif (
                     UNKNOWN in callee
                     and argument[1] not in ("*", "**")
-                    and call.func[0] == ATTRIBUTE
-                    and self.methods().get(call.func[2])
+                    and isinstance(call.func, Attribute)
+                    and self.methods().get(call.func.attribute)
                     and kinds <= {"?", "f", "b", "C", "i"}
                     and not enters_outside(self, call.func, scope)
                 ):
@@ -470,7 +479,9 @@ class Collector:
     def _by_its_name(self, atom: Any, call: Call) -> bool:
         """Tell whether a function is called by the name it is defined with: only then its parameters know the call."""
         func = call.func
-        called = func[2] if func[0] == ATTRIBUTE else func[1] if func[0] == NAME else ""
+        called = (
+            func.attribute if isinstance(func, Attribute) else func.name if isinstance(func, Name) else ""
+        )
         return atom[0] == "C" or bool(called == atom[1].name)
 
     def follows(self, atom: Any, role: Any) -> bool:
@@ -497,18 +508,18 @@ class Collector:
             or scope.kind != "function"
         ):
             return False
-        name = next((param[0] for param in scope.params if param[3] == "**"), None)
+        name = next((param.name for param in scope.params if param.kind == "**"), None)
         if name is None:
             return False
         for expr, where in self.loads.of_name(name, scope):
             parent, part = self.loads.around.get(id(expr), (None, None))
-            if not isinstance(parent, tuple):
-                return False
-            if parent[0] == SUBSCRIPT or (parent[0] == ATTRIBUTE and parent[2] in ("get", "pop")):
+            if isinstance(parent, Subscript) or (
+                isinstance(parent, Attribute) and parent.attribute in ("get", "pop")
+            ):
                 continue
-            if parent[0] != CALL or part != "**":
+            if not isinstance(parent, Call) or part != "**":
                 return False
-            callee = self.follower.atoms_of(where.calls[parent[1]].func, where)
+            callee = self.follower.atoms_of(parent.func, where)
             if not callee or not all(
                 other[0] in ("f", "b", "C")
                 and (
@@ -608,25 +619,29 @@ class Collector:
                 if isinstance(parent, Event):
                     if parent.kind == "expr" or role == "index":
                         continue
-                elif isinstance(parent, tuple):
-                    if parent[0] == MAPPING and role == "key":
+                elif isinstance(parent, Expr):
+                    if isinstance(parent, Dictionary) and role == "key":
                         continue
-                    if parent[0] == SUBSCRIPT or parent[0] == FORMAT:
+                    if isinstance(parent, (Subscript, FString)):
                         continue
-                    if parent[0] == COMPARE:
-                        if role == "left" and parent[2][0][0] in ("in", "not in"):
-                            atoms = self.follower.atoms_of(parent[2][0][1], scope)
+                    if isinstance(parent, Compare):
+                        if role == "left" and parent.rights[0][0] in ("in", "not in"):
+                            atoms = self.follower.atoms_of(parent.rights[0][1], scope)
                             if self.uses.paths_of(atoms):
                                 self._note(parent, scope, atoms, name)
                         continue
-                    if parent[0] == CALL:
-                        call = scope.calls[parent[1]]
-                        func = call.func
-                        if func[0] == NAME and func[1] in ("getattr", "hasattr", "setattr", "print"):
+                    if isinstance(parent, Call):
+                        func = parent.func
+                        if isinstance(func, Name) and func.name in ("getattr", "hasattr", "setattr", "print"):
                             continue
-                        if func[0] == ATTRIBUTE and func[2] in ("get", "pop", "setdefault", "add_argument"):
+                        if isinstance(func, Attribute) and func.attribute in (
+                            "get",
+                            "pop",
+                            "setdefault",
+                            "add_argument",
+                        ):
                             continue
-                        if self.uses.logs(call, scope):
+                        if self.uses.logs(parent, scope):
                             continue
                 for path in paths:
                     self.keys[path].maybe.append((expr, scope))
@@ -653,13 +668,13 @@ class Collector:
         inference += [
             item
             for item in key.maybe
-            if self.role[item[1].module.path] == INFERENCE and item[0][0] != CONSTANT
+            if self.role[item[1].module.path] == INFERENCE and not isinstance(item[0], Literal)
         ]
         guards: Guards = frozenset()
         unsure = self.follower.steps > MAX_STEPS
         if not used and not whole and maybe:
             unsure = unsure or any(
-                expr[0] == CONSTANT
+                isinstance(expr, Literal)
                 or any(
                     end.kind == USED and self.core(end.scope)
                     for end in ends_of(self.uses, [(expr, scope)], path)
@@ -700,19 +715,21 @@ class Collector:
 
     def _calculated(self, reads: Iterable[tuple[Expr, Scope]]) -> list[tuple[Expr, Scope]]:
         """Return the reads whose value is calculated with as it is: a text there stops the program."""
-        found = []
+        found: list[tuple[Expr, Scope]] = []
         for expr, scope in reads:
             around = self.loads.around.get(id(expr))
-            if around is None or not isinstance(around[0], tuple):
+            if around is None or not isinstance(around[0], Expr):
                 continue
-            if (expr[0] == SUBSCRIPT and constant(expr[2]) is MISSING) or self._prepared(expr, scope):
+            if (isinstance(expr, Subscript) and constant(expr.index) is MISSING) or self._prepared(
+                expr, scope
+            ):
                 continue
             parent, role = around
-            if (parent[0] == "b" and role in ("-", "/", "//", "**")) or (
-                parent[0] == COMPARE
+            if (isinstance(parent, Binary) and role in ("-", "/", "//", "**")) or (
+                isinstance(parent, Compare)
                 and any(
                     operator in ("<", ">", "<=", ">=") and isinstance(constant(other), (int, float))
-                    for operator, other in parent[2]
+                    for operator, other in parent.rights
                 )
             ):
                 found.append((parent, scope))
@@ -723,17 +740,14 @@ class Collector:
         shown = text(expr, scope)
         for call in scope.calls:
             if (
-                call.func[0] == NAME
-                and call.func[1] in ("isinstance", "type", "float", "int", "eval")
+                isinstance(call.func, Name)
+                and call.func.name in ("isinstance", "type", "float", "int", "eval")
                 and call.args
                 and text(call.args[0], scope) == shown
             ):
                 return True
         around: Any = self.loads.around.get(id(expr), (None, None))[0]
-        while isinstance(around, tuple):
-            if around[0] == CALL:
-                around = scope.calls[around[1]]
-                break
+        while isinstance(around, Expr) and not isinstance(around, Call):
             around = self.loads.around.get(id(around), (None, None))[0]
         block = getattr(around, "block", None)
         return block is not None and any(item.kind == "try" for item in scope.block_chain(block))

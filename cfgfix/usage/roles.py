@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from cfgfix.code.model.expressions import dotted
+from cfgfix.code.model.expressions import dotted, is_name
+from cfgfix.code.model.nodes import Attribute, Call, Compare
 from cfgfix.code.model.program import Module
-from cfgfix.code.model.summary import ATTRIBUTE, COMPARE, NAME, Call, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.usage.key_uses import CORE, INFERENCE, TOOLS
 
 _TEST_PARTS = frozenset({"tests", "test", "testing", "unittests"})
@@ -80,8 +81,8 @@ def is_entry(module: Module) -> bool:
     return any(
         block.kind == "if"
         and block.test is not None
-        and block.test[0] == COMPARE
-        and block.test[1][:2] == (NAME, "__name__")
+        and isinstance(block.test, Compare)
+        and is_name(block.test.left, "__name__")
         for block in module.summary.scopes[0].blocks
     )
 
@@ -90,10 +91,10 @@ def trains(module: Module) -> tuple[Scope, Call] | None:
     """Return the first call of a file that trains, or None."""
     for scope in module.summary.scopes:
         for call in scope.calls:
-            if call.func[0] == ATTRIBUTE and call.func[2] in _TRAINING:
-                if call.func[2] in ("train", "fit") and not call.args and not call.keywords:
+            if isinstance(call.func, Attribute) and call.func.attribute in _TRAINING:
+                if call.func.attribute in ("train", "fit") and not call.args and not call.keywords:
                     # Without anything to train on it is `dataset.train` or the like, unless a trainer is so called.
-                    name = (dotted(call.func[1]) or "").rsplit(".", 1)[-1].lower()
+                    name = (dotted(call.func.base) or "").rsplit(".", 1)[-1].lower()
                     if "train" not in name and "model" not in name:
                         continue
                 return scope, call

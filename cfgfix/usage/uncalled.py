@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from cfgfix.code.model.expressions import dotted
+from cfgfix.code.model.expressions import children, dotted, walk_own
+from cfgfix.code.model.nodes import Attribute, Call, Expr, Literal, Name
 from cfgfix.code.model.program import Program, once
-from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT, NAME, Call
+from cfgfix.code.model.summary import Scope
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import read_regular
 from cfgfix.usage.program_runs import ProjectRuns
@@ -142,20 +143,20 @@ def _bases(scope: Any, classes: dict[str, list[Any]]) -> Iterator[Any]:
 
 def _last_step(expr: Any) -> str:
     """Return the last step of a dotted name; nothing for anything else."""
-    if expr[0] == ATTRIBUTE:
-        return str(expr[2])
-    return str(expr[1]) if expr[0] == NAME else ""
+    if isinstance(expr, Attribute):
+        return str(expr.attribute)
+    return str(expr.name) if isinstance(expr, Name) else ""
 
 
 def _looks_up(call: Call, scope: Any, program: Program) -> bool:
     """Tell whether a call gets at things of the project by names that are made while the program runs."""
     name = _last_step(call.func)
-    if name in _MODULES and (name not in ("eval", "exec") or call.func[0] == NAME):
-        return not call.args or call.args[0][0] != CONSTANT
-    if call.func[0] != NAME:
+    if name in _MODULES and (name not in ("eval", "exec") or isinstance(call.func, Name)):
+        return not call.args or not isinstance(call.args[0], Literal)
+    if not isinstance(call.func, Name):
         return False
     if name == "getattr":
-        if len(call.args) < 2 or call.args[1][0] == CONSTANT:
+        if len(call.args) < 2 or isinstance(call.args[1], Literal):
             return len(call.args) < 2
         head = (dotted(call.args[0]) or "").partition(".")[0]
         source = next(
@@ -167,43 +168,34 @@ def _looks_up(call: Call, scope: Any, program: Program) -> bool:
     return name in _TABLES and not call.args
 
 
-def _references(scope: Any) -> Iterator[str]:
+def _references(scope: Scope) -> Iterator[str]:
     """Yield the names by which a scope may come to a function or class: variables, attributes, imports, and words in texts."""
-    pending: list[Any] = [*scope.bases, *scope.decorators]
-    pending += [default for _, _, default, _ in scope.params if default is not None]
+    pending: list[Expr] = [*scope.bases, *scope.decorators]
+    pending += [param.default for param in scope.params if param.default is not None]
     events = list(scope.body)
     while events:
         event = events.pop()
         if event.kind == "import":
             for _, source in event.extra:
                 yield source.rpartition(".")[2]
-        pending += [event.value, *event.targets]
-        if isinstance(event.extra, (tuple, list)):
-            pending += [item for item in event.extra if isinstance(item, tuple)]
+        pending += event.targets
+        if event.value is not None:
+            pending.append(event.value)
+        for expr in event.extra_nodes():
+            pending += children(expr) if event.kind == "annotate" else (expr,)
         for _, inner in event.bodies or ():
             events += inner
     for call in scope.calls:
         pending += [call.func, *call.args, *(value for _, value in call.keywords)]
-    for count, expr in enumerate(_parts(pending)):
+    for count, expr in enumerate(walk_own(pending)):
         if count > MAX_PARTS:
             return
-        if expr[0] == NAME and isinstance(expr[1], str):
-            yield expr[1]
-        elif expr[0] == ATTRIBUTE and isinstance(expr[2], str):
-            yield expr[2]
-        elif expr[0] == CONSTANT and isinstance(expr[1], str) and len(expr[1]) < 200:
-            yield from re.findall(r"[A-Za-z_]\w*", expr[1])
-
-
-def _parts(pending: list[Any]) -> Iterator[Any]:
-    while pending:
-        expr = pending.pop()
-        if isinstance(expr, tuple) and expr:
-            if isinstance(expr[0], str) and len(expr) > 1:
-                yield expr
-                if expr[0] == CONSTANT:
-                    continue
-            pending += [item for item in expr if isinstance(item, tuple)]
+        if isinstance(expr, Name):
+            yield expr.name
+        elif isinstance(expr, Attribute):
+            yield expr.attribute
+        elif isinstance(expr, Literal) and isinstance(expr.value, str) and len(expr.value) < 200:
+            yield from re.findall(r"[A-Za-z_]\w*", expr.value)
 
 
 def _words_outside(project: ProjectRuns) -> set[str]:

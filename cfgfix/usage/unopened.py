@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
+from cfgfix.code.model.expressions import walk_own
+from cfgfix.code.model.nodes import Expr, Literal
 from cfgfix.config.document.compose import MAPPING, SCALAR, Document
 from cfgfix.core.records import dataclass, field
 from cfgfix.usage.project_files import DATA
@@ -149,21 +152,10 @@ def _texts(scope: Any) -> Iterator[tuple[int, str]]:
                 yield call.place[0], text
 
 
-def _of_expression(expr: Any) -> Iterator[str]:
-    from cfgfix.code.model.summary import CONSTANT
-
-    pending = [expr]
-    count = 0
-    while pending and count < 2_000:
-        count += 1
-        here = pending.pop()
-        if not isinstance(here, tuple) or not here:
-            continue
-        if here[0] == CONSTANT:
-            if isinstance(here[1], str) and here[1].endswith(DATA):
-                yield here[1]
-        else:
-            pending += [item for item in here[1:] if isinstance(item, tuple)]
+def _of_expression(expr: Expr | None) -> Iterator[str]:
+    for here in islice(walk_own(() if expr is None else (expr,)), 2_000):
+        if isinstance(here, Literal) and isinstance(here.value, str) and here.value.endswith(DATA):
+            yield here.value
 
 
 def top_names(document: Document) -> list[str]:

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import bound_once, in_tests, method_of
 from cfgfix.code.inference.releases import written_for_one
-from cfgfix.code.model.expressions import constant, dotted, place_of, text
+from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text
 from cfgfix.code.model.hit import Hit, hit_at
+from cfgfix.code.model.nodes import Attribute, Binary, Call, Expr, Literal, Name, Subscript, Unary
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import ATTRIBUTE, BINARY, CALL, CONSTANT, NAME, SUBSCRIPT, UNARY, Expr, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import External, Value, alternatives
 
 NEEDLES = (
@@ -72,7 +73,7 @@ def float_count(program: Program) -> Iterator[Hit]:
 
 def _bound(expr: Expr, scope: Scope, block: int) -> Expr:
     """Return what a name was given, for a message."""
-    bound = bound_once(scope, expr[1], block) if expr[0] == NAME else None
+    bound = bound_once(scope, expr.name, block) if isinstance(expr, Name) else None
     return bound[0] if bound is not None and bound[1] is scope else expr
 
 
@@ -83,53 +84,53 @@ def _kind(expr: Expr, scope: Scope, block: int, depth: int) -> type | None:
     """
     if depth <= 0:
         return None
-    if expr[0] == CONSTANT:
-        return type(expr[1]) if type(expr[1]) in (int, float) else None
-    if expr[0] == UNARY and expr[1] in ("-", "+"):
-        return _kind(expr[2], scope, block, depth - 1)
-    if expr[0] == NAME:
-        bound = bound_once(scope, expr[1], block)
+    if isinstance(expr, Literal):
+        return type(expr.value) if type(expr.value) in (int, float) else None
+    if isinstance(expr, Unary) and expr.operator in ("-", "+"):
+        return _kind(expr.operand, scope, block, depth - 1)
+    if isinstance(expr, Name):
+        bound = bound_once(scope, expr.name, block)
         return _kind(bound[0], bound[1], bound[2], depth - 1) if bound is not None else None
-    if expr[0] == BINARY:
-        left = _kind(expr[2], scope, block, depth - 1)
-        right = _kind(expr[3], scope, block, depth - 1)
+    if isinstance(expr, Binary):
+        left = _kind(expr.left, scope, block, depth - 1)
+        right = _kind(expr.right, scope, block, depth - 1)
         if left is None or right is None:
             return None
-        if expr[1] == "/":
+        if expr.operator == "/":
             return float
-        if expr[1] in ("+", "-", "*", "//", "%"):
+        if expr.operator in ("+", "-", "*", "//", "%"):
             return float if float in (left, right) else int
         return None
-    if expr[0] == CALL:
-        call = scope.calls[expr[1]]
-        if call.func[:2] == (NAME, "len") and len(call.args) == 1:
+    if isinstance(expr, Call):
+        call = expr
+        if is_name(call.func, "len") and len(call.args) == 1:
             return int
         return None
     if _of_settings(expr, scope, block, depth):
         return int
-    return int if expr[0] == ATTRIBUTE and expr[2] == "num_replicas_in_sync" else None
+    return int if isinstance(expr, Attribute) and expr.attribute == "num_replicas_in_sync" else None
 
 
 def _of_settings(expr: Expr, scope: Scope, block: int, depth: int) -> bool:
     """Tell whether an expression is a number of a settings file or of the command line: plain, whichever it is."""
     steps = 0
-    while expr[0] in (SUBSCRIPT, ATTRIBUTE):
-        if expr[0] == SUBSCRIPT and not isinstance(constant(expr[2]), str):
+    while isinstance(expr, (Subscript, Attribute)):
+        if isinstance(expr, Subscript) and not isinstance(constant(expr.index), str):
             return False
         steps += 1
-        expr = expr[1]
+        expr = expr.base
     for _ in range(depth):
-        if expr[0] != NAME:
+        if not isinstance(expr, Name):
             break
-        bound = bound_once(scope, expr[1], block)
+        bound = bound_once(scope, expr.name, block)
         if bound is None:
             return False
         expr, scope, block = bound
-        while expr[0] == SUBSCRIPT and isinstance(constant(expr[2]), str):
-            expr = expr[1]
-    if expr[0] != CALL or not steps:
+        while isinstance(expr, Subscript) and isinstance(constant(expr.index), str):
+            expr = expr.base
+    if not isinstance(expr, Call) or not steps:
         return False
-    call = scope.calls[expr[1]]
+    call = expr
     return call.method == "parse_args" or dotted(call.func) in _LOADERS
 
 

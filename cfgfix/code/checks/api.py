@@ -35,10 +35,10 @@ from cfgfix.code.inference.releases import (
     with_other_releases,
     written_for_one,
 )
-from cfgfix.code.model.expressions import constant, dotted, place_of, text
+from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text
 from cfgfix.code.model.hit import Calls, Hit, Rewrite, hit_at
+from cfgfix.code.model.nodes import Attribute, Call, Expr, Literal, Name, Place
 from cfgfix.code.model.program import Program, once
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Expr, Place
 from cfgfix.code.model.values import UNKNOWN, External, Made, Site, alternatives
 from cfgfix.code.tensorflow.api import Api
 from cfgfix.code.tensorflow.requirement import LATER_MINORS
@@ -149,19 +149,19 @@ def _never_taken(program: Program, reference: Reference) -> bool:
         test, branch = item.test, item.branch
         if item.kind != "if" or test is None:
             continue
-        if test[0] == NAME:
+        if isinstance(test, Name):
             values = [
                 event.value
                 for event in scope.events()
-                if any(target[:2] == test[:2] for target in event.targets)
+                if any(is_name(target, test.name) for target in event.targets)
             ]
             test = values[0] if len(values) == 1 else None
-        if test is None or test[0] != CALL or branch:
+        if test is None or not isinstance(test, Call) or branch:
             continue
-        call = scope.calls[test[1]]
+        call = test
         last = constant(call.args[1]) if len(call.args) == 2 else None
         owner = program.static_name(call.args[0], scope) if isinstance(last, str) else None
-        if owner is None or call.func[:2] != (NAME, "hasattr"):
+        if owner is None or not is_name(call.func, "hasattr"):
             continue
         found = table.presence(f"{owner}.{last}")
         if found is not None and not found.rest and found.mask & table.admitted == table.admitted:
@@ -453,8 +453,8 @@ def distribute_moved(program: Program) -> Iterator[Hit]:
                 notes=(f"TensorFlow 2.0 to 2.3 had it: {asked_for(table)}",)
                 if before_the_table(table)
                 else (),
-                rewrites=(Rewrite("rename", site.scope, site.call.func[-1], "run"),)
-                if renamed and site.call.func[0] == ATTRIBUTE
+                rewrites=(Rewrite("rename", site.scope, site.call.func.place, "run"),)
+                if renamed and isinstance(site.call.func, Attribute)
                 else (),
             )
 
@@ -602,10 +602,12 @@ def overridden(program: Program, site: Site) -> bool:
     It may where an object calls it on itself, and where only an annotation says what the object is. `call` of a model always may.
     """
     func = site.call.func
-    if func[0] != ATTRIBUTE or not (func[2] == "call" or func[2] in methods(program)):
+    if not isinstance(func, Attribute) or not (
+        func.attribute == "call" or func.attribute in methods(program)
+    ):
         return False
     params = site.scope.params
-    if func[1][0] == NAME and params and func[1][1] == params[0][0]:
+    if isinstance(func.base, Name) and params and func.base.name == params[0].name:
         return True
     return any(isinstance(value, Made) and value.site is None for value in alternatives(site.receiver))
 
@@ -658,9 +660,9 @@ def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, 
 
 def head(expr: Expr) -> str:
     """Return the first name of a dotted expression, or empty text."""
-    while expr[0] == ATTRIBUTE:
-        expr = expr[1]
-    return str(expr[1]) if expr[0] == NAME else ""
+    while isinstance(expr, Attribute):
+        expr = expr.base
+    return str(expr.name) if isinstance(expr, Name) else ""
 
 
 _SET_RATES = frozenset({"LearningRateScheduler", "LRScheduler"})
@@ -686,7 +688,7 @@ def _is_default(site: Site) -> bool:
 
 def _refused(site: Site) -> bool:
     decay = site.call.keyword("decay")
-    return decay is not None and not (decay[0] == CONSTANT and decay[1] is None)
+    return decay is not None and not (isinstance(decay, Literal) and decay.value is None)
 
 
 def optimizer_lr(program: Program) -> Iterator[Hit]:
@@ -735,8 +737,8 @@ def optimizer_integer(program: Program) -> Iterator[Hit]:
                 "asked": asked_for(api(program)),
             },
             severity=where_keras_known(api(program), "warning") if two else None,
-            rewrites=(Rewrite("replace", site.scope, value[-1], f"{rate}.0"),)
-            if value[0] == CONSTANT
+            rewrites=(Rewrite("replace", site.scope, value.place, f"{rate}.0"),)
+            if isinstance(value, Literal)
             else (),
             no_fix="the number stands elsewhere, and may be used there as an integer",
         )
@@ -756,7 +758,7 @@ def optimizer_decay(program: Program) -> Iterator[Hit]:
             # That raises: a rate has to be a float (Keras 3.15, keras/src/optimizers/base_optimizer.py:176).
             continue
         rate = site.call.argument(0, "learning_rate")
-        zero = value[0] == CONSTANT and value[1] == 0
+        zero = isinstance(value, Literal) and value.value == 0
         weights = "weight_decay" in text(value, site.scope).lower()
         yield hit_at(
             site,
@@ -769,7 +771,7 @@ def optimizer_decay(program: Program) -> Iterator[Hit]:
                 else "the weights are not decayed; weight_decay is for that"
                 if weights
                 else "the learning rate never falls; give it a schedule"
-                if (rate is None or rate[0] == CONSTANT) and _loses_rate(site)
+                if (rate is None or isinstance(rate, Literal)) and _loses_rate(site)
                 else "it does not make the learning rate fall",
             },
             severity="info"

@@ -23,8 +23,8 @@ from cfgfix.code.inference.releases import (
 )
 from cfgfix.code.model.expressions import place_of, text
 from cfgfix.code.model.hit import Calls, Hit
+from cfgfix.code.model.nodes import Collection, Expr, Literal, Unary
 from cfgfix.code.model.program import Program, once
-from cfgfix.code.model.summary import CONSTANT, ITEMS, UNARY, Expr
 from cfgfix.code.model.values import Site
 from cfgfix.code.tensorflow.api import Signature
 from cfgfix.code.tensorflow.contradictions import contradictions
@@ -142,8 +142,8 @@ def _given(signature: Signature | None, site: Site, release: int) -> dict[str, E
 
 def _plain_items(expr: Expr) -> Any:
     """Return the value of a plain constant or of a list of them."""
-    if expr[0] == ITEMS and expr[1] != "set":
-        items = [_plain_items(item) for item in expr[2]]
+    if isinstance(expr, Collection) and expr.kind != "set":
+        items = [_plain_items(item) for item in expr.items]
         return _ABSENT if any(item is _ABSENT for item in items) else items
     return _plain(expr)
 
@@ -180,8 +180,8 @@ def _refused(program: Program, site: Site, name: str) -> Iterator[tuple[str, Exp
 
 
 def _items(expr: Expr) -> Iterator[Expr]:
-    if expr[0] == ITEMS:
-        for item in expr[2]:
+    if isinstance(expr, Collection):
+        for item in expr.items:
             yield from _items(item)
     else:
         yield expr
@@ -189,15 +189,15 @@ def _items(expr: Expr) -> Iterator[Expr]:
 
 def _plain(expr: Expr) -> Any:
     """Return the value of a plain constant, negative numbers included."""
-    if expr[0] == CONSTANT:
-        return expr[1]
+    if isinstance(expr, Literal):
+        return expr.value
     if (
-        expr[0] == UNARY
-        and expr[1] == "-"
-        and expr[2][0] == CONSTANT
-        and isinstance(expr[2][1], (int, float))
+        isinstance(expr, Unary)
+        and expr.operator == "-"
+        and isinstance(expr.operand, Literal)
+        and isinstance(expr.operand.value, (int, float))
     ):
-        return -expr[2][1]
+        return -expr.operand.value
     return _ABSENT
 
 

@@ -18,8 +18,9 @@ from cfgfix.code.inference.releases import (
     written_for_one,
 )
 from cfgfix.code.model.hit import Hit, Rewrite, Step
+from cfgfix.code.model.nodes import Attribute, Name
 from cfgfix.code.model.program import Module, Program
-from cfgfix.code.model.summary import NAME, Expr, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.tensorflow.api import Api
 from cfgfix.code.tensorflow.numpy_names import BACK, BUILTINS, CALLS, GONE, LATER
 from cfgfix.code.tensorflow.requirement import Requirement, Version
@@ -69,15 +70,15 @@ def gone_name(program: Program) -> Iterator[Hit]:
         return
     known: dict[str, _Fate | None] = {}
     for module in program.modules:
-        uses: dict[str, list[tuple[Expr, Scope, int]]] = {}
+        uses: dict[str, list[tuple[Attribute, Scope, int]]] = {}
         for scope in module.summary.scopes:
             for expr, block in scope.references:
                 if (
-                    expr[2] in GONE
-                    and expr[1][0] == NAME
-                    and program.static_name(expr, scope) == f"numpy.{expr[2]}"
+                    expr.attribute in GONE
+                    and isinstance(expr.base, Name)
+                    and program.static_name(expr, scope) == f"numpy.{expr.attribute}"
                 ):
-                    uses.setdefault(expr[2], []).append((expr, scope, block))
+                    uses.setdefault(expr.attribute, []).append((expr, scope, block))
         for last, places in uses.items():
             if last not in known:
                 known[last] = _fate(table, last)
@@ -87,12 +88,12 @@ def gone_name(program: Program) -> Iterator[Hit]:
 
 
 def _gone_name(
-    program: Program, module: Module, last: str, places: list[tuple[Expr, Scope, int]], fate: _Fate
+    program: Program, module: Module, last: str, places: list[tuple[Attribute, Scope, int]], fate: _Fate
 ) -> Iterator[Hit]:
     places = [
         (expr, scope, block)
         for expr, scope, block in places
-        if not expects_absence(scope, block, expr[-1])
+        if not expects_absence(scope, block, expr.place)
         and not bound_twice(scope, head(expr))
         and not rebound(program, f"numpy.{last}", expr, scope)
         and not written_for_one(program, scope)
@@ -100,7 +101,7 @@ def _gone_name(
     if not places:
         return
     table = api(program)
-    places.sort(key=lambda item: (uncalled(program, item[1]) or never_run(program, item[1]), item[0][-1]))
+    places.sort(key=lambda item: (uncalled(program, item[1]) or never_run(program, item[1]), item[0].place))
     expr, scope, block = places[0]
     new = BUILTINS.get(last) or LATER.get(last, "")
     plain = last in BUILTINS
@@ -111,13 +112,13 @@ def _gone_name(
         new in item.names or new in item.imports or new in item.children for item in module.summary.scopes
     )
     rewrites = tuple(
-        Rewrite("replace", where, item[-1], new if plain else f"{head(item)}.{new}")
+        Rewrite("replace", where, item.place, new if plain else f"{head(item)}.{new}")
         for item, where, _ in places
         if new and not hidden and (last not in CALLS)
     )
     yield Hit(
         scope,
-        expr[-1],
+        expr.place,
         block,
         {
             "name": shown,
@@ -129,7 +130,7 @@ def _gone_name(
         severity=None if fate.always else where_known(table, "warning"),
         rewrites=rewrites,
         title=f"Write {instead}" if instead else None,
-        related=tuple(Step(where, item[-1], at, "and here") for item, where, at in places[1:9]),
+        related=tuple(Step(where, item.place, at, "and here") for item, where, at in places[1:9]),
         no_fix=None
         if rewrites
         else f"the file has a name {new} of its own"

@@ -8,8 +8,8 @@ from cfgfix.code.checks.common import COMPILED, in_tests, upstream
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop
 from cfgfix.code.model.expressions import constant, dotted
 from cfgfix.code.model.hit import Hit, Rewrite, Step, at, hit_at
+from cfgfix.code.model.nodes import Call, Collection, Dictionary, Expr, Literal
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import CALL, CONSTANT, ITEMS, Expr
 from cfgfix.code.model.values import Dataset, Element, Items, Site, Value, alternatives
 
 NEEDLES = (
@@ -113,11 +113,11 @@ def padded_batch(dataset: Dataset) -> Dataset | None:
 
 def _open(expr: Expr) -> bool:
     """Tell whether literal shapes have a dimension of None; anything that is not literal counts as closed."""
-    if expr[0] == ITEMS:
-        return any(_open(item) for item in expr[2])
-    if expr[0] == "d":
-        return any(_open(value) for _, value in expr[1])
-    return expr[0] == CONSTANT and expr[1] is None
+    if isinstance(expr, Collection):
+        return any(_open(item) for item in expr.items)
+    if isinstance(expr, Dictionary):
+        return any(_open(value) for _, value in expr.entries)
+    return isinstance(expr, Literal) and expr.value is None
 
 
 def remainder_signature(program: Program) -> Iterator[Hit]:
@@ -163,12 +163,12 @@ def remainder_signature(program: Program) -> Iterator[Hit]:
 
 def _fixed_batch(made: Site) -> int | None:
     signature = made.call.keyword("input_signature")
-    if signature is None or signature[0] != ITEMS or not signature[2]:
+    if signature is None or not isinstance(signature, Collection) or not signature.items:
         return None
-    first = signature[2][0]
-    if first[0] != CALL:
+    first = signature.items[0]
+    if not isinstance(first, Call):
         return None
-    shape = made.scope.calls[first[1]].argument(0, "shape")
+    shape = first.argument(0, "shape")
     value = constant(shape)
     if isinstance(value, (list, tuple)) and value and isinstance(value[0], int) and value[0] > 1:
         return value[0]

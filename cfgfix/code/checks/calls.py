@@ -23,8 +23,9 @@ from cfgfix.code.inference.releases import (
 from cfgfix.code.model.expressions import dotted, place_of, text
 from cfgfix.code.model.hit import Calls as Entered
 from cfgfix.code.model.hit import Hit, Rewrite
+from cfgfix.code.model.nodes import Attribute, Expr, Name, Starred
 from cfgfix.code.model.program import Program, fold, once
-from cfgfix.code.model.summary import ATTRIBUTE, NAME, STARRED, Expr, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import External, Made, Site, alternatives
 from cfgfix.code.tensorflow.calls import Calls, Parameters, load
 from cfgfix.core.records import dataclass
@@ -137,7 +138,7 @@ def _faults(program: Program, calls: Calls, site: Site) -> Iterator[_Fault]:
         yield _Fault("is abstract: no object of it can be made, only its functions called")
         return
     known = api(program).constructor(name)
-    by_position = sum(1 for item in call.args if item[0] != STARRED)
+    by_position = sum(1 for item in call.args if not isinstance(item, Starred))
     starred = by_position != len(call.args)
     given = [key for key, _ in call.keywords if key is not None]
     if given:
@@ -245,10 +246,10 @@ _WITHOUT_ARGUMENTS = frozenset({"the class tf.GradientTape", "the method scope o
 
 def _uncalled(program: Program, calls: Calls, scope: Scope, expr: Expr) -> str | None:
     """Return what a `with` enters that has to be called first."""
-    if expr[0] not in (NAME, ATTRIBUTE):
+    if not isinstance(expr, (Name, Attribute)):
         return None
-    if expr[0] == ATTRIBUTE and expr[2] == "scope":
-        owners = alternatives(program.flow.stands_for(scope, expr[1]))
+    if isinstance(expr, Attribute) and expr.attribute == "scope":
+        owners = alternatives(program.flow.stands_for(scope, expr.base))
         if owners and all(
             isinstance(item, Made)
             and item.name.startswith("tensorflow.distribute.")
@@ -281,7 +282,7 @@ def misspelt_member(program: Program) -> Iterator[Hit]:
     for site in program.flow.sites:
         func = site.call.func
         key = id(site.scope), site.call.number
-        if func[0] != ATTRIBUTE or site.targets or site.open or key in seen:
+        if not isinstance(func, Attribute) or site.targets or site.open or key in seen:
             continue
         if ".compat.v1" in site.raw or not site.name.startswith(("tensorflow.", "keras.")):
             continue
@@ -291,10 +292,10 @@ def misspelt_member(program: Program) -> Iterator[Hit]:
         if family is None or not _one_of(site, owner):
             continue
         members = _members(program, calls, family)
-        if func[2] in members or func[2].startswith("_"):
+        if func.attribute in members or func.attribute.startswith("_"):
             continue
-        near = only_match(func[2], members)
-        if near is None or func[2] in _stored(program) or written_for_one(program, site.scope):
+        near = only_match(func.attribute, members)
+        if near is None or func.attribute in _stored(program) or written_for_one(program, site.scope):
             continue
         if expects_absence(site.scope, site.call.block, site.call.place):
             continue
@@ -303,8 +304,8 @@ def misspelt_member(program: Program) -> Iterator[Hit]:
             site.call.name_place,
             site.call.block,
             entry=Entered(site),
-            values={"member": func[2], "owner": public_name(family), "near": near},
-            rewrites=(Rewrite("rename", site.scope, func[-1], near),),
+            values={"member": func.attribute, "owner": public_name(family), "near": near},
+            rewrites=(Rewrite("rename", site.scope, func.place, near),),
         )
 
 
@@ -315,12 +316,12 @@ def _stored(program: Program) -> frozenset[str]:
     `tf.Tensor.astype = tf.cast` adds a method.
     """
     return frozenset(
-        target[2]
+        target.attribute
         for module in program.modules
         for scope in module.summary.scopes
         for event in scope.events()
         for target in event.targets
-        if target[0] == ATTRIBUTE
+        if isinstance(target, Attribute)
     )
 
 

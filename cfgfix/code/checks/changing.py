@@ -10,25 +10,24 @@ from cfgfix.code.checks.common import COMPILED, bound_once, few_turns, in_tests,
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, hot_paths, inside
 from cfgfix.code.inference.releases import IMPORTS
-from cfgfix.code.model.expressions import constant, dotted, place_of, text, walk
+from cfgfix.code.model.expressions import alike, constant, dotted, is_name, place_of, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
-from cfgfix.code.model.program import Program, once
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    BINARY,
-    CALL,
-    COMPARE,
-    COMPREHENSION,
-    CONSTANT,
-    FORMAT,
-    ITEMS,
-    NAME,
-    SUBSCRIPT,
-    UNARY,
-    Event,
+from cfgfix.code.model.nodes import (
+    Attribute,
+    Binary,
+    Call,
+    Collection,
+    Compare,
+    Comprehension,
     Expr,
-    Scope,
+    FString,
+    Literal,
+    Name,
+    Subscript,
+    Unary,
 )
+from cfgfix.code.model.program import Program, once
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Function, Site
 
 NEEDLES = (*COMPILED, *IMPORTS)
@@ -92,17 +91,17 @@ def _as_tensor(site: Site, compiled: list[Function], expr: Expr, *, counted: boo
     That is: it is the step of a summary, made another type by `tf.cast`, or held against an integer.
     """
     alias, place = tensorflow_alias(site.scope), place_of(expr, site.scope)
-    if alias is None or place is None or expr[0] != NAME or not counted:
+    if alias is None or place is None or not isinstance(expr, Name) or not counted:
         return {"no_fix": "what is computed from the counter may be no integer"}
     function = compiled[0]
     offset = int(function.receiver is not None) + function.partial
     parameter = next((name for name, value in site.call.keywords if value is expr), None)
     if parameter is None and expr in site.call.args:
         index = site.call.args.index(expr) + offset
-        parameter = function.scope.params[index][0] if index < len(function.scope.params) else None
+        parameter = function.scope.params[index].name if index < len(function.scope.params) else None
     if parameter is None or len(compiled) != 1 or not _takes_tensor(function.scope, parameter):
         return {"no_fix": f"{function.scope.name} may need it as a Python number"}
-    return {"rewrites": (Rewrite("replace", site.scope, place, f"{alias}.constant({expr[1]})"),)}
+    return {"rewrites": (Rewrite("replace", site.scope, place, f"{alias}.constant({expr.name})"),)}
 
 
 def _takes_tensor(scope: Scope, name: str) -> bool:
@@ -114,17 +113,17 @@ def _takes_tensor(scope: Scope, name: str) -> bool:
     for event in scope.events():
         for expr in (event.value, *event.targets, *(event.extra if event.kind == "with" else ())):
             for part in walk(expr, scope) if expr is not None else ():
-                if part[:2] == (NAME, name):
+                if is_name(part, name):
                     uses += 1
-                elif part[0] == CALL:
-                    call = scope.calls[part[1]]
+                elif isinstance(part, Call):
+                    call = part
                     summary = ".summary." in (dotted(call.func) or "")
                     step = call.keyword("step") if summary else None
                     first = call.args[0] if call.method == "cast" and call.args else None
-                    fine += sum(item is not None and item[:2] == (NAME, name) for item in (step, first))
-                elif part[0] == COMPARE and len(part[2]) == 1:
-                    sides = (part[1], part[2][0][1])
-                    fine += any(item[:2] == (NAME, name) for item in sides) and any(
+                    fine += sum(item is not None and is_name(item, name) for item in (step, first))
+                elif isinstance(part, Compare) and len(part.rights) == 1:
+                    sides = (part.left, part.rights[0][1])
+                    fine += any(is_name(item, name) for item in sides) and any(
                         type(constant(item)) is int for item in sides
                     )
     return uses == fine
@@ -152,16 +151,16 @@ def changing_argument(
     found = _Turns(program, scope, block).changing(expr)
     if found is not None:
         return found, None
-    if expr[0] != NAME or scope.kind != "function" or scope.binding(expr[1]):
+    if not isinstance(expr, Name) or scope.kind != "function" or scope.binding(expr.name):
         return None
-    position = next((number for number, item in enumerate(scope.params) if item[0] == expr[1]), None)
+    position = next((number for number, item in enumerate(scope.params) if item.name == expr.name), None)
     if position is None:
         return None
     for caller in program.flow.callers(scope):
         if caller.call.opaque or in_tests(caller.scope):
             continue
         offset = int(any(target.receiver is not None for target in caller.targets))
-        given = caller.call.argument(position - offset, expr[1])
+        given = caller.call.argument(position - offset, expr.name)
         if given is not None:
             found = _Turns(program, caller.scope, caller.call.block).changing(given)
             if found is not None:
@@ -194,12 +193,14 @@ class _Turns:
         """Return in words how an expression differs from turn to turn, or None."""
         if not self.loops:
             return None
-        if expr[0] in (ITEMS, COMPREHENSION) or (expr[0] == NAME and expr[1] not in self.counters):
+        if isinstance(expr, (Collection, Comprehension)) or (
+            isinstance(expr, Name) and expr.name not in self.counters
+        ):
             found = self._list(expr)
             if found is not None:
                 return found
-        if expr[0] == FORMAT:
-            return _TEXT if any(self._number(part, _DEPTH) for part in expr[1]) else None
+        if isinstance(expr, FString):
+            return _TEXT if any(self._number(part, _DEPTH) for part in expr.parts) else None
         found = self._number(expr, _DEPTH)
         return found or None
 
@@ -213,11 +214,11 @@ class _Turns:
         names: set[str] = set()
         for event in scope.events():
             if event.kind == "for" and event.bodies and event.bodies[0][0] in self.loops:
-                name = _counter(scope, event)
+                name = _counter(event)
                 if name is not None:
                     found[name] = COUNTER
             if event.kind in ("augment", "assign") and self._within(event.block):
-                names |= {target[1] for target in event.targets if target[0] == NAME}
+                names |= {target.name for target in event.targets if isinstance(target, Name)}
         # What the loop's body binds again, as `i = tf.constant(i)` does, is no longer the counter.
         found = {
             name: what
@@ -239,11 +240,14 @@ class _Turns:
                     return False
                 raised = raised or self._within(event.block)
             elif (
-                event.kind == "assign" and value is not None and value[0] == BINARY and value[1] in _OPERATORS
+                event.kind == "assign"
+                and value is not None
+                and isinstance(value, Binary)
+                and value.operator in _OPERATORS
             ):
-                sides = value[2:4]
-                if not any(side[:2] == (NAME, name) for side in sides) or not all(
-                    side[:2] == (NAME, name) or self._constant(side) for side in sides
+                sides = (value.left, value.right)
+                if not any(is_name(side, name) for side in sides) or not all(
+                    is_name(side, name) or self._constant(side) for side in sides
                 ):
                     return False
                 raised = raised or self._within(event.block)
@@ -254,34 +258,34 @@ class _Turns:
     def _constant(self, expr: Expr | None) -> bool:
         if expr is None:
             return False
-        if expr[0] == CONSTANT:
-            return type(expr[1]) in (int, float)
-        if expr[0] == UNARY:
-            return self._constant(expr[2])
-        if expr[0] in (NAME, ATTRIBUTE, SUBSCRIPT):
+        if isinstance(expr, Literal):
+            return type(expr.value) in (int, float)
+        if isinstance(expr, Unary):
+            return self._constant(expr.operand)
+        if isinstance(expr, (Name, Attribute, Subscript)):
             return self._setting(expr)
-        if expr[0] == BINARY:
-            return expr[1] in _OPERATORS and all(map(self._constant, expr[2:4]))
+        if isinstance(expr, Binary):
+            return expr.operator in _OPERATORS and all(map(self._constant, (expr.left, expr.right)))
         return False
 
     def _setting(self, expr: Expr) -> bool:
         """Tell whether an expression is a number that is written in the code or in a config."""
-        if expr[0] == NAME:
+        if isinstance(expr, Name):
             value = Conditions(self.program, None).value(
                 expr, self.scope, before=self.scope.blocks[self.block].line
             )
             if type(value) in (int, float):
                 return True
-            bound = bound_once(self.scope, expr[1], self.block)
+            bound = bound_once(self.scope, expr.name, self.block)
             return (
                 bound is not None
                 and bound[1] is self.scope
-                and bound[0][0] in (CONSTANT, SUBSCRIPT, ATTRIBUTE)
-                and (bound[0][0] == CONSTANT or self._setting(bound[0]))
+                and isinstance(bound[0], (Literal, Subscript, Attribute))
+                and (isinstance(bound[0], Literal) or self._setting(bound[0]))
             )
         head = expr
-        while head[0] in (ATTRIBUTE, SUBSCRIPT):
-            head = head[1]
+        while isinstance(head, (Attribute, Subscript)):
+            head = head.base
             name = dotted(head)
             if name is not None and _SETTINGS.fullmatch(name):
                 return True
@@ -295,34 +299,38 @@ class _Turns:
         """Return the same, with None for what is no number of Python for certain."""
         if depth < 0:
             return None
-        if expr[0] == CONSTANT:
-            return "" if type(expr[1]) in (int, float) else None
-        if expr[0] == UNARY:
-            return self._kind(expr[2], depth - 1) if expr[1] in ("-", "+") else None
-        if expr[0] == NAME:
-            if expr[1] in self.counters:
-                return self.counters[expr[1]]
-            bound = [event for event in self.scope.binding(expr[1]) if self._within(event.block)]
+        if isinstance(expr, Literal):
+            return "" if type(expr.value) in (int, float) else None
+        if isinstance(expr, Unary):
+            return self._kind(expr.operand, depth - 1) if expr.operator in ("-", "+") else None
+        if isinstance(expr, Name):
+            if expr.name in self.counters:
+                return self.counters[expr.name]
+            bound = [event for event in self.scope.binding(expr.name) if self._within(event.block)]
             if bound:
                 if len(bound) != 1 or bound[0].kind != "assign" or bound[0].value is None:
                     return None
-                if not any(target[:2] == expr[:2] for target in bound[0].targets):
+                if not any(is_name(target, expr.name) for target in bound[0].targets):
                     return None
                 found = self._kind(bound[0].value, depth - 1)
-                return _COMPUTED if found in (COUNTER, _ATTRIBUTE) and bound[0].value[0] != NAME else found
+                return (
+                    _COMPUTED
+                    if found in (COUNTER, _ATTRIBUTE) and not isinstance(bound[0].value, Name)
+                    else found
+                )
             return "" if self._setting(expr) else None
-        if expr[0] == ATTRIBUTE and self._own_counter(expr):
+        if isinstance(expr, Attribute) and self._own_counter(expr):
             return _ATTRIBUTE
-        if expr[0] in (ATTRIBUTE, SUBSCRIPT):
+        if isinstance(expr, (Attribute, Subscript)):
             # What a module offers, such as `math.pi`, is a number as well.
             return (
                 ""
                 if self._setting(expr) or dotted(expr) in ("math.pi", "math.e", "np.pi", "numpy.pi")
                 else None
             )
-        if expr[0] == BINARY and expr[1] in _OPERATORS:
-            return self._all([self._kind(side, depth - 1) for side in expr[2:4]])
-        if expr[0] == CALL:
+        if isinstance(expr, Binary) and expr.operator in _OPERATORS:
+            return self._all([self._kind(side, depth - 1) for side in (expr.left, expr.right)])
+        if isinstance(expr, Call):
             return self._called(expr, depth)
         return None
 
@@ -333,8 +341,7 @@ class _Turns:
         found = next((kind for kind in kinds if kind), "")
         return _COMPUTED if found in (COUNTER, _ATTRIBUTE) else found
 
-    def _called(self, expr: Expr, depth: int) -> str | None:
-        call = self.scope.calls[expr[1]]
+    def _called(self, call: Call, depth: int) -> str | None:
         name = dotted(call.func) or ""
         if name.startswith("random.") and name[7:] in _DRAWS and self._imports("random"):
             return _DRAWN
@@ -344,20 +351,24 @@ class _Turns:
             kinds = [self._kind(item, depth - 1) for item in call.args]
             if name == "float" and len(call.args) == 1 and kinds == [None]:
                 if any(
-                    part[0] == CALL and ".random." in f".{dotted(self.scope.calls[part[1]].func) or ''}"
+                    isinstance(part, Call) and ".random." in f".{dotted(part.func) or ''}"
                     for part in walk(call.args[0], self.scope)
                 ):
                     return _DRAWN
                 if self._of_turn(call.args[0]):
                     return _READ
             return self._all(kinds) if kinds else None
-        if call.method == "item" and not call.args and self._of_turn(call.func[1]):
+        if (
+            call.method == "item"
+            and not call.args
+            and call.receiver is not None
+            and self._of_turn(call.receiver)
+        ):
             return _READ
-        return self._returned(expr, depth)
+        return self._returned(call, depth)
 
-    def _returned(self, expr: Expr, depth: int) -> str | None:
+    def _returned(self, call: Call, depth: int) -> str | None:
         """Return how the number differs that a function of the project gives for numbers: `rate = schedule(epoch)`."""
-        call = self.scope.calls[expr[1]]
         target = next(
             (
                 site.targets[0]
@@ -377,7 +388,7 @@ class _Turns:
         if None in kinds:
             return None
         inner = _Turns(self.program, scope, returns[0].block)
-        names = [item[0] for item in scope.params[offset:]]
+        names = [item.name for item in scope.params[offset:]]
         inner.counters = {name: kind or "" for name, kind in zip(names, kinds, strict=False)}
         found = inner._kind(returns[0].value, depth - 2)
         return _COMPUTED if found in (COUNTER, _ATTRIBUTE) else found
@@ -393,25 +404,25 @@ class _Turns:
     def _of_turn(self, expr: Expr) -> bool:
         """Tell whether an expression uses a name that a turn of the loop binds."""
         return any(
-            part[0] == NAME
+            isinstance(part, Name)
             and any(
                 self._within(event.block) or (event.bodies and event.bodies[0][0] in self.loops)
-                for event in self.scope.binding(part[1])
+                for event in self.scope.binding(part.name)
             )
             for part in walk(expr, self.scope)
         )
 
-    def _own_counter(self, expr: Expr) -> bool:
+    def _own_counter(self, expr: Attribute) -> bool:
         """Tell whether an attribute of the object is a number of Python that a turn of the loop raises, itself or in a method that it calls."""
         owner = self.program.owner(self.scope)
         if (
             owner is None
-            or expr[1][0] != NAME
+            or not isinstance(expr.base, Name)
             or not self.scope.params
-            or expr[1][1] != self.scope.params[0][0]
+            or expr.base.name != self.scope.params[0].name
         ):
             return False
-        stores = _counter_stores(self.program, owner, expr[2])
+        stores = _counter_stores(self.program, owner, expr.attribute)
         if stores is None:
             return False
         for scope, event in stores:
@@ -426,22 +437,24 @@ class _Turns:
 
     def _list(self, expr: Expr) -> str | None:
         """Return how a list of Python differs from turn to turn, or None."""
-        if expr[0] == ITEMS:
+        if isinstance(expr, Collection):
             return (
                 _HOLDS
-                if expr[1] in ("list", "tuple") and any(self._number(item, _DEPTH) for item in expr[2])
+                if expr.kind in ("list", "tuple") and any(self._number(item, _DEPTH) for item in expr.items)
                 else None
             )
-        if expr[0] == COMPREHENSION:
-            if expr[1] != "list" or len(expr[3]) != 1:
+        if isinstance(expr, Comprehension):
+            if expr.kind != "list" or len(expr.generators) != 1:
                 return None
-            iterable = expr[3][0][1]
-            if iterable[0] == CALL:
-                call = self.scope.calls[iterable[1]]
-                if call.func[:2] == (NAME, "range") and any(self._number(item, _DEPTH) for item in call.args):
+            iterable = expr.generators[0][1]
+            if isinstance(iterable, Call):
+                call = iterable
+                if is_name(call.func, "range") and any(self._number(item, _DEPTH) for item in call.args):
                     return _LONGER
             return None
-        bound = self.scope.binding(expr[1])
+        if not isinstance(expr, Name):
+            return None
+        bound = self.scope.binding(expr.name)
         outside = [event for event in bound if not self._within(event.block)]
         within = [event for event in bound if self._within(event.block)]
         if within:
@@ -450,7 +463,7 @@ class _Turns:
                 len(within) == 1
                 and within[0].kind == "assign"
                 and value is not None
-                and value[0] == COMPREHENSION
+                and isinstance(value, Comprehension)
             ):
                 return self._list(value)
             return None
@@ -459,7 +472,7 @@ class _Turns:
         calls = [
             call
             for call in self.scope.calls
-            if call.method is not None and call.func[1][:2] == expr[:2] and self._within(call.block)
+            if call.receiver is not None and alike(call.receiver, expr) and self._within(call.block)
         ]
         methods = {call.method for call in calls}
         if not methods & {"append", "extend", "insert"} or methods & {"clear", "pop", "popleft", "remove"}:
@@ -472,32 +485,36 @@ class _Turns:
         value: Any = event.value
         if event.kind not in ("assign", "annotate") or value is None:
             return False
-        if value[0] == ITEMS:
-            return bool(value[1] == "list")
-        return bool(value[0] == CALL and self.scope.calls[value[1]].func[:2] == (NAME, "list"))
+        if isinstance(value, Collection):
+            return bool(value.kind == "list")
+        return bool(isinstance(value, Call) and is_name(value.func, "list"))
 
 
-def _counter(scope: Scope, event: Event) -> str | None:
+def _counter(event: Event) -> str | None:
     """Return the name that a `for` over `range` or `enumerate` counts with, or None."""
     value = event.value
-    if value is None or value[0] != CALL:
+    if value is None or not isinstance(value, Call):
         return None
-    call = scope.calls[value[1]]
+    call = value
     name = (dotted(call.func) or "").rpartition(".")[2]
-    if name in ("tqdm", "track") and call.args and call.args[0][0] == CALL:
-        call = scope.calls[call.args[0][1]]
+    if name in ("tqdm", "track") and call.args and isinstance(call.args[0], Call):
+        call = call.args[0]
         name = (dotted(call.func) or "").rpartition(".")[2]
     target = event.targets[0]
-    if name in ("range", "trange") and target[0] == NAME and (call.func[0] == NAME or name == "trange"):
-        return str(target[1])
+    if (
+        name in ("range", "trange")
+        and isinstance(target, Name)
+        and (isinstance(call.func, Name) or name == "trange")
+    ):
+        return str(target.name)
     if (
         name == "enumerate"
-        and call.func[0] == NAME
-        and target[0] == ITEMS
-        and target[2]
-        and target[2][0][0] == NAME
+        and isinstance(call.func, Name)
+        and isinstance(target, Collection)
+        and target.items
+        and isinstance(target.items[0], Name)
     ):
-        return str(target[2][0][1])
+        return str(target.items[0].name)
     return None
 
 
@@ -516,13 +533,16 @@ def _counter_stores(program: Program, owner: Scope, name: str) -> list[tuple[Sco
             method = item.module.summary.scopes[number]
             if method.kind != "function" or not method.params:
                 continue
-            own = method.params[0][0]
+            own = method.params[0].name
             for event in method.events():
                 for target in event.targets:
-                    if target[0] != ATTRIBUTE or target[2] != name or target[1][:2] != (NAME, own):
+                    if (
+                        not isinstance(target, Attribute)
+                        or target.attribute != name
+                        or not is_name(target.base, own)
+                    ):
                         continue
-                    plain = event.value is not None and event.value[0] == CONSTANT
-                    if not plain or type(event.value[1] if event.value else None) not in (int, float):
+                    if not isinstance(event.value, Literal) or type(event.value.value) not in (int, float):
                         return None
                     begins = begins or event.kind in ("assign", "annotate")
                     found.append((method, event))

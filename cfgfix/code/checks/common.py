@@ -12,20 +12,21 @@ from cfgfix.code.inference.conditions import RUN_EAGERLY
 from cfgfix.code.inference.entry_points import is_test, switched_by_entries
 from cfgfix.code.inference.flow.datasets import DATASET
 from cfgfix.code.inference.guards import literals
-from cfgfix.code.model.expressions import constant, dotted, is_true, text, walk
-from cfgfix.code.model.program import Module, Program, once
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    CALL,
-    CONSTANT,
-    MAPPING,
-    NAME,
-    SUBSCRIPT,
+from cfgfix.code.model.expressions import constant, dotted, is_name, is_none, is_true, text, walk
+from cfgfix.code.model.nodes import (
+    Attribute,
     Call,
-    Event,
+    Collection,
+    Dictionary,
     Expr,
-    Scope,
+    Lambda,
+    Literal,
+    Name,
+    Starred,
+    Subscript,
 )
+from cfgfix.code.model.program import Module, Program, once
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import (
     Constant,
     Dataset,
@@ -118,38 +119,38 @@ def _source_of(site: Site) -> Call | None:
     """Return the call whose result a method is called on: in its chain, or assigned to its name before."""
     scope: Scope = site.scope
     func = site.call.func
-    expr = func[1] if func[0] == ATTRIBUTE else None
+    expr = func.base if isinstance(func, Attribute) else None
     for _ in range(20):
         if expr is None:
             return None
-        if expr[0] == NAME:
+        if isinstance(expr, Name):
             values = [
                 event.value
                 for event in scope.events()
                 if event.place[:2] < site.call.place[:2]
-                and any(target[:2] == expr[:2] for target in event.targets)
+                and any(is_name(target, expr.name) for target in event.targets)
                 and event.value is not None
             ]
             expr = values[-1] if values else None
-        elif expr[0] == CALL:
-            call: Call = scope.calls[expr[1]]
-            if call.func[0] != ATTRIBUTE or call.method not in METHODS:
+        elif isinstance(expr, Call):
+            call: Call = expr
+            if not isinstance(call.func, Attribute) or call.method not in METHODS:
                 return call
-            expr = call.func[1]
+            expr = call.func.base
         else:
             return None
     return None
 
 
-def links(expr: Expr, scope: Scope) -> Iterator[str]:
+def links(expr: Expr) -> Iterator[str]:
     """Yield the methods of a chain, the last one first, then its first name.
 
     What its calls are given is no part of it.
     """
-    while expr[0] == CALL and scope.calls[expr[1]].func[0] == ATTRIBUTE:
-        func = scope.calls[expr[1]].func
-        yield func[2]
-        expr = func[1]
+    while isinstance(expr, Call) and isinstance(expr.func, Attribute):
+        func = expr.func
+        yield func.attribute
+        expr = func.base
     yield dotted(expr) or ""
 
 
@@ -159,20 +160,20 @@ def made_by(program: Program, scope: Scope, expr: Expr, block: int) -> Site | No
     The expression is that dataset or begins with it.
     """
     for _ in range(12):
-        if expr[0] == NAME:
-            bound = bound_once(scope, expr[1], block)
+        if isinstance(expr, Name):
+            bound = bound_once(scope, expr.name, block)
             if bound is None:
                 return None
             expr, scope, block = bound
-        elif expr[0] == ATTRIBUTE and expr[1][0] == NAME:
+        elif isinstance(expr, Attribute) and isinstance(expr.base, Name):
             stored = _stored_once(program, scope, expr)
             if stored is None:
                 return None
             expr, scope, block = stored
-        elif expr[0] == CALL:
-            call: Call = scope.calls[expr[1]]
-            if call.func[0] == ATTRIBUTE and call.method in METHODS:
-                expr = call.func[1]
+        elif isinstance(expr, Call):
+            call: Call = expr
+            if isinstance(call.func, Attribute) and call.method in METHODS:
+                expr = call.func.base
                 continue
             return next(
                 (site for site in program.flow.within(scope) if site.call is call and site.targets), None
@@ -182,10 +183,10 @@ def made_by(program: Program, scope: Scope, expr: Expr, block: int) -> Site | No
     return None
 
 
-def _stored_once(program: Program, scope: Scope, expr: Expr) -> tuple[Expr, Scope, int] | None:
+def _stored_once(program: Program, scope: Scope, expr: Attribute) -> tuple[Expr, Scope, int] | None:
     """Return what the only statement of a class that stores an attribute of its object gives it, with where that stands."""
     owner = program.owner(scope)
-    if owner is None or not scope.params or scope.params[0][0] != expr[1][1]:
+    if owner is None or not scope.params or not is_name(expr.base, scope.params[0].name):
         return None
     found: list[tuple[Expr, Scope, int]] = []
     for method in owner.module.summary.scopes:
@@ -194,9 +195,9 @@ def _stored_once(program: Program, scope: Scope, expr: Expr) -> tuple[Expr, Scop
         for event in method.events():
             for target in event.targets:
                 if (
-                    target[0] == ATTRIBUTE
-                    and target[2] == expr[2]
-                    and target[1][:2] == (NAME, method.params[0][0])
+                    isinstance(target, Attribute)
+                    and target.attribute == expr.attribute
+                    and is_name(target.base, method.params[0].name)
                 ):
                     if event.value is None or event.kind != "assign":
                         return None
@@ -340,8 +341,12 @@ def switched_eager(program: Program) -> Iterator[tuple[Scope, Site]]:
         if flag(site.argument(0, "run_eagerly")) is True:
             yield site.scope, site
         expr = site.call.argument(0, "run_eagerly")
-        if expr is not None and expr[0] == NAME and any(item[0] == expr[1] for item in site.scope.params):
-            told[id(site.scope)] = expr[1]
+        if (
+            expr is not None
+            and isinstance(expr, Name)
+            and any(item.name == expr.name for item in site.scope.params)
+        ):
+            told[id(site.scope)] = expr.name
     for site in program.flow.sites if told else ():
         for target in site.targets:
             name = told.get(id(target.scope))
@@ -385,12 +390,14 @@ def _eager_settings(program: Program, scope: Scope) -> Iterator[bool | None]:
     for event in scope.events():
         if event.value is not None:
             exprs.append(event.value)
-            if any(target[0] == ATTRIBUTE and target[2] == RUN_EAGERLY for target in event.targets):
+            if any(
+                isinstance(target, Attribute) and target.attribute == RUN_EAGERLY for target in event.targets
+            ):
                 yield _literal_truth(event.value)
     for expr in exprs:
         for part in walk(expr, scope):
-            if part[0] == MAPPING:
-                for key, value in part[1]:
+            if isinstance(part, Dictionary):
+                for key, value in part.entries:
                     if key is not None and constant(key) == RUN_EAGERLY:
                         yield _literal_truth(value)
     for call in scope.calls:
@@ -405,7 +412,7 @@ def _eager_settings(program: Program, scope: Scope) -> Iterator[bool | None]:
 
 
 def _literal_truth(expr: Expr) -> bool | None:
-    return bool(expr[1]) if expr[0] == CONSTANT else None
+    return bool(expr.value) if isinstance(expr, Literal) else None
 
 
 @once
@@ -448,7 +455,7 @@ def loaded_in_batches(dataset: Dataset) -> bool:
     for step in (dataset, *upstream(dataset)):
         if step.site is not None and step.site.name in _LOADERS:
             size = step.site.call.keyword("batch_size")
-            return size is None or size[:2] != (CONSTANT, None)
+            return size is None or not is_none(size)
     return False
 
 
@@ -490,7 +497,7 @@ def _ends_in_batches(way: list[Dataset]) -> bool:
     first = way[-1]
     if first.op == "tfds.load" and first.site is not None:
         size = first.site.call.keyword("batch_size")
-        return size is not None and size[:2] != (CONSTANT, None)
+        return size is not None and not is_none(size)
     return loaded_in_batches(first)
 
 
@@ -730,10 +737,15 @@ def never_entered(program: Program, scope: Scope) -> bool:
 def few_turns(program: Program, scope: Scope, block: int, most: int = 10) -> bool:
     """Tell whether a loop over `range` has a small constant count."""
     test = scope.blocks[block].test
-    if test is None or test[0] != CALL:
+    if test is None or not isinstance(test, Call):
         return False
-    call = scope.calls[test[1]]
-    if call.func[0] != NAME or call.func[1] != "range" or not 1 <= len(call.args) <= 3 or call.keywords:
+    call = test
+    if (
+        not isinstance(call.func, Name)
+        or call.func.name != "range"
+        or not 1 <= len(call.args) <= 3
+        or call.keywords
+    ):
         return False
     from cfgfix.code.inference.conditions import Conditions
 
@@ -754,17 +766,17 @@ def goes_through_experiments(program: Program, scope: Scope, expr: Expr | None, 
     """
     if expr is None or depth == 0:
         return False
-    if expr[0] in (ATTRIBUTE, SUBSCRIPT):
+    if isinstance(expr, (Attribute, Subscript)):
         return True
-    if expr[0] == NAME:
-        bound = scope.binding(expr[1])
+    if isinstance(expr, Name):
+        bound = scope.binding(expr.name)
         return len(bound) == 1 and goes_through_experiments(program, scope, bound[0].value, depth - 1)
-    if expr[0] != CALL:
+    if not isinstance(expr, Call):
         return False
-    call = scope.calls[expr[1]]
+    call = expr
     last = call.method or (dotted(call.func) or "").rpartition(".")[2]
     if last in _PASSES_ON:
-        given = call.func[1] if last in ("items", "values") and call.method else next(iter(call.args), None)
+        given = call.receiver if last in ("items", "values") and call.method else next(iter(call.args), None)
         return goes_through_experiments(program, scope, given, depth - 1)
     return isinstance(program.static_value(call.func, scope), Function)
 
@@ -812,10 +824,10 @@ def names_in(expr: Expr, scope: Scope) -> set[str]:
 
     found: set[str] = set()
     for part in walk(expr, scope):
-        if part[0] == NAME:
-            found.add(part[1])
-        elif part[0] == "l":
-            inner = scope.module.summary.scopes[part[1]]
+        if isinstance(part, Name):
+            found.add(part.name)
+        elif isinstance(part, Lambda):
+            inner = scope.module.summary.scopes[part.number]
             for event in inner.events():
                 if event.value is not None:
                     found |= names_in(event.value, inner)
@@ -838,14 +850,14 @@ def bound_in_loop(scope: Scope, block: int) -> set[str]:
 
 
 def _targets(target: Expr) -> set[str]:
-    if target[0] == NAME:
-        return {target[1]}
-    if target[0] == "t":
-        return {name for item in target[2] for name in _targets(item)}
-    if target[0] == "*":
-        return _targets(target[1])
-    if target[0] in ("a", "s"):
-        return _targets(target[1])
+    if isinstance(target, Name):
+        return {target.name}
+    if isinstance(target, Collection):
+        return {name for item in target.items for name in _targets(item)}
+    if isinstance(target, Starred):
+        return _targets(target.value)
+    if isinstance(target, (Attribute, Subscript)):
+        return _targets(target.base)
     return set()
 
 
@@ -856,7 +868,7 @@ def short(site: Site) -> str:
 
 def stops(scope: Scope) -> bool:
     """Tell whether a function stops in a debugger."""
-    return any((call.method == "set_trace") or call.func[:2] == (NAME, "breakpoint") for call in scope.calls)
+    return any((call.method == "set_trace") or is_name(call.func, "breakpoint") for call in scope.calls)
 
 
 def reads_symbols(function: Function) -> bool:
@@ -864,9 +876,9 @@ def reads_symbols(function: Function) -> bool:
 
     In a graph that raises while the function is traced.
     """
-    own = {item[0] for item in function.scope.params}
+    own = {item.name for item in function.scope.params}
     return any(
-        call.method == "numpy" and call.func[1][0] == NAME and call.func[1][1] in own
+        call.method == "numpy" and isinstance(call.receiver, Name) and call.receiver.name in own
         for call in function.scope.calls
     )
 
@@ -877,7 +889,7 @@ def statement(site: Site) -> Event | None:
     Nothing has what such a call returns.
     """
     for event in site.scope.events():
-        if event.kind == "expr" and event.value == (CALL, site.call.number):
+        if event.kind == "expr" and event.value is site.call:
             return event
     return None
 
@@ -894,7 +906,7 @@ def bound_once(scope: Scope, name: str, block: int) -> tuple[Expr, Scope, int] |
         here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
     if here is None or name in here.imports or name in here.children:
         return None
-    if any(item[0] == name for item in here.params) or any(
+    if any(item.name == name for item in here.params) or any(
         name in item.outer for item in here.module.summary.scopes
     ):
         return None
@@ -902,6 +914,6 @@ def bound_once(scope: Scope, name: str, block: int) -> tuple[Expr, Scope, int] |
     if len(events) != 1 or events[0].kind not in ("assign", "annotate"):
         return None
     event = events[0]
-    if event.value is None or not any(target[:2] == (NAME, name) for target in event.targets):
+    if event.value is None or not any(is_name(target, name) for target in event.targets):
         return None
     return event.value, here, event.block

@@ -10,8 +10,9 @@ from cfgfix.code.inference.conditions import asks_mode
 from cfgfix.code.inference.guards import unnegated
 from cfgfix.code.inference.hot_paths import GRAPH, PYTHON, Reach, hot_paths
 from cfgfix.code.model.expressions import text
+from cfgfix.code.model.nodes import Call, Expr
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import CALL, Expr, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
 
 
@@ -63,7 +64,7 @@ def eager_guard(scope: Scope, block: int, *, tries: bool = True) -> bool:
         if item.kind == "if" and item.test is not None:
             shown = text(item.test, scope)
             if (
-                (ASKS_MODE.search(shown) and not _decided(item.test, scope))
+                (ASKS_MODE.search(shown) and not _decided(item.test))
                 or "is_eager" in shown
                 or "hasattr" in shown
                 or "isinstance" in shown
@@ -81,7 +82,7 @@ def eager_guard(scope: Scope, block: int, *, tries: bool = True) -> bool:
 ASKS_MODE = re.compile("executing_eagerly|inside_function|functions_run_eagerly|run_eagerly")
 
 
-def _decided(test: Expr, scope: Scope) -> bool:
+def _decided(test: Expr) -> bool:
     """Tell whether a test is nothing but the question whether functions run eagerly, which a traced function answers with no."""
     test, _ = unnegated(test, True)
-    return test[0] == CALL and asks_mode(scope.calls[test[1]].func) is not None
+    return isinstance(test, Call) and asks_mode(test.func) is not None

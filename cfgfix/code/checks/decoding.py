@@ -12,8 +12,9 @@ from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import written_for_one
 from cfgfix.code.model.expressions import constant, text
 from cfgfix.code.model.hit import Hit, Step, at, hit_at, steps_to
+from cfgfix.code.model.nodes import Attribute, Literal, Name
 from cfgfix.code.model.program import Module, Program
-from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT, NAME, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Instance, Site, alternatives
 
 NEEDLES = (
@@ -84,7 +85,7 @@ def _hit(site: Site, what: str, then: str, made: Site, path: tuple[Site, ...] = 
 def _has_workers(module: Module) -> bool:
     """Tell whether a file starts threads or processes of its own: they may do the work."""
     return any(
-        (call.method or (call.func[1] if call.func[0] == NAME else "")) in _WORKERS
+        (call.method or (call.func.name if isinstance(call.func, Name) else "")) in _WORKERS
         for scope in module.summary.scopes
         for call in scope.calls
     )
@@ -140,7 +141,7 @@ def _several(site: Site) -> bool:
         return True
     for name, least in (("workers", 1), ("use_multiprocessing", False)):
         given = site.call.keyword(name)
-        if given is not None and not (given[0] == CONSTANT and given[1] in (least, 0)):
+        if given is not None and not (isinstance(given, Literal) and given.value in (least, 0)):
             return True
     return False
 
@@ -181,7 +182,7 @@ def _asks_for_workers(program: Program, owner: Scope) -> bool:
             ):
                 return True
             if any(
-                target[0] == ATTRIBUTE and target[2] == "workers"
+                isinstance(target, Attribute) and target.attribute == "workers"
                 for event in scope.events()
                 for target in event.targets
             ):

@@ -22,22 +22,21 @@ from cfgfix.code.inference.environment import environment_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import innermost_loop
 from cfgfix.code.inference.releases import IMPORTS
-from cfgfix.code.model.expressions import constant, dotted, text, walk
+from cfgfix.code.model.expressions import constant, dotted, is_name, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
-from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    BOOLEAN,
-    CALL,
-    CHOICE,
-    COMPREHENSION,
-    NAME,
-    SUBSCRIPT,
-    Event,
+from cfgfix.code.model.nodes import (
+    Attribute,
+    Boolean,
+    Call,
+    Comprehension,
+    Conditional,
     Expr,
+    Name,
     Place,
-    Scope,
+    Subscript,
 )
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Made, Site, alternatives
 
 NEEDLES = (
@@ -94,10 +93,10 @@ def _without_growth(growth: Site, limit: Site, *, first: bool) -> dict[str, Any]
     """Return the fix that takes memory growth out where the same GPUs have a limit; with it the loop that sets nothing else."""
     scope = growth.scope
     argument, other = growth.call.args[0], limit.call.args[0]
-    if _only_sometimes(growth, limit) or (argument[0] == NAME) is not (other[0] == NAME):
+    if _only_sometimes(growth, limit) or (isinstance(argument, Name)) is not (isinstance(other, Name)):
         return {"no_fix": "growth holds for runs or GPUs that have no limit"}
     event = statement_of(scope, growth.call.block, growth.call.place)
-    if event is None or event.kind != "expr" or event.value != (CALL, growth.call.number):
+    if event is None or event.kind != "expr" or event.value is not growth.call:
         return {"no_fix": "it is no statement of its own"}
     if scope.blocks[event.block].kind == "try" and siblings(scope, event.place) == 1:
         return {"no_fix": "nothing else stands in its try"}
@@ -131,15 +130,15 @@ def _same_list(first: Site, second: Site) -> bool:
 
     def source(site: Site) -> str | None:
         argument = site.call.args[0]
-        if argument[0] == SUBSCRIPT:
-            return dotted(argument[1])
-        if argument[0] == NAME:
+        if isinstance(argument, Subscript):
+            return dotted(argument.base)
+        if isinstance(argument, Name):
             for item in site.scope.events():
                 if (
                     item.kind == "for"
                     and item.targets
-                    and item.targets[0][0] == NAME
-                    and item.targets[0][1] == argument[1]
+                    and isinstance(item.targets[0], Name)
+                    and item.targets[0].name == argument.name
                 ):
                     return dotted(item.value) if item.value is not None else None
         return None
@@ -169,11 +168,11 @@ def growth_for_one(program: Program) -> Iterator[Hit]:
         if not site.call.args or flag(site.argument(1, "enable")) is not True or in_tests(site.scope):
             continue
         device = site.call.args[0]
-        if device[0] != SUBSCRIPT or constant(device[2]) != 0:
+        if not isinstance(device, Subscript) or constant(device.index) != 0:
             continue
-        if not _is_device_list(program, site.scope, device[1]):
+        if not _is_device_list(program, site.scope, device.base):
             continue
-        shown = text(device[1], site.scope)
+        shown = text(device.base, site.scope)
         if _one_only(site, shown):
             continue
         yield hit_at(
@@ -181,7 +180,7 @@ def growth_for_one(program: Program) -> Iterator[Hit]:
             flow=(),
             values={"list": shown},
             severity="error" if id(site.scope.module) in several else "info",
-            **_growth_for_all(site, device[1]),
+            **_growth_for_all(site, device.base),
         )
 
 
@@ -193,7 +192,7 @@ def _growth_for_all(site: Site, devices: Expr) -> dict[str, Any]:
     listed, call = dotted(devices), dotted(site.call.func)
     if (
         event is None
-        or event.value != (CALL, site.call.number)
+        or event.value is not site.call
         or event.kind != "expr"
         or name is None
         or listed is None
@@ -213,12 +212,12 @@ def _one_only(site: Site, shown: str) -> bool:
 
 
 def _is_device_list(program: Program, scope: Scope, expr: Expr) -> bool:
-    if expr[0] == CALL:
-        call = scope.calls[expr[1]]
+    if isinstance(expr, Call):
+        call = expr
         return any(site.call is call and site.name in LIST_DEVICES for site in program.flow.within(scope))
-    return expr[0] == NAME and any(
+    return isinstance(expr, Name) and any(
         isinstance(item, Made) and item.name in LIST_DEVICES
-        for item in alternatives(value_named(program, scope, expr[1]))
+        for item in alternatives(value_named(program, scope, expr.name))
     )
 
 
@@ -236,31 +235,31 @@ def untested_first(program: Program) -> Iterator[Hit]:
                 part, shown = found
                 if shown in seen or _under_condition(program, scope, event.block):
                     continue
-                if _asked_before(scope, event.place, part[1]):
+                if _asked_before(scope, event.place, part.base):
                     continue
                 seen.add(shown)
                 yield Hit(
                     scope,
-                    part[-1],
+                    part.place,
                     event.block,
-                    {"list": text(part[1], scope), "number": constant(part[2])},
+                    {"list": text(part.base, scope), "number": constant(part.index)},
                 )
 
 
-def _first_gpu(program: Program, scope: Scope, event: Event) -> tuple[Expr, str] | None:
+def _first_gpu(program: Program, scope: Scope, event: Event) -> tuple[Subscript, str] | None:
     """Return where a statement takes one of the list of GPUs by its number, and a key for the list; None under a test of its own."""
     if event.value is None or event.kind in ("if", "while", "assert"):
         return None
     parts = list(walk(event.value, scope))
-    if any(part[0] in (CHOICE, BOOLEAN, COMPREHENSION) for part in parts):
+    if any(isinstance(part, (Conditional, Boolean, Comprehension)) for part in parts):
         return None
     for part in parts:
         if (
-            part[0] == SUBSCRIPT
-            and type(constant(part[2])) is int
-            and _lists_gpus(program, scope, event.block, part[1])
+            isinstance(part, Subscript)
+            and type(constant(part.index)) is int
+            and _lists_gpus(program, scope, event.block, part.base)
         ):
-            name = dotted(part[1])
+            name = dotted(part.base)
             return part, name if name is not None else f"line {event.place[0]}"
     return None
 
@@ -280,19 +279,23 @@ def _under_condition(program: Program, scope: Scope, block: int) -> bool:
 
 def _lists_gpus(program: Program, scope: Scope, block: int, expr: Expr) -> bool:
     """Tell whether an expression is the list of the GPUs there are, as TensorFlow gives it."""
-    if expr[0] == NAME:
-        bound = bound_once(scope, expr[1], block)
+    if isinstance(expr, Name):
+        bound = bound_once(scope, expr.name, block)
         if bound is None:
             return False
         expr, scope, _ = bound
-    elif expr[0] == ATTRIBUTE:
-        stores = [(where, event) for where, event, target in scope.module.stores() if target[2] == expr[2]]
+    elif isinstance(expr, Attribute):
+        stores = [
+            (where, event)
+            for where, event, target in scope.module.stores()
+            if target.attribute == expr.attribute
+        ]
         if len(stores) != 1 or stores[0][1].value is None:
             return False
         scope, expr = stores[0][0], stores[0][1].value
-    if expr[0] != CALL or not _is_device_list(program, scope, expr):
+    if not isinstance(expr, Call) or not _is_device_list(program, scope, expr):
         return False
-    return bool(constant(scope.calls[expr[1]].argument(0, "device_type")) == "GPU")
+    return bool(constant(expr.argument(0, "device_type")) == "GPU")
 
 
 def _asked_before(scope: Scope, place: Place, expr: Expr) -> bool:
@@ -358,25 +361,25 @@ def config_unused(program: Program) -> Iterator[Hit]:
             (
                 event
                 for event in scope.events()
-                if event.kind == "assign"
-                and event.value == (CALL, site.call.number)
-                and len(event.targets) == 1
-                and event.targets[0][0] == NAME
+                if event.kind == "assign" and event.value is site.call and len(event.targets) == 1
             ),
             None,
         )
-        if made is None:
+        named = made.targets[0] if made is not None else None
+        if made is None or not isinstance(named, Name):
             continue
-        name = made.targets[0][1]
+        name = named.name
         stores = [
             event
             for event in scope.events()
             for target in event.targets
-            if target[0] == ATTRIBUTE and _begins_with(target, name)
+            if isinstance(target, Attribute) and _begins_with(target, name)
         ]
         if not stores or _is_used(program, scope, name):
             continue
-        what = next((target for event in stores for target in event.targets if target[0] == ATTRIBUTE), None)
+        what = next(
+            (target for event in stores for target in event.targets if isinstance(target, Attribute)), None
+        )
         yield hit_at(
             site,
             flow=(),
@@ -385,9 +388,9 @@ def config_unused(program: Program) -> Iterator[Hit]:
 
 
 def _begins_with(expr: Expr, name: str) -> bool:
-    while expr[0] == ATTRIBUTE:
-        expr = expr[1]
-    return expr[:2] == (NAME, name)
+    while isinstance(expr, Attribute):
+        expr = expr.base
+    return is_name(expr, name)
 
 
 def _is_used(program: Program, scope: Scope, name: str) -> bool:
@@ -408,11 +411,11 @@ def _is_used(program: Program, scope: Scope, name: str) -> bool:
     for item in around:
         for event in item.events():
             for value in (event.value, *(event.extra if event.kind == "with" else ())):
-                if isinstance(value, tuple) and any(part[:2] == (NAME, name) for part in walk(value, item)):
+                if isinstance(value, Expr) and any(is_name(part, name) for part in walk(value, item)):
                     return True
         for call in item.calls:
             for given in (*call.args, *(value for _, value in call.keywords)):
-                if any(part[:2] == (NAME, name) for part in walk(given, item)):
+                if any(is_name(part, name) for part in walk(given, item)):
                     return True
             if _begins_with(call.func, name):
                 return True

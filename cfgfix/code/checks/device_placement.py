@@ -10,10 +10,11 @@ from cfgfix.code.checks.runtime_start import SET_THREADS, SET_VISIBLE, in_try
 from cfgfix.code.inference.environment import environment_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import IMPORTS
-from cfgfix.code.model.expressions import constant, place_of, text
+from cfgfix.code.model.expressions import constant, is_name, place_of, text
 from cfgfix.code.model.hit import Hit, Rewrite, hit_at
+from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Expr, Name, Subscript
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import ATTRIBUTE, BINARY, CALL, NAME, SUBSCRIPT, Expr, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Constant, Site
 
 NEEDLES = (
@@ -63,12 +64,16 @@ def remapped(program: Program) -> Iterator[Hit]:
                 visible[id(module)] = (shown.count(",") + 1, f"CUDA_VISIBLE_DEVICES={shown}")
     for site in program.flow.named(*SET_VISIBLE):
         devices = site.call.argument(0, "devices")
-        if devices is not None and devices[0] == SUBSCRIPT and isinstance(constant(devices[2]), int):
+        if (
+            devices is not None
+            and isinstance(devices, Subscript)
+            and isinstance(constant(devices.index), int)
+        ):
             visible[id(site.scope.module)] = (1, f"set_visible_devices({text(devices, site.scope)})")
-        elif devices is not None and devices[0] == "t" and devices[2]:
+        elif isinstance(devices, Collection) and devices.items:
             visible[id(site.scope.module)] = (
-                len(devices[2]),
-                f"set_visible_devices with {len(devices[2])} devices",
+                len(devices.items),
+                f"set_visible_devices with {len(devices.items)} devices",
             )
     for site, number, shown in numbered:
         found = visible.get(id(site.scope.module))
@@ -125,19 +130,20 @@ def oversubscribed(program: Program) -> Iterator[Hit]:
 
 def _times_cpus(program: Program, scope: Scope, expr: Expr, depth: int = 0) -> str | None:
     """Return an expression as text where it is a multiple of the number of CPUs."""
-    if expr[0] == NAME and depth < 3:
+    if isinstance(expr, Name) and depth < 3:
         values = [
             event.value
             for event in scope.events()
-            if event.kind == "assign" and any(t[0] == NAME and t[1] == expr[1] for t in event.targets)
+            if event.kind == "assign"
+            and any(isinstance(t, Name) and t.name == expr.name for t in event.targets)
         ]
         return (
             _times_cpus(program, scope, values[0], depth + 1)
             if len(values) == 1 and values[0] is not None
             else None
         )
-    if expr[0] == BINARY and expr[1] == "*":
-        for one, other in ((expr[2], expr[3]), (expr[3], expr[2])):
+    if isinstance(expr, Binary) and expr.operator == "*":
+        for one, other in ((expr.left, expr.right), (expr.right, expr.left)):
             factor = constant(one)
             if (
                 isinstance(factor, (int, float))
@@ -167,8 +173,8 @@ def dataset_on_gpu(program: Program) -> Iterator[Hit]:
             if device is not None and "gpu" in device.lower():
                 seen.add((id(site.scope), number))
                 if any(
-                    call.func[0] == ATTRIBUTE
-                    and call.func[1][:2] == (NAME, "self")
+                    isinstance(call.func, Attribute)
+                    and is_name(call.func.base, "self")
                     and inside(site.scope, call.block, number)
                     for call in site.scope.calls
                 ):
@@ -183,9 +189,9 @@ def dataset_on_gpu(program: Program) -> Iterator[Hit]:
 
 
 def _device_of(program: Program, scope: Scope, test: Expr) -> str | None:
-    if test[0] != CALL:
+    if not isinstance(test, Call):
         return None
-    call = scope.calls[test[1]]
+    call = test
     for site in program.flow.within(scope):
         if site.call is call and site.name == "tensorflow.device":
             value = site.argument(0, "device_name")

@@ -22,10 +22,11 @@ from cfgfix.code.checks.step_loops import APPLY_GRADIENTS, applies_gradients, ou
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.code.inference.releases import written_for_one
 from cfgfix.code.model import comments as remarks
-from cfgfix.code.model.expressions import constant, dotted, text
+from cfgfix.code.model.expressions import constant, dotted, is_name, text
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.nodes import Attribute, Call, Collection, Name, Subscript
 from cfgfix.code.model.program import Program, is_keras_model, once
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, ITEMS, NAME, SUBSCRIPT, Call, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Function, Site
 
 NEEDLES = (
@@ -66,8 +67,8 @@ def eager_step(program: Program) -> Iterator[Hit]:
         if not plain or len(plain) != len(site.targets) or site.open:
             continue
         head = outermost_name(site.call.func)
-        if any(item[0] == head for item in scope.params) and head != (
-            scope.params[0][0] if program.owner(scope) else ""
+        if any(item.name == head for item in scope.params) and head != (
+            scope.params[0].name if program.owner(scope) else ""
         ):
             # What is called comes from a caller, who may have compiled it.
             continue
@@ -196,15 +197,15 @@ def _hands_on(program: Program, tape: Site, loop: int) -> bool:
     """Tell whether a loop hands its tape to a function of the project that applies the gradients."""
     scope = tape.scope
     names = {
-        target[1]
+        target.name
         for event in scope.events()
-        if event.kind == "with" and (CALL, tape.call.number) in event.extra
+        if event.kind == "with" and tape.call in event.extra
         for target in event.targets
-        if target[0] == NAME
+        if isinstance(target, Name)
     }
     return any(
         inside(scope, site.call.block, loop)
-        and any(item[0] == NAME and item[1] in names for item in site.call.args)
+        and any(isinstance(item, Name) and item.name in names for item in site.call.args)
         and any(call.method in APPLY_GRADIENTS for target in site.targets for call in target.scope.calls)
         for site in program.flow.within(scope)
     )
@@ -213,7 +214,7 @@ def _hands_on(program: Program, tape: Site, loop: int) -> bool:
 def _over_models(scope: Scope, loop: int) -> bool:
     """Tell whether a loop goes over a literal list: the few things that one step is about."""
     test = scope.blocks[loop].test
-    return scope.blocks[loop].kind == "for" and test is not None and test[0] == ITEMS
+    return scope.blocks[loop].kind == "for" and test is not None and isinstance(test, Collection)
 
 
 _SIDE_EFFECTS = (
@@ -267,11 +268,11 @@ def _python_in(program: Program, step: Scope) -> str | None:
         for call in scope.calls:
             if call.method in ("numpy", "append", "item", "update", "set_description", "info", "write"):
                 return text(call.func, scope)
-            if call.func[0] == NAME and call.func[1] in _SIDE_EFFECTS:
+            if isinstance(call.func, Name) and call.func.name in _SIDE_EFFECTS:
                 return text(call.func, scope)
         for event in scope.events():
             if event.kind in ("assign", "augment") and any(
-                target[0] in (ATTRIBUTE, SUBSCRIPT) for target in event.targets
+                isinstance(target, (Attribute, Subscript)) for target in event.targets
             ):
                 return text(event.targets[0], scope)
             if event.kind in ("raise", "yield", "delete") or (event.kind == "try"):
@@ -308,7 +309,7 @@ def _once_a_rollout(program: Program, scope: Scope, loop: int) -> bool:
 
 def _plays(call: Call, scope: Scope) -> bool:
     """Tell whether a call makes a step of an environment, as in `env.step(action)`."""
-    return call.method == "step" and "env" in text(call.func[1], scope).lower()
+    return call.method == "step" and "env" in text(call.receiver, scope).lower()
 
 
 def _loop_line(tape: Site, scope: Scope, block: int) -> int:
@@ -322,10 +323,10 @@ def _loop_line(tape: Site, scope: Scope, block: int) -> int:
 def _once(scope: Scope, loop: int) -> bool:
     """Tell whether a loop is written with one turn: `for _ in range(1)`."""
     test = scope.blocks[loop].test
-    if test is None or test[0] != CALL:
+    if test is None or not isinstance(test, Call):
         return False
-    call = scope.calls[test[1]]
-    return call.func[:2] == (NAME, "range") and [constant(item) for item in call.args] == [1]
+    call = test
+    return is_name(call.func, "range") and [constant(item) for item in call.args] == [1]
 
 
 def _fit_compiles(program: Program, scope: Scope) -> bool:
@@ -369,12 +370,12 @@ def _compiled_methods(program: Program) -> set[str]:
 def _wrapped_methods(program: Program) -> set[str]:
     """Return the attributes in whose place the program puts a compiled function."""
     return {
-        target[2]
+        target.attribute
         for module in program.modules
         for where, event, target in module.stores()
         if event.value is not None
-        and event.value[0] == CALL
-        and (dotted(where.calls[event.value[1]].func) or "").rpartition(".")[2] == "function"
+        and isinstance(event.value, Call)
+        and (dotted(event.value.func) or "").rpartition(".")[2] == "function"
     }
 
 
@@ -442,10 +443,7 @@ def _way_to(program: Program, first: Scope, last: Scope) -> tuple[Scope, ...]:
 def _decorated(scope: Scope) -> bool:
     """Tell whether a function has a decorator, which may compile it."""
     return any(
-        (
-            dotted(item if item[0] != CALL else scope.module.summary.scopes[scope.parent].calls[item[1]].func)
-            or ""
-        ).rpartition(".")[2]
+        (dotted(item if not isinstance(item, Call) else item.func) or "").rpartition(".")[2]
         not in ("property", "staticmethod", "classmethod", "wraps", "override", "timer", "no_type_check")
         for item in scope.decorators
     )

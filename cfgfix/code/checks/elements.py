@@ -23,10 +23,11 @@ from cfgfix.code.checks.common import (
 from cfgfix.code.checks.order import named_for_evaluation
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import written_for_one
-from cfgfix.code.model.expressions import MISSING, constant, dotted, text
+from cfgfix.code.model.expressions import MISSING, constant, dotted, is_none, text
 from cfgfix.code.model.hit import Hit, Step, at, hit_at
+from cfgfix.code.model.nodes import Binary, Call, Collection, Expr, Name, Subscript
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import BINARY, CALL, CONSTANT, ITEMS, NAME, SUBSCRIPT, Call, Event, Expr, Scope
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Dataset, Site, first_dataset
 
 NEEDLES = (b".batch(", b".map(", b"from_tensors(", b"Dataset", b"dataset_from_directory", b"tfds.load")
@@ -121,7 +122,7 @@ def _batched_before(way: list[Dataset]) -> Dataset | None:
                 return step
             if step.op == "tfds.load" and step.site is not None:
                 size = step.site.call.keyword("batch_size")
-                if size is not None and size[:2] != (CONSTANT, None) and constant(size) != -1:
+                if size is not None and not is_none(size) and constant(size) != -1:
                     return step
             return None
         if name not in _LEAVES_BATCHES:
@@ -137,7 +138,7 @@ def _in_pairs(first: Dataset) -> bool:
         return False
     if first.op == "from_tensor_slices":
         given = first.site.call.argument(0, "tensors")
-        return given is not None and given[0] == ITEMS and len(given[2]) > 1
+        return given is not None and isinstance(given, Collection) and len(given.items) > 1
     return first.op == "tfds.load" and constant(first.site.call.keyword("as_supervised")) is True
 
 
@@ -155,8 +156,8 @@ def _size_of(site: Site) -> object:
     if given is None:
         return MISSING
     value = constant(given)
-    if value is MISSING and given[0] == NAME:
-        bound = bound_once(site.scope, given[1], site.call.block)
+    if value is MISSING and isinstance(given, Name):
+        bound = bound_once(site.scope, given.name, site.call.block)
         value = constant(bound[0]) if bound is not None else MISSING
     return value
 
@@ -188,7 +189,7 @@ def same_draws(program: Program) -> Iterator[Hit]:
     seeds = [
         site
         for site in program.flow.named(*_SEEDS)
-        if not in_tests(site.scope) and site.call.args and site.call.args[0][:2] != (CONSTANT, None)
+        if not in_tests(site.scope) and site.call.args and not is_none(site.call.args[0])
     ]
     seen: set[tuple[int, int]] = set()
     for dataset in program.flow.datasets:
@@ -360,7 +361,7 @@ def whole_set(program: Program) -> Iterator[Hit]:
 
 def _many_rows(program: Program, made: Site, given: Expr) -> bool:
     """Tell whether arrays are those of a whole set: read from a file, or named for training and split from others."""
-    parts = given[2] if given[0] == ITEMS else (given,)
+    parts = given.items if isinstance(given, Collection) else (given,)
     return bool(parts) and any(_is_read(program, part, made.scope, made.call.block, 5) for part in parts)
 
 
@@ -368,19 +369,19 @@ def _is_read(program: Program, expr: Expr, scope: Scope, block: int, depth: int)
     """Tell whether an expression comes out of a file or a loader of whole sets; what is cut from it is not whole."""
     if depth <= 0:
         return False
-    if expr[0] == NAME:
-        events = scope.binding(expr[1])
+    if isinstance(expr, Name):
+        events = scope.binding(expr.name)
         values = [
             event.value
             for event in events
             if event.value is not None and event.kind in ("assign", "annotate")
         ]
-        if not events and scope.parent >= 0 and expr[1] not in scope.names:
+        if not events and scope.parent >= 0 and expr.name not in scope.names:
             outer = scope.module.summary.scopes[scope.parent]
             return _is_read(program, expr, outer, scope.block, depth - 1)
         return bool(values) and all(_is_read(program, value, scope, block, depth - 1) for value in values)
-    if expr[0] == CALL:
-        call = scope.calls[expr[1]]
+    if isinstance(expr, Call):
+        call = expr
         name = next((site.name for site in program.flow.within(scope) if site.call is call), "")
         if name.startswith(_READS_ARRAYS):
             return True
@@ -394,18 +395,19 @@ def _is_read(program: Program, expr: Expr, scope: Scope, block: int, depth: int)
             "drop",
             "pop",
         ):
+            parts = (call.receiver, *call.args[:1])
             return any(
-                _is_read(program, part, scope, block, depth - 1) for part in (call.func[1], *call.args[:1])
+                part is not None and _is_read(program, part, scope, block, depth - 1) for part in parts
             )
         return (
             bool(call.args)
             and name.startswith(("numpy.", "tensorflow."))
             and _is_read(program, call.args[0], scope, block, depth - 1)
         )
-    if expr[0] == BINARY:
-        return any(_is_read(program, part, scope, block, depth - 1) for part in expr[2:4])
-    if expr[0] == SUBSCRIPT and isinstance(constant(expr[2]), str):
-        return _is_read(program, expr[1], scope, block, depth - 1)
+    if isinstance(expr, Binary):
+        return any(_is_read(program, part, scope, block, depth - 1) for part in (expr.left, expr.right))
+    if isinstance(expr, Subscript) and isinstance(constant(expr.index), str):
+        return _is_read(program, expr.base, scope, block, depth - 1)
     return False
 
 
@@ -449,7 +451,7 @@ def kept_as_list(program: Program) -> Iterator[Hit]:
             scope,
             call.name_place,
             call.block,
-            {"list": text(call.func[1], scope), "line": stacked},
+            {"list": text(call.receiver, scope), "line": stacked},
             related=(
                 Step(
                     scope,
@@ -496,7 +498,7 @@ def _decoded_from_files(program: Program, dataset: Dataset) -> bool:
 
 def _gathered(scope: Scope, loop: Event, block: int) -> tuple[Call, int] | None:
     """Return the `append` of a loop's element and the line in which the list becomes an array."""
-    names = _element_names(scope, loop)
+    names = _element_names(loop)
     for call in scope.calls:
         if (
             call.method not in ("append", "extend")
@@ -506,7 +508,7 @@ def _gathered(scope: Scope, loop: Event, block: int) -> tuple[Call, int] | None:
             continue
         if not _is_element(call.args[0], scope, names):
             continue
-        shown = text(call.func[1], scope)
+        shown = text(call.receiver, scope)
         for other in scope.calls:
             if (
                 other.place[:2] > loop.place[2:]
@@ -517,31 +519,31 @@ def _gathered(scope: Scope, loop: Event, block: int) -> tuple[Call, int] | None:
     return None
 
 
-def _element_names(scope: Scope, loop: Event) -> set[str]:
+def _element_names(loop: Event) -> set[str]:
     """Return what a loop calls the first part of each element: of `image, label` only the image."""
     target = loop.targets[0]
     if (
         loop.value is not None
-        and loop.value[0] == CALL
-        and dotted(scope.calls[loop.value[1]].func) == "enumerate"
-        and target[0] == ITEMS
-        and len(target[2]) == 2
+        and isinstance(loop.value, Call)
+        and dotted(loop.value.func) == "enumerate"
+        and isinstance(target, Collection)
+        and len(target.items) == 2
     ):
-        target = target[2][1]
-    if target[0] == ITEMS and target[2]:
-        target = target[2][0]
-    return {target[1]} if target[0] == NAME else set()
+        target = target.items[1]
+    if isinstance(target, Collection) and target.items:
+        target = target.items[0]
+    return {target.name} if isinstance(target, Name) else set()
 
 
 def _is_element(expr: Expr, scope: Scope, names: set[str]) -> bool:
     """Tell whether an expression is an element as it is, as an array at most."""
-    if expr[0] == NAME:
-        return expr[1] in names
-    if expr[0] != CALL:
+    if isinstance(expr, Name):
+        return expr.name in names
+    if not isinstance(expr, Call):
         return False
-    call = scope.calls[expr[1]]
+    call = expr
     if call.method == "numpy" and not call.args:
-        return _is_element(call.func[1], scope, names)
+        return call.receiver is not None and _is_element(call.receiver, scope, names)
     return (
         (call.method or dotted(call.func)) in ("array", "asarray", "squeeze", "copy")
         and bool(call.args)

@@ -12,10 +12,11 @@ from cfgfix.code.inference.environment import environment_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import IMPORTS, api, written_for_one
-from cfgfix.code.model.expressions import MISSING, constant, dotted, text
+from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, text
 from cfgfix.code.model.hit import Hit, Rewrite, at
+from cfgfix.code.model.nodes import Boolean, Call, Subscript
 from cfgfix.code.model.program import Module, Program
-from cfgfix.code.model.summary import BOOLEAN, CALL, NAME, SUBSCRIPT, Event, Scope
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Site
 from cfgfix.code.tensorflow.requirement import LATER_MINORS
 
@@ -101,10 +102,7 @@ def _there_are_none(listed: Site, event: Event) -> bool:
     """Tell whether a statement is for machines without the devices that a call lists: the other branch of `if gpus`."""
     scope = listed.scope
     names = {
-        dotted(target)
-        for item in scope.events()
-        if item.value == (CALL, listed.call.number)
-        for target in item.targets
+        dotted(target) for item in scope.events() if item.value is listed.call for target in item.targets
     }
     return any(
         block.kind == "if"
@@ -112,8 +110,12 @@ def _there_are_none(listed: Site, event: Event) -> bool:
         and block.test is not None
         # The other branch of `gpus and visible != "-1"` is for who has none, or has hidden them.
         and any(
-            dotted(part) in names or part == (CALL, listed.call.number)
-            for part in (block.test[2] if block.test[:2] == (BOOLEAN, "and") else (block.test,))
+            dotted(part) in names or part is listed.call
+            for part in (
+                block.test.operands
+                if isinstance(block.test, Boolean) and block.test.operator == "and"
+                else (block.test,)
+            )
         )
         for block in scope.block_chain(event.block)
     )
@@ -122,7 +124,7 @@ def _there_are_none(listed: Site, event: Event) -> bool:
 def _above_import(top: Scope, scope: Scope, event: Event, line: int, name: str) -> dict[str, Any]:
     """Return the fix that puts the statement that sets a variable above the import that reads it, with `import os` where need be."""
     goal = next((item for item in top.body if item.kind == "import" and item.place[0] == line), None)
-    if scope is not top or event.block != 0 or goal is None or not _plain(event, scope):
+    if scope is not top or event.block != 0 or goal is None or not _plain(event):
         return {"no_fix": "it stands in a function or under a condition; the import is elsewhere"}
     package = next(
         (
@@ -146,7 +148,7 @@ def _above_import(top: Scope, scope: Scope, event: Event, line: int, name: str) 
 def _above_devices(scope: Scope, event: Event, first: Site) -> dict[str, Any]:
     """Return the fix that puts the statement that sets a variable above the first use of a device."""
     goal = statement_of(scope, first.call.block, first.call.place)
-    if goal is None or goal.block != event.block or goal.bodies or not _plain(event, scope):
+    if goal is None or goal.block != event.block or goal.bodies or not _plain(event):
         return {"no_fix": "it stands under another condition than the first use of a device"}
     if not any(item.kind == "import" and item.place < goal.place for item in scope.binding("os")) and (
         scope.kind == "module" or "os" in scope.imports
@@ -159,12 +161,12 @@ def _above_devices(scope: Scope, event: Event, first: Site) -> dict[str, Any]:
     }
 
 
-def _plain(event: Event, scope: Scope) -> bool:
+def _plain(event: Event) -> bool:
     """Tell whether a statement sets `os.environ[...]` to a constant."""
     value = event.value
-    if event.kind == "expr" and value is not None and value[0] == CALL:
+    if event.kind == "expr" and value is not None and isinstance(value, Call):
         # `os.environ.setdefault(...)` and `os.putenv(...)`.
-        call = scope.calls[value[1]]
+        call = value
         return (dotted(call.func) or "").startswith("os.") and all(
             constant(item) is not MISSING for item in call.args
         )
@@ -172,8 +174,8 @@ def _plain(event: Event, scope: Scope) -> bool:
         event.kind == "assign"
         and constant(value) is not MISSING
         and len(event.targets) == 1
-        and event.targets[0][0] == SUBSCRIPT
-        and dotted(event.targets[0][1]) == "os.environ"
+        and isinstance(event.targets[0], Subscript)
+        and dotted(event.targets[0].base) == "os.environ"
     )
 
 
@@ -222,7 +224,7 @@ def _import_line(top: Scope, scope: Scope, event: Event) -> int | None:
             and any(source.split(".")[0] == "tensorflow" for _, source in item.extra)
         ):
             if scope is not top and any(
-                call.func[:2] == (NAME, scope.name) and call.block == 0 and call.place[0] < item.place[0]
+                is_name(call.func, scope.name) and call.block == 0 and call.place[0] < item.place[0]
                 for call in top.calls
             ):
                 return None

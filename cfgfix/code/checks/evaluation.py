@@ -10,21 +10,19 @@ from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import written_for_one
 from cfgfix.code.model.expressions import dotted, text, walk
 from cfgfix.code.model.hit import Hit, Step, at, hit_at
-from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    BINARY,
-    CALL,
-    ITEMS,
-    NAME,
-    STARRED,
-    SUBSCRIPT,
+from cfgfix.code.model.nodes import (
+    Attribute,
+    Binary,
     Call,
-    Event,
+    Collection,
     Expr,
-    Scope,
-    bind,
+    Literal,
+    Name,
+    Starred,
+    Subscript,
 )
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import Event, Scope, bind
 from cfgfix.code.model.values import Made, Site, alternatives
 
 NEEDLES = (b".metrics.", b"metrics", b".evaluate(", b"validation_data", b"test", b"val")
@@ -58,7 +56,7 @@ def never_reset(program: Program) -> Iterator[Hit]:
     for group in together.values():
         group.sort(key=lambda item: item[0].call.place)
         read, found, _ = group[0]
-        names = list(dict.fromkeys(text(item.call.func[1], item.scope) for item, _, _ in group))
+        names = list(dict.fromkeys(text(item.call.receiver, item.scope) for item, _, _ in group))
         yield hit_at(
             read,
             flow=(),
@@ -84,7 +82,7 @@ def _metrics(site: Site) -> list[Site]:
     """Return where the metric was made that a call is a method of, or calls."""
     values = (
         alternatives(site.receiver)
-        if site.call.func[0] == ATTRIBUTE and not site.name.endswith(".__call__")
+        if isinstance(site.call.func, Attribute) and not site.name.endswith(".__call__")
         else alternatives(site.callee)
     )
     return [
@@ -277,15 +275,19 @@ _MEASURES = frozenset({"evaluate", "score", "predict", "fit"})
 
 def _made_from_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterator[Hit]:
     """`x_test = x_train / 255`, where `x_test` was loaded before, or `test_ds` of `x_train` beside an `x_test`."""
-    parameters = {item[0] for item in scope.params}
+    parameters = {item.name for item in scope.params}
     for event in scope.events():
         if event.kind != "assign" or len(event.targets) != 1 or event.value is None:
             continue
         target = event.targets[0]
-        if target[0] != NAME or not _held(target[1]) or not _NO_DATA.isdisjoint(_words(target[1])):
+        if (
+            not isinstance(target, Name)
+            or not _held(target.name)
+            or not _NO_DATA.isdisjoint(_words(target.name))
+        ):
             continue
-        name = target[1]
-        if event.value[0] == CALL and scope.calls[event.value[1]].method in _MEASURES:
+        name = target.name
+        if isinstance(event.value, Call) and event.value.method in _MEASURES:
             continue
         parts = _data_names(event.value, scope)
         if (
@@ -328,11 +330,11 @@ def _used_behind(scope: Scope, names: set[str], event: Event) -> bool:
         own: dict[str, None] = {}
         for target in other.targets:
             bind(target, own)
-        read = {part[1] for part in walk(other.value, scope) if part[0] == NAME}
+        read = {part.name for part in walk(other.value, scope) if isinstance(part, Name)}
         if (read - set(own)) & names:
             return True
     return any(
-        part[0] == NAME and part[1] in names - inner.names
+        isinstance(part, Name) and part.name in names - inner.names
         for inner in scope.module.summary.scopes
         if inner is not scope
         and (scope.kind == "module" or scope.place[0] <= inner.place[0] <= scope.place[2])
@@ -356,34 +358,34 @@ _NO_DATA = frozenset(
 
 
 def _names_data(expr: Expr) -> bool:
-    return expr[0] == NAME and (_trained(expr[1]) or _held(expr[1]))
+    return isinstance(expr, Name) and (_trained(expr.name) or _held(expr.name))
 
 
 def _data_names(expr: Expr, scope: Scope) -> set[str] | None:
     """Return the names of the data that an expression only transforms; None where it may choose from it, or is something else."""
-    if expr[0] == NAME:
-        return {expr[1]}
-    if expr[0] == BINARY:
-        left = _data_names(expr[2], scope)
-        right = _data_names(expr[3], scope)
+    if isinstance(expr, Name):
+        return {expr.name}
+    if isinstance(expr, Binary):
+        left = _data_names(expr.left, scope)
+        right = _data_names(expr.right, scope)
         if left is None or right is None:
             return None
         both = left | right
         named = {name for name in both if _held(name) or _trained(name)}
         return named or both
-    if expr[0] == "k":
+    if isinstance(expr, Literal):
         return set()
-    if expr[0] == ITEMS and expr[1] == "tuple":
+    if isinstance(expr, Collection) and expr.kind == "tuple":
         found: set[str] = set()
-        for item in expr[2]:
+        for item in expr.items:
             inner = _data_names(item, scope)
             if inner is None:
                 return None
             found |= inner
         return found
-    if expr[0] != CALL:
+    if not isinstance(expr, Call):
         return None
-    call = scope.calls[expr[1]]
+    call = expr
     if _SPLITS.search(call.method or dotted(call.func) or "?") and call.method not in (
         "shuffle",
         "from_tensor_slices",
@@ -391,20 +393,20 @@ def _data_names(expr: Expr, scope: Scope) -> set[str] | None:
         return None
     found = set()
     for part in (*call.args, *(value for _, value in call.keywords)):
-        inner = _data_names(part, scope) if part[0] in (NAME, ITEMS, CALL) else set()
+        inner = _data_names(part, scope) if isinstance(part, (Name, Collection, Call)) else set()
         if inner is None:
             return None
         found |= {name for name in inner if _held(name) or _trained(name)}
     if (
-        call.func[0] == ATTRIBUTE
-        and call.func[1][0] in (NAME, CALL)
-        and not _is_library(call.func[1], scope)
-        and (call.method in _TRANSFORMS or _names_data(call.func[1]))
+        isinstance(call.func, Attribute)
+        and isinstance(call.func.base, (Name, Call))
+        and not _is_library(call.func.base, scope)
+        and (call.method in _TRANSFORMS or _names_data(call.func.base))
     ):
         if call.method not in _TRANSFORMS:
             # What a method of unknown meaning gives may be another part.
             return None
-        inner = _data_names(call.func[1], scope)
+        inner = _data_names(call.func.base, scope)
         if inner is None:
             return None
         found |= {name for name in inner if _held(name) or _trained(name)}
@@ -412,7 +414,7 @@ def _data_names(expr: Expr, scope: Scope) -> set[str] | None:
 
 
 def _is_library(expr: Expr, scope: Scope) -> bool:
-    return expr[0] == NAME and (expr[1] in scope.imports or expr[1] in scope.module.scope.imports)
+    return isinstance(expr, Name) and (expr.name in scope.imports or expr.name in scope.module.scope.imports)
 
 
 _PAIRED = frozenset(
@@ -441,10 +443,12 @@ def _mixed_pairs(scope: Scope) -> Iterator[Hit]:
         if call.method not in _PAIRED:
             continue
         pairs = [call.args[:2]] if len(call.args) >= 2 else []
-        pairs += [part[2][:2] for part in call.args[:1] if part[0] == ITEMS and len(part[2]) >= 2]
+        pairs += [
+            part.items[:2] for part in call.args[:1] if isinstance(part, Collection) and len(part.items) >= 2
+        ]
         given = call.keyword("validation_data")
-        if given is not None and given[0] == ITEMS and len(given[2]) >= 2:
-            pairs.append(given[2][:2])
+        if given is not None and isinstance(given, Collection) and len(given.items) >= 2:
+            pairs.append(given.items[:2])
         named = call.keyword("x"), call.keyword("y")
         if named[0] is not None and named[1] is not None:
             pairs.append((named[0], named[1]))
@@ -467,7 +471,7 @@ def _mixed_pairs(scope: Scope) -> Iterator[Hit]:
 
 
 def _plain(expr: Expr) -> str | None:
-    return expr[1] if expr[0] == NAME else expr[2] if expr[0] == ATTRIBUTE else None
+    return expr.name if isinstance(expr, Name) else expr.attribute if isinstance(expr, Attribute) else None
 
 
 def _word(name: str) -> str:
@@ -487,12 +491,12 @@ def _steps_over_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterato
     """`for x, y in train_ds: test_step(x, y)`, where a `test_ds` stands beside it."""
     module = scope.module.scope
     outer = _known_names(module) if module is not scope else {}
-    parameters = {item[0] for item in scope.params}
+    parameters = {item.name for item in scope.params}
     for event in scope.events():
         if event.kind != "for" or event.value is None or not event.bodies:
             continue
-        over = [part[1] for part in walk(event.value, scope) if part[0] == NAME]
-        over += [part[2] for part in walk(event.value, scope) if part[0] == ATTRIBUTE]
+        over = [part.name for part in walk(event.value, scope) if isinstance(part, Name)]
+        over += [part.attribute for part in walk(event.value, scope) if isinstance(part, Attribute)]
         named = next((name for name in over if _trained(name)), None)
         if named is None or any(map(_held, over)):
             continue
@@ -533,7 +537,7 @@ def _passes(scope: Scope, names: list[str], event: Event) -> bool:
         other is not event
         and other.kind == "for"
         and other.value is not None
-        and any(part[0] == NAME and part[1] in names for part in walk(other.value, scope))
+        and any(isinstance(part, Name) and part.name in names for part in walk(other.value, scope))
         for other in scope.events()
     )
 
@@ -552,15 +556,15 @@ def _validated_on_training(program: Program) -> Iterator[Hit]:
             continue
         seen.add(key)
         first, second = site.call.argument(0, "x"), site.call.argument(1, "y")
-        if first is None or first[0] not in (NAME, ATTRIBUTE, SUBSCRIPT):
+        if first is None or not isinstance(first, (Name, Attribute, Subscript)):
             continue
         shown = text(first, site.scope)
-        same = (given[0] == first[0] and text(given, site.scope) == shown) or (
-            given[0] == ITEMS
-            and len(given[2]) >= 2
+        same = (type(given) is type(first) and text(given, site.scope) == shown) or (
+            isinstance(given, Collection)
+            and len(given.items) >= 2
             and second is not None
-            and text(given[2][0], site.scope) == shown
-            and text(given[2][1], site.scope) == text(second, site.scope)
+            and text(given.items[0], site.scope) == shown
+            and text(given.items[1], site.scope) == text(second, site.scope)
         )
         if same:
             yield hit_at(
@@ -608,9 +612,9 @@ def _other_data(scope: Scope) -> bool:
 
 
 def _gives(value: Expr, site: Site) -> bool:
-    while value[0] in (SUBSCRIPT, STARRED):
-        value = value[1]
-    return value == (CALL, site.call.number)
+    while isinstance(value, (Subscript, Starred)):
+        value = value.base if isinstance(value, Subscript) else value.value
+    return value is site.call
 
 
 def check(program: Program) -> Iterable[Hit]:

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.checks.common import in_tests, together
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import written_for_one
-from cfgfix.code.model.expressions import constant, dotted, walk
+from cfgfix.code.model.expressions import constant, dotted, is_name, walk
 from cfgfix.code.model.hit import Hit, Step, at
+from cfgfix.code.model.nodes import Attribute, Call, Expr, Name, Subscript
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, NAME, SUBSCRIPT, Event, Expr, Scope
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Made, Site, alternatives
 
 NEEDLES = (b".fit(", b"_batch_end", b"_batch_begin")
@@ -65,14 +66,14 @@ def calls_of(expr: Expr, scope: Scope, depth: int = _DEPTH) -> set[int]:
     """
     found: set[int] = set()
     for part in walk(expr, scope):
-        if part[0] == CALL:
-            found.add(part[1])
-        elif part[0] == NAME and depth > 0:
-            for event in scope.binding(part[1]):
+        if isinstance(part, Call):
+            found.add(part.number)
+        elif isinstance(part, Name) and depth > 0:
+            for event in scope.binding(part.name):
                 if event.value is not None and event.kind in ("assign", "annotate", "augment"):
                     found |= calls_of(event.value, scope, depth - 1)
             for call in scope.calls:
-                if call.method in ("append", "extend") and call.func[1][:2] == part[:2]:
+                if call.method in ("append", "extend") and is_name(call.receiver, part.name):
                     for arg in call.args:
                         found |= calls_of(arg, scope, depth - 1)
     return found
@@ -117,7 +118,7 @@ def trainable_since(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, str]] = set()
     for later in program.flow.named(*FITS):
         scope = later.scope
-        model = dotted(later.call.func[1]) if later.call.func[0] == ATTRIBUTE else None
+        model = dotted(later.call.func.base) if isinstance(later.call.func, Attribute) else None
         if model is None or (id(scope), model) in seen or in_tests(scope) or written_for_one(program, scope):
             continue
         for event in scope.events():
@@ -155,41 +156,44 @@ def _switched(event: Event, scope: Scope) -> tuple[str, int] | None:
     if event.kind != "assign" or len(event.targets) != 1 or event.value is None:
         return None
     target = event.targets[0]
-    if target[0] != ATTRIBUTE or target[2] != "trainable" or not isinstance(constant(event.value), bool):
+    if (
+        not isinstance(target, Attribute)
+        or target.attribute != "trainable"
+        or not isinstance(constant(event.value), bool)
+    ):
         return None
-    owner, block = target[1], event.block
-    if owner[0] == NAME:
-        loops = [item for item in scope.binding(owner[1]) if item.kind == "for"]
+    owner, block = target.base, event.block
+    if isinstance(owner, Name):
+        loops = [item for item in scope.binding(owner.name) if item.kind == "for"]
         around = next(
             (item for item in loops if any(inside(scope, block, body) for body, _ in item.bodies)), None
         )
         if around is not None:
-            if around.value is None or len(around.targets) != 1 or around.targets[0][0] != NAME:
+            if around.value is None or len(around.targets) != 1 or not isinstance(around.targets[0], Name):
                 return None
             owner, block = around.value, around.block
             if not _names_layers(owner):
                 return None
-    shown = dotted(_without_layers(owner, scope))
+    shown = dotted(_without_layers(owner))
     return (shown, block) if shown is not None else None
 
 
 def _names_layers(expr: Expr) -> bool:
-    while expr[0] == SUBSCRIPT:
-        expr = expr[1]
-    return bool(expr[0] == ATTRIBUTE and expr[2] == "layers")
+    while isinstance(expr, Subscript):
+        expr = expr.base
+    return bool(isinstance(expr, Attribute) and expr.attribute == "layers")
 
 
-def _without_layers(expr: Expr, scope: Scope) -> Expr:
+def _without_layers(expr: Expr) -> Expr:
     """Return whose layer something is: of `model.layers[0]` and `model.get_layer("a")` the model."""
     while True:
-        if expr[0] == SUBSCRIPT:
-            expr = expr[1]
-        elif expr[0] == ATTRIBUTE and expr[2] == "layers":
-            model: Expr = expr[1]
+        if isinstance(expr, Subscript):
+            expr = expr.base
+        elif isinstance(expr, Attribute) and expr.attribute == "layers":
+            model: Expr = expr.base
             return model
-        elif expr[0] == CALL and scope.calls[expr[1]].method == "get_layer":
-            owner: Expr = scope.calls[expr[1]].func[1]
-            return owner
+        elif isinstance(expr, Call) and expr.receiver is not None and expr.method == "get_layer":
+            return expr.receiver
         else:
             return expr
 
@@ -202,7 +206,7 @@ def _part_of(program: Program, name: str, model: str, scope: Scope) -> bool:
     while pending:
         for value, where in _made_with(program, pending.pop(), scope):
             for part in walk(value, where):
-                shown = dotted(part) if part[0] in (NAME, ATTRIBUTE) else None
+                shown = dotted(part) if isinstance(part, (Name, Attribute)) else None
                 if shown is not None and shown not in seen:
                     if shown == name:
                         return True
@@ -226,7 +230,7 @@ def _made_with(program: Program, name: str, scope: Scope) -> list[tuple[Expr, Sc
 def _stores(program: Program, scope: Scope, own: str, attribute: str) -> list[tuple[Scope, Event]]:
     """Return the statements of a class that store an attribute of its object."""
     owner = program.owner(scope)
-    if owner is None or not scope.params or scope.params[0][0] != own:
+    if owner is None or not scope.params or scope.params[0].name != own:
         return []
     return [
         (method, event)
@@ -234,7 +238,9 @@ def _stores(program: Program, scope: Scope, own: str, attribute: str) -> list[tu
         if method.parent == owner.number and method.kind == "function" and method.params
         for event in method.events()
         for target in event.targets
-        if target[0] == ATTRIBUTE and target[2] == attribute and target[1][:2] == (NAME, method.params[0][0])
+        if isinstance(target, Attribute)
+        and target.attribute == attribute
+        and is_name(target.base, method.params[0].name)
     ]
 
 
@@ -244,7 +250,7 @@ def _fitted_before(program: Program, scope: Scope, model: str, event: Event) -> 
     for site in sites:
         if (
             site.name in FITS
-            and dotted(site.call.func[1]) == model
+            and dotted(site.call.receiver) == model
             and site.call.place[2:] <= event.place[:2]
             and inside(scope, event.block, site.call.block)
         ):
@@ -254,7 +260,7 @@ def _fitted_before(program: Program, scope: Scope, model: str, event: Event) -> 
 
 def _may_compile(program: Program, scope: Scope, first: Site, later: Site) -> bool:
     """Tell whether something between two calls may compile the model again, or bind its name anew."""
-    model = dotted(first.call.func[1]) or ""
+    model = dotted(first.call.receiver) or ""
     own, _, attribute = model.partition(".")
     if (len(_stores(program, scope, own, attribute)) if attribute else len(scope.binding(model))) != 1:
         return True
@@ -285,7 +291,7 @@ def compiled_in_loop(program: Program) -> Iterator[Hit]:
             continue
         seen.add(key)
         loops = scope.loops(call.block)
-        model = dotted(call.func[1]) if call.func[0] == ATTRIBUTE else None
+        model = dotted(call.func.base) if isinstance(call.func, Attribute) else None
         if not loops or model is None or written_for_one(program, scope):
             continue
         loop = next(number for number in scope.block_numbers(call.block) if scope.blocks[number] is loops[0])
@@ -302,8 +308,8 @@ def compiled_in_loop(program: Program) -> Iterator[Hit]:
                 other
                 for other in scope.calls
                 if other.method in ("fit", "fit_generator")
-                and other.func[0] == ATTRIBUTE
-                and dotted(other.func[1]) == model
+                and isinstance(other.func, Attribute)
+                and dotted(other.func.base) == model
                 and inside(scope, other.block, loop)
             ),
             None,
@@ -324,7 +330,7 @@ def _changes_what_learns(scope: Scope, loop: int) -> bool:
     """Tell whether a loop changes which layers learn, or begins with other weights: a new compile is right then."""
     for event in scope.events():
         if inside(scope, event.block, loop) and any(
-            target[0] == ATTRIBUTE and target[2] == "trainable" for target in event.targets
+            isinstance(target, Attribute) and target.attribute == "trainable" for target in event.targets
         ):
             return True
     return any(
@@ -353,7 +359,7 @@ def run_in_batch_hook(program: Program) -> Iterator[Hit]:
                 if (
                     call.method in _WHOLE_RUNS
                     and call.block == 0
-                    and dotted(call.func[1]) == f"{scope.params[0][0]}.model"
+                    and dotted(call.receiver) == f"{scope.params[0].name}.model"
                 ):
                     yield Hit(
                         scope,

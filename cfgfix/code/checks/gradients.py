@@ -7,24 +7,22 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.checks.common import in_tests
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import written_for_one
-from cfgfix.code.model.expressions import dotted, place_of, text, walk
+from cfgfix.code.model.expressions import alike, dotted, is_name, place_of, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, Step, at
-from cfgfix.code.model.program import Program, fold
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    BINARY,
-    CALL,
-    COMPARE,
-    CONSTANT,
-    ITEMS,
-    NAME,
-    SUBSCRIPT,
-    UNARY,
+from cfgfix.code.model.nodes import (
+    Attribute,
+    Binary,
     Call,
-    Event,
+    Collection,
+    Compare,
     Expr,
-    Scope,
+    Literal,
+    Name,
+    Subscript,
+    Unary,
 )
+from cfgfix.code.model.program import Program, fold
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import External, Made, Site, Value, alternatives
 
 NEEDLES = (b"GradientTape", b"apply_gradients", b".where(")
@@ -83,12 +81,12 @@ def reversed_pairs(program: Program) -> Iterator[Hit]:
 def _zipped(scope: Scope, expr: Expr | None) -> tuple[Call, Expr, Expr] | None:
     """Return the call of `zip` that gives some pairs, with its two arguments."""
     expr = _bound(scope, expr)
-    if expr is None or expr[0] != CALL:
+    if expr is None or not isinstance(expr, Call):
         return None
-    call: Call = scope.calls[expr[1]]
-    if call.func[:2] == (NAME, "list") and len(call.args) == 1 and call.args[0][0] == CALL:
-        call = scope.calls[call.args[0][1]]
-    if call.func[:2] != (NAME, "zip") or len(call.args) != 2 or call.keywords:
+    call: Call = expr
+    if is_name(call.func, "list") and len(call.args) == 1 and isinstance(call.args[0], Call):
+        call = call.args[0]
+    if not is_name(call.func, "zip") or len(call.args) != 2 or call.keywords:
         return None
     return call, call.args[0], call.args[1]
 
@@ -96,12 +94,12 @@ def _zipped(scope: Scope, expr: Expr | None) -> tuple[Call, Expr, Expr] | None:
 def _bound(scope: Scope, expr: Expr | None) -> Expr | None:
     """Return what a name is given, where one assignment does; any other expression is itself."""
     for _ in range(_DEPTH):
-        if expr is None or expr[0] != NAME:
+        if expr is None or not isinstance(expr, Name):
             return expr
-        bound = scope.binding(expr[1])
+        bound = scope.binding(expr.name)
         if len(bound) != 1 or bound[0].kind != "assign" or bound[0].value is None:
             return None
-        if not any(target[:2] == expr[:2] for target in bound[0].targets):
+        if not any(is_name(target, expr.name) for target in bound[0].targets):
             return None
         expr = bound[0].value
     return None
@@ -109,12 +107,12 @@ def _bound(scope: Scope, expr: Expr | None) -> Expr | None:
 
 def _is_variables(scope: Scope, expr: Expr) -> bool:
     found = _bound(scope, expr)
-    return found is not None and found[0] == ATTRIBUTE and found[2] in _VARIABLES
+    return found is not None and isinstance(found, Attribute) and found.attribute in _VARIABLES
 
 
 def _is_gradients(scope: Scope, expr: Expr) -> bool:
     found = _bound(scope, expr)
-    return found is not None and found[0] == CALL and scope.calls[found[1]].method == "gradient"
+    return found is not None and isinstance(found, Call) and found.method == "gradient"
 
 
 def unwatched(program: Program) -> Iterator[Hit]:
@@ -124,17 +122,17 @@ def unwatched(program: Program) -> Iterator[Hit]:
         sources = call.argument(1, "sources")
         if sources is None or _watches(scope, asked.name):
             continue
-        for source in sources[2] if sources[0] == ITEMS else (sources,):
-            if source[0] != NAME or not _plain_tensor(program, scope, source, asked.body):
+        for source in sources.items if isinstance(sources, Collection) else (sources,):
+            if not isinstance(source, Name) or not _plain_tensor(program, scope, source, asked.body):
                 continue
             place = place_of(source, scope)
             yield Hit(
                 scope,
                 place or call.name_place,
                 call.block,
-                {"source": source[1], "tape": asked.name, "opened": asked.body.place[0]},
-                related=(at(asked.tape, label=f"{asked.name} is not told to watch {source[1]}"),),
-                no_fix=f"call {asked.name}.watch({source[1]}) first in the body of the tape",
+                {"source": source.name, "tape": asked.name, "opened": asked.body.place[0]},
+                related=(at(asked.tape, label=f"{asked.name} is not told to watch {source.name}"),),
+                no_fix=f"call {asked.name}.watch({source.name}) first in the body of the tape",
             )
             break
 
@@ -160,55 +158,51 @@ def _asked(program: Program) -> Iterator[_Asked]:
         if in_tests(scope) or written_for_one(program, scope):
             continue
         body = next(
-            (
-                event
-                for event in scope.events()
-                if event.kind == "with" and (CALL, tape.call.number) in event.extra
-            ),
+            (event for event in scope.events() if event.kind == "with" and tape.call in event.extra),
             None,
         )
         if body is None:
             continue
-        target = body.targets[body.extra.index((CALL, tape.call.number))]
-        if target[0] != NAME or len(scope.binding(target[1])) != 1:
+        target = body.targets[body.extra.index(tape.call)]
+        if not isinstance(target, Name) or len(scope.binding(target.name)) != 1:
             continue
         for call in scope.calls:
             key = id(scope), call.number
-            if call.method not in ("gradient", "jacobian") or call.func[1][:2] != (NAME, target[1]):
+            if call.method not in ("gradient", "jacobian") or not is_name(call.receiver, target.name):
                 continue
             if key in seen or not inside(scope, call.block, body.block):
                 continue
             seen.add(key)
-            yield _Asked(scope, call, target[1], body, tape)
+            yield _Asked(scope, call, target.name, body, tape)
 
 
 def _watches(scope: Scope, name: str) -> bool:
     """Tell whether a tape is told to watch something, or handed on to what may tell it."""
     for call in scope.calls:
-        if call.method == "watch" and call.func[1][:2] == (NAME, name):
+        if call.method == "watch" and is_name(call.receiver, name):
             return True
         given = (*call.args, *(value for _, value in call.keywords))
-        if any(part[:2] == (NAME, name) for item in given for part in walk(item, scope)):
+        if any(is_name(part, name) for item in given for part in walk(item, scope)):
             return True
     return False
 
 
-def _plain_tensor(program: Program, scope: Scope, source: Expr, body: Event) -> bool:
+def _plain_tensor(program: Program, scope: Scope, source: Name, body: Event) -> bool:
     """Tell whether a name stands for a tensor that an operation made before the tape began."""
-    bound = scope.binding(source[1])
+    bound = scope.binding(source.name)
     if not bound or any(event.kind != "assign" for event in bound):
         return False
     if any(event.place[:2] >= body.place[:2] for event in bound):
         return False
-    if not all(any(target[:2] == source[:2] for target in event.targets) for event in bound):
+    if not all(any(is_name(target, source.name) for target in event.targets) for event in bound):
         return False
     return all(_constant(program, scope, event.value) for event in bound)
 
 
 def _constant(program: Program, scope: Scope, expr: Expr | None) -> bool:
-    if expr is None or expr[0] != CALL:
+    if expr is None or not isinstance(expr, Call):
         return False
-    call: Call = scope.calls[expr[1]]
+    call: Call = expr
     sites = [site for site in program.flow.within(scope) if site.call is call]
     if not sites or any(site.targets or site.open for site in sites):
         return False
@@ -248,29 +242,33 @@ def _cut(program: Program, scope: Scope, expr: Expr, body: Event, depth: int) ->
     """Return the call of NumPy that all of an expression comes from."""
     if depth > _DEPTH:
         return None
-    if expr[0] == NAME:
-        bound = scope.binding(expr[1])
+    if isinstance(expr, Name):
+        bound = scope.binding(expr.name)
         if len(bound) != 1 or bound[0].kind != "assign" or bound[0].value is None:
             return None
-        if not any(target[:2] == expr[:2] for target in bound[0].targets):
+        if not any(is_name(target, expr.name) for target in bound[0].targets):
             return None
         if not inside(scope, bound[0].block, body.bodies[0][0]):
             return None
         return _cut(program, scope, bound[0].value, body, depth + 1)
-    if expr[0] == BINARY:
-        sides = [_cut(program, scope, side, body, depth + 1) for side in expr[2:4] if side[0] != CONSTANT]
+    if isinstance(expr, Binary):
+        sides = [
+            _cut(program, scope, side, body, depth + 1)
+            for side in (expr.left, expr.right)
+            if not isinstance(side, Literal)
+        ]
         return sides[0] if sides and all(side is not None for side in sides) else None
-    if expr[0] == UNARY:
-        return _cut(program, scope, expr[2], body, depth + 1)
-    if expr[0] == SUBSCRIPT:
-        return _cut(program, scope, expr[1], body, depth + 1)
-    if expr[0] != CALL:
+    if isinstance(expr, Unary):
+        return _cut(program, scope, expr.operand, body, depth + 1)
+    if isinstance(expr, Subscript):
+        return _cut(program, scope, expr.base, body, depth + 1)
+    if not isinstance(expr, Call):
         return None
-    call: Call = scope.calls[expr[1]]
-    if call.func[0] == ATTRIBUTE and call.func[2] in _LEAVES and not call.args:
-        return call, f"{dotted(call.func) or '.' + call.func[2]}()"
-    if call.func[:2] in ((NAME, "float"), (NAME, "int")) and len(call.args) == 1:
-        return (call, f"{call.func[1]}()") if call.args[0][0] != CONSTANT else None
+    call: Call = expr
+    if isinstance(call.func, Attribute) and call.func.attribute in _LEAVES and not call.args:
+        return call, f"{dotted(call.func) or '.' + call.func.attribute}()"
+    if isinstance(call.func, Name) and call.func.name in ("float", "int") and len(call.args) == 1:
+        return (call, f"{call.func.name}()") if not isinstance(call.args[0], Literal) else None
     names = {site.name for site in program.flow.within(scope) if site.call is call}
     if not names:
         value: Value = program.flow.stands_for(scope, call.func)
@@ -287,7 +285,7 @@ def _cut(program: Program, scope: Scope, expr: Expr, body: Event, depth: int) ->
 
 def _computed(scope: Scope, expr: Expr) -> bool:
     """Tell whether an argument is computed from something, not a constant."""
-    return any(part[0] in (NAME, CALL) for part in walk(expr, scope))
+    return any(isinstance(part, (Name, Call)) for part in walk(expr, scope))
 
 
 def asked_twice(program: Program) -> Iterator[Hit]:
@@ -362,30 +360,34 @@ def log_of_the_other_branch(program: Program) -> Iterator[Hit]:
 def _tested(scope: Scope, test: Expr) -> Expr | None:
     """Return the tensor that a condition compares with zero."""
     test = _bound(scope, test) or test
-    if test[0] == COMPARE and len(test[2]) == 1 and test[1][0] in (NAME, ATTRIBUTE):
-        other = test[2][0][1]
-        if other[0] == CONSTANT and other[1] in (0, 0.0) and test[2][0][0] in (">", "!=", "==", "<="):
-            tested: Expr = test[1]
+    if isinstance(test, Compare) and len(test.rights) == 1 and isinstance(test.left, (Name, Attribute)):
+        other = test.rights[0][1]
+        if (
+            isinstance(other, Literal)
+            and other.value in (0, 0.0)
+            and test.rights[0][0] in (">", "!=", "==", "<=")
+        ):
+            tested: Expr = test.left
             return tested
-    if test[0] == CALL:
-        call = scope.calls[test[1]]
+    if isinstance(test, Call):
+        call = test
         name = (dotted(call.func) or "").rpartition(".")[2]
-        zero = len(call.args) == 2 and call.args[1][0] == CONSTANT and call.args[1][1] in (0, 0.0)
+        zero = len(call.args) == 2 and isinstance(call.args[1], Literal) and call.args[1].value in (0, 0.0)
         if name in ("greater", "not_equal", "equal", "less_equal") and zero:
             first: Expr = call.args[0]
-            return first if first[0] in (NAME, ATTRIBUTE) else None
+            return first if isinstance(first, (Name, Attribute)) else None
     return None
 
 
 def _log_of(program: Program, scope: Scope, branch: Expr, tested: Expr) -> Call | None:
     """Return the call of `log` in a branch that takes the tested tensor as it is."""
     for part in walk(branch, scope):
-        if part[0] != CALL:
+        if not isinstance(part, Call):
             continue
-        call: Call = scope.calls[part[1]]
+        call: Call = part
         if (dotted(call.func) or "").endswith("math.log") and len(call.args) == 1:
             given = call.args[0]
-            if given[:-1] == tested[:-1] and any(
+            if alike(given, tested) and any(
                 site.call is call and site.name == "tensorflow.math.log"
                 for site in program.flow.within(scope)
             ):

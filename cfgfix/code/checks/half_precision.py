@@ -8,23 +8,11 @@ from typing import Final
 from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.numerics import policies_named
 from cfgfix.code.inference.entry_points import never_run, reached_from
-from cfgfix.code.model.expressions import constant, dotted, place_of, text
+from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text
 from cfgfix.code.model.hit import Hit, at
+from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Expr, Literal, Name, Subscript, Unary
 from cfgfix.code.model.program import Program, fold, is_keras_part
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    BINARY,
-    CALL,
-    CONSTANT,
-    ITEMS,
-    NAME,
-    SUBSCRIPT,
-    UNARY,
-    Call,
-    Event,
-    Expr,
-    Scope,
-)
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import ClassValue, Function, Site
 from cfgfix.core.records import dataclass
 
@@ -104,9 +92,9 @@ class _Types:
                     continue
                 for event in method.events():
                     for target in event.targets:
-                        if target[0] == ATTRIBUTE and target[1][:2] == (NAME, method.params[0][0]):
+                        if isinstance(target, Attribute) and is_name(target.base, method.params[0].name):
                             plain = event.kind in ("assign", "annotate")
-                            self._stores.setdefault(target[2], []).append(
+                            self._stores.setdefault(target.attribute, []).append(
                                 (method, event.value if plain else None)
                             )
 
@@ -151,24 +139,25 @@ class _Types:
         self, expr: Expr, scope: Scope, types: Mapping[str, str | None], block: int, depth: int
     ) -> str | None:
         """Return what an expression is, or None where that is not known for certain."""
-        kind = expr[0]
-        if kind == NAME:
-            return types.get(expr[1])
-        if kind == CONSTANT:
-            return NUMBER if isinstance(expr[1], (int, float)) and not isinstance(expr[1], bool) else None
-        if kind == SUBSCRIPT:
-            return self.type_of(expr[1], scope, types, block, depth)
-        if kind == UNARY and expr[1] == "-":
-            return self.type_of(expr[2], scope, types, block, depth)
-        if kind == BINARY and expr[1] in _ARITHMETIC:
-            left = self.type_of(expr[2], scope, types, block, depth)
-            right = self.type_of(expr[3], scope, types, block, depth)
-            self._combine(scope, ((expr[2], left), (expr[3], right)), block)
+        if isinstance(expr, Name):
+            return types.get(expr.name)
+        if isinstance(expr, Literal):
+            return (
+                NUMBER if isinstance(expr.value, (int, float)) and not isinstance(expr.value, bool) else None
+            )
+        if isinstance(expr, Subscript):
+            return self.type_of(expr.base, scope, types, block, depth)
+        if isinstance(expr, Unary) and expr.operator == "-":
+            return self.type_of(expr.operand, scope, types, block, depth)
+        if isinstance(expr, Binary) and expr.operator in _ARITHMETIC:
+            left = self.type_of(expr.left, scope, types, block, depth)
+            right = self.type_of(expr.right, scope, types, block, depth)
+            self._combine(scope, ((expr.left, left), (expr.right, right)), block)
             return _joined(left, right)
-        if kind == ATTRIBUTE and scope.params and expr[1][:2] == (NAME, scope.params[0][0]):
-            return self._stored(expr[2], depth)
-        if kind == CALL:
-            return self._called(scope.calls[expr[1]], scope, types, block, depth)
+        if isinstance(expr, Attribute) and scope.params and is_name(expr.base, scope.params[0].name):
+            return self._stored(expr.attribute, depth)
+        if isinstance(expr, Call):
+            return self._called(expr, scope, types, block, depth)
         return None
 
     def _stored(self, attribute: str, depth: int) -> str | None:
@@ -211,8 +200,8 @@ class _Types:
             sides = [(call.args[at], given[at]) for at in _COMBINES[name] if at < len(call.args)]
             self._combine(scope, sides, call.block)
             return _joined(*(kind for _, kind in sides)) if len(sides) > 1 else None
-        if name == "tensorflow.concat" and call.args and call.args[0][0] == ITEMS:
-            sides = [(item, self.type_of(item, scope, types, block, depth)) for item in call.args[0][2]]
+        if name == "tensorflow.concat" and call.args and isinstance(call.args[0], Collection):
+            sides = [(item, self.type_of(item, scope, types, block, depth)) for item in call.args[0].items]
             self._combine(scope, sides, call.block)
             return _joined(*(kind for _, kind in sides))
         return self._own(call, scope, depth)
@@ -220,11 +209,11 @@ class _Types:
     def _own(self, call: Call, scope: Scope, depth: int) -> str | None:
         """Return what a layer of the object gives, or a function of the project that makes float32 alone."""
         func = call.func
-        if func[0] == ATTRIBUTE and scope.params and func[1][:2] == (NAME, scope.params[0][0]):
-            stores = self._stores.get(func[2], ())
+        if isinstance(func, Attribute) and scope.params and is_name(func.base, scope.params[0].name):
+            stores = self._stores.get(func.attribute, ())
             if stores:
                 return HALF if all(self._is_layer(value, where) for where, value in stores) else None
-            method = self._program.method(self._owner, func[2])
+            method = self._program.method(self._owner, func.attribute)
         else:
             value = self._program.static_value(func, scope)
             method = value.scope if isinstance(value, Function) else None
@@ -237,9 +226,9 @@ class _Types:
 
     def _is_layer(self, value: Expr | None, scope: Scope) -> bool:
         """Tell whether an expression makes a layer of Keras that computes in the type of the policy."""
-        if value is None or value[0] != CALL:
+        if value is None or not isinstance(value, Call):
             return False
-        call = scope.calls[value[1]]
+        call = value
         name = fold(self._program.static_name(call.func, scope) or "")
         return (
             name.startswith("keras.layers.")
@@ -260,17 +249,17 @@ class _Types:
 
 def _shown(expr: Expr, scope: Scope) -> str:
     """Return an expression as it is written, without what it is indexed by."""
-    while expr[0] == SUBSCRIPT:
-        expr = expr[1]
+    while isinstance(expr, Subscript):
+        expr = expr.base
     return text(expr, scope)
 
 
 def _bind(target: Expr, found: str | None, types: dict[str, str | None]) -> None:
-    if target[0] == NAME:
-        types[target[1]] = found
-    elif target[0] == ITEMS:
+    if isinstance(target, Name):
+        types[target.name] = found
+    elif isinstance(target, Collection):
         # Keras casts each of several inputs; the parts of anything else are not told apart.
-        for item in target[2]:
+        for item in target.items:
             _bind(item, None, types)
 
 
@@ -284,11 +273,11 @@ def _joined(*kinds: str | None) -> str | None:
 
 def _holds_floats(expr: Expr) -> bool:
     """Tell whether a literal has floats, so that TensorFlow makes float32 of it."""
-    if expr[0] == UNARY:
-        return _holds_floats(expr[2])
-    if expr[0] == ITEMS:
-        return any(_holds_floats(item) for item in expr[2])
-    return expr[0] == CONSTANT and isinstance(expr[1], float)
+    if isinstance(expr, Unary):
+        return _holds_floats(expr.operand)
+    if isinstance(expr, Collection):
+        return any(_holds_floats(item) for item in expr.items)
+    return isinstance(expr, Literal) and isinstance(expr.value, float)
 
 
 def _is_float32(program: Program, expr: Expr, scope: Scope) -> bool:
@@ -346,7 +335,7 @@ def _makers(program: Program) -> dict[int, list[tuple[Scope, Call]]]:
     for module in program.modules:
         for scope in module.summary.scopes:
             for call in scope.calls:
-                name = call.func[1] if call.func[0] == NAME else call.method
+                name = call.func.name if isinstance(call.func, Name) else call.method
                 if name not in names or in_tests(scope):
                     continue
                 value = program.static_value(call.func, scope)

@@ -20,8 +20,9 @@ from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import constant, dotted, text, walk
 from cfgfix.code.model.hit import Hit, hit_at
+from cfgfix.code.model.nodes import Collection, Subscript
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import SUBSCRIPT, Event, Scope
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Site
 
 NEEDLES = (
@@ -67,7 +68,9 @@ def _hides(scope: Scope, block: int) -> int | None:
     for number, body in _handlers(scope, block):
         test = scope.blocks[number].test
         names = (
-            [] if test is None else ([dotted(item) for item in test[2]] if test[0] == "t" else [dotted(test)])
+            []
+            if test is None
+            else ([dotted(item) for item in test.items] if isinstance(test, Collection) else [dotted(test)])
         )
         if test is not None and not any(
             name in ("Exception", "BaseException", "RuntimeError") for name in names
@@ -139,9 +142,9 @@ def hidden_device_error(program: Program) -> Iterator[Hit]:
 def _one_of_none(site: Site, line: int) -> bool:
     """Tell whether a handler in a line also takes the IndexError of a device that is asked for by number, `gpus[0]`."""
     given = site.call.argument(0, "device")
-    if given is None or given[0] != SUBSCRIPT or type(constant(given[2])) is not int:
+    if given is None or not isinstance(given, Subscript) or type(constant(given.index)) is not int:
         return False
-    name = dotted(given[1])
+    name = dotted(given.base)
     if any(
         block.kind == "if"
         and block.branch

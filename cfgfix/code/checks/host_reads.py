@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from cfgfix.code.checks.common import COMPILED, few_turns, in_tests
 from cfgfix.code.checks.step_loops import loops_over_data, outermost_name
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
+from cfgfix.code.model.expressions import is_name
 from cfgfix.code.model.hit import Hit, Step
+from cfgfix.code.model.nodes import Call, Collection, Name
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import CALL, ITEMS, NAME, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
 
 NEEDLES = (
@@ -43,8 +45,8 @@ def host_reads(program: Program) -> Iterator[Hit]:
         for call in scope.calls:
             if innermost_loop(scope, call.block) != block or _rare(scope, call.block, block):
                 continue
-            by_method = call.method == "numpy" and not call.args and outermost_name(call.func[1]) in results
-            by_float = call.func[0] == NAME and call.func[1] == "float" and len(call.args) == 1
+            by_method = call.method == "numpy" and not call.args and outermost_name(call.receiver) in results
+            by_float = isinstance(call.func, Name) and call.func.name == "float" and len(call.args) == 1
             if by_method or (by_float and outermost_name(call.args[0]) in results):
                 reads.append(call)
         if len(reads) >= 2:
@@ -81,9 +83,9 @@ def _reads_beside_tape(program: Program, done: set[tuple[int, int]]) -> Iterator
             if inside(scope, call.block, block)
             and not _rare(scope, call.block, block)
             and (
-                (call.method == "numpy" and not call.args and outermost_name(call.func[1]) in computed)
+                (call.method == "numpy" and not call.args and outermost_name(call.receiver) in computed)
                 or (
-                    call.func[:2] == (NAME, "float")
+                    is_name(call.func, "float")
                     and len(call.args) == 1
                     and outermost_name(call.args[0]) in computed
                 )
@@ -107,39 +109,39 @@ def _computed(scope: Scope, tape: Site, block: int) -> set[str]:
         if not inside(scope, event.block, block):
             continue
         names = {
-            part[1]
+            part.name
             for target in event.targets
-            for part in (target[2] if target[0] == ITEMS else (target,))
-            if part[0] == NAME
+            for part in (target.items if isinstance(target, Collection) else (target,))
+            if isinstance(part, Name)
         }
         number = event.block
         under = False
         while number >= 0 and number != block:
             item = scope.blocks[number]
-            under = under or (item.kind == "with" and item.test == (CALL, tape.call.number))
+            under = under or (item.kind == "with" and item.test is tape.call)
             number = scope.blocks[number].parent
         if event.kind in ("assign", "augment") and event.value is not None:
             if under:
                 found |= names
-            elif event.value[0] == CALL:
+            elif isinstance(event.value, Call):
                 made |= names
-        elif event.kind == "for" and event.value is not None and event.value[0] == CALL:
-            call = scope.calls[event.value[1]]
-            if call.method in ("items", "values") and outermost_name(call.func[1]) in made | found:
+        elif event.kind == "for" and event.value is not None and isinstance(event.value, Call):
+            call = event.value
+            if call.method in ("items", "values") and outermost_name(call.receiver) in made | found:
                 last = event.targets[0]
-                last = last[2][-1] if last[0] == ITEMS else last
-                if last[0] == NAME:
-                    found.add(last[1])
+                last = last.items[-1] if isinstance(last, Collection) else last
+                if isinstance(last, Name):
+                    found.add(last.name)
     return found
 
 
 def _results(scope: Scope, step: Site) -> set[str]:
     for event in scope.events():
-        if event.kind == "assign" and event.value == (CALL, step.call.number):
+        if event.kind == "assign" and event.value is step.call:
             return {
-                part[1]
+                part.name
                 for target in event.targets
-                for part in (target[2] if target[0] == ITEMS else (target,))
-                if part[0] == NAME
+                for part in (target.items if isinstance(target, Collection) else (target,))
+                if isinstance(part, Name)
             }
     return set()

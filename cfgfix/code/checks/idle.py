@@ -9,8 +9,9 @@ from cfgfix.code.checks.common import in_tests, short
 from cfgfix.code.inference.releases import IMPORTS, written_for_one
 from cfgfix.code.model.expressions import constant, dotted, place_of, text
 from cfgfix.code.model.hit import Hit, at, hit_at
+from cfgfix.code.model.nodes import Attribute, Expr, Literal, Name, Subscript
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT, NAME, SUBSCRIPT, Expr, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Made, Site, alternatives
 
 NEEDLES = IMPORTS
@@ -96,10 +97,10 @@ def without_partner(program: Program) -> Iterator[Hit]:
             given = site.call.keyword(argument)
             if given is None or not pattern.fullmatch(site.name):
                 continue
-            if given[0] == CONSTANT and constant(given) in nothing:
+            if isinstance(given, Literal) and constant(given) in nothing:
                 continue
             other = site.call.argument(position, partner)
-            if other is not None and not (other[0] == CONSTANT and constant(other) in (None, False)):
+            if other is not None and not (isinstance(other, Literal) and constant(other) in (None, False)):
                 continue
             yield Hit(
                 site.scope,
@@ -141,12 +142,12 @@ def epochs_as_steps(program: Program) -> Iterator[Hit]:
 
 def _last_word(expr: Expr) -> str:
     """Return the name or key that an expression ends with."""
-    if expr[0] == NAME:
-        return str(expr[1])
-    if expr[0] == ATTRIBUTE:
-        return str(expr[2])
-    if expr[0] == SUBSCRIPT and expr[2][0] == CONSTANT:
-        return str(expr[2][1])
+    if isinstance(expr, Name):
+        return str(expr.name)
+    if isinstance(expr, Attribute):
+        return str(expr.attribute)
+    if isinstance(expr, Subscript) and isinstance(expr.index, Literal):
+        return str(expr.index.value)
     return ""
 
 
@@ -167,7 +168,7 @@ def _given_to_optimizer(program: Program, site: Site) -> bool:
 def _called_by_hand(program: Program, site: Site) -> bool:
     """Tell whether the project sets the optimizer's count itself: a step an epoch is what it means then."""
     return any(
-        call.func[0] == ATTRIBUTE
+        isinstance(call.func, Attribute)
         and call.method in ("assign", "assign_add")
         and "iterations" in (dotted(call.func) or "")
         for module in program.modules
@@ -182,7 +183,7 @@ def prefix_as_folder(program: Program) -> Iterator[Hit]:
     for site in program.flow.sites:
         if site.name in ("tensorflow.train.Checkpoint.save", "tensorflow.train.Checkpoint.write"):
             given = site.call.argument(0, "file_prefix")
-            if given is not None and given[0] in (NAME, ATTRIBUTE, SUBSCRIPT, CONSTANT):
+            if given is not None and isinstance(given, (Name, Attribute, Subscript, Literal)):
                 saved.setdefault((id(site.scope.module), text(given, site.scope)), site)
     if not saved:
         return
@@ -195,7 +196,7 @@ def prefix_as_folder(program: Program) -> Iterator[Hit]:
         seen.add(key)
         shown = text(given, site.scope)
         found = saved.get((id(site.scope.module), shown))
-        if found is None or (given[0] == NAME and not _same(site.scope, found.scope, given)):
+        if found is None or (isinstance(given, Name) and not _same(site.scope, found.scope, given)):
             continue
         yield hit_at(
             site,
@@ -205,12 +206,12 @@ def prefix_as_folder(program: Program) -> Iterator[Hit]:
         )
 
 
-def _same(first: Scope, second: Scope, name: Expr) -> bool:
+def _same(first: Scope, second: Scope, name: Name) -> bool:
     """Tell whether a name means one thing in two scopes of a file: it is bound once, at the top."""
     top = first.module.summary.scopes[0]
     if first is second:
-        return len(first.binding(name[1])) <= 1
-    return len(top.binding(name[1])) == 1 and not first.binding(name[1]) and not second.binding(name[1])
+        return len(first.binding(name.name)) <= 1
+    return len(top.binding(name.name)) == 1 and not first.binding(name.name) and not second.binding(name.name)
 
 
 def check(program: Program) -> Iterable[Hit]:

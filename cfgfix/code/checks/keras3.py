@@ -21,22 +21,11 @@ from cfgfix.code.inference.releases import (
     refused_by_three,
     written_for_one,
 )
-from cfgfix.code.model.expressions import constant, dotted, is_true, place_of, text
+from cfgfix.code.model.expressions import constant, dotted, is_name, is_true, place_of, text
 from cfgfix.code.model.hit import Calls, Hit, Rewrite, hit_at
+from cfgfix.code.model.nodes import Attribute, Binary, Call, Expr, FString, Literal, Name, Subscript, Unary
 from cfgfix.code.model.program import Program, once
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    BINARY,
-    CALL,
-    CONSTANT,
-    FORMAT,
-    NAME,
-    SUBSCRIPT,
-    UNARY,
-    Call,
-    Expr,
-    Scope,
-)
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.summary_builder import MAX_TEXT
 from cfgfix.code.model.values import Constant, Instance, Made, Site, Value, alternatives
 from cfgfix.core.records import dataclass
@@ -158,36 +147,35 @@ def _end(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0)
     def inner(part: Expr) -> _End | None:
         return _end(program, part, scope, block, depth + 1)
 
-    kind = expr[0]
-    if kind == CONSTANT:
-        value = str(expr[1]) if type(expr[1]) is int else expr[1]
+    if isinstance(expr, Literal):
+        value = str(expr.value) if type(expr.value) is int else expr.value
         return _End(value, True) if isinstance(value, str) and 0 < len(value) < MAX_TEXT else None
-    if kind == FORMAT:
-        return _End(expr[2], False) if expr[2] else None
-    if kind == NAME:
-        bound = bound_once(scope, expr[1], block)
+    if isinstance(expr, FString):
+        return _End(expr.tail, False) if expr.tail else None
+    if isinstance(expr, Name):
+        bound = bound_once(scope, expr.name, block)
         return _end(program, *bound, depth + 1) if bound is not None else None
-    if kind == BINARY:
+    if isinstance(expr, Binary):
         return _of_operator(expr, inner)
-    return _of_call(program, scope.calls[expr[1]], scope, inner) if kind == CALL else None
+    return _of_call(program, expr, scope, inner) if isinstance(expr, Call) else None
 
 
-def _of_operator(expr: Expr, inner: _Inner) -> _End | None:
-    if expr[1] == "%":
-        left = inner(expr[2])
+def _of_operator(expr: Binary, inner: _Inner) -> _End | None:
+    if expr.operator == "%":
+        left = inner(expr.left)
         return _behind(left, _CONVERSION) if left is not None else None
-    right = inner(expr[3]) if expr[1] in "+/" else None
+    right = inner(expr.right) if expr.operator in "+/" else None
     if right is None or not right.whole:
         return right
-    if expr[1] == "/":
+    if expr.operator == "/":
         return _in_folder(right)
-    left = inner(expr[2])
+    left = inner(expr.left)
     return _End(left.text + right.text, left.whole) if left is not None else _End(right.text, False)
 
 
 def _of_call(program: Program, call: Call, scope: Scope, inner: _Inner) -> _End | None:
-    if call.method == "format" and call.func[1][0] in (CONSTANT, NAME):
-        base = inner(call.func[1])
+    if call.method == "format" and isinstance(call.receiver, (Literal, Name)):
+        base = inner(call.receiver)
         if base is None or "{{" in base.text or "}}" in base.text:
             return None
         return _behind(base, re.compile(r"\{[^{}]*\}"))
@@ -201,7 +189,7 @@ def _of_call(program: Program, call: Call, scope: Scope, inner: _Inner) -> _End 
         if name in _PATHS:
             last = _End(last.text.rstrip("/"), last.whole)
         return _in_folder(last) if len(call.args) > 1 and last.whole else last
-    if call.func[:2] == (NAME, "str") and len(call.args) == 1:
+    if is_name(call.func, "str") and len(call.args) == 1:
         return inner(call.args[0])
     return None
 
@@ -351,12 +339,12 @@ def _refuses(program: Program, site: Site) -> bool:
 
 def _is_latest(program: Program, expr: Expr, scope: Scope, block: int) -> bool:
     """Tell whether an expression is the name of a checkpoint of TensorFlow: what `tf.train.latest_checkpoint` returns."""
-    if expr[0] == NAME:
-        bound = bound_once(scope, expr[1], block)
+    if isinstance(expr, Name):
+        bound = bound_once(scope, expr.name, block)
         if bound is None:
             return False
         expr, scope, _ = bound
-    return expr[0] == CALL and program.static_name(scope.calls[expr[1]].func, scope) == _LATEST
+    return isinstance(expr, Call) and program.static_name(expr.func, scope) == _LATEST
 
 
 # Floats
@@ -413,8 +401,8 @@ def _counted(
             if not ever
             else "how a fraction is meant is for you to say"
         )
-        if value[0] == CONSTANT and value[1].is_integer():
-            rewrites = (Rewrite("replace", scope, place, str(int(value[1]))),)
+        if isinstance(value, Literal) and isinstance(value.value, float) and value.value.is_integer():
+            rewrites = (Rewrite("replace", scope, place, str(int(value.value))),)
         elif _rounds(program, value, scope):
             rewrites = (Rewrite("wrap", scope, place, "int"),)
     yield Hit(
@@ -431,7 +419,7 @@ def _counted(
         entry=Calls(site),
         severity=severity[0],
         rewrites=rewrites,
-        title="Write an integer" if value[0] == CONSTANT else None,
+        title="Write an integer" if isinstance(value, Literal) else None,
         no_fix=None if rewrites else no_fix,
     )
 
@@ -478,10 +466,10 @@ def _sized(
     expr, where = found
     rewrites: tuple[Rewrite, ...] = ()
     if expr is value and not ever:
-        plain = value[0] == CONSTANT and value[1].is_integer()
+        plain = value.value if isinstance(value, Literal) else None
         rewrites = (
-            Rewrite("replace", scope, place, str(int(value[1])))
-            if plain
+            Rewrite("replace", scope, place, str(int(plain)))
+            if isinstance(plain, float) and plain.is_integer()
             else Rewrite("wrap", scope, place, "int"),
         )
     yield Hit(
@@ -513,14 +501,14 @@ def _validates(call: Call) -> bool:
     if call.opaque:
         return False
     given = [call.argument(7, "validation_data"), call.argument(6, "validation_split")]
-    return any(item is not None and not (item[0] == CONSTANT and not item[1]) for item in given)
+    return any(item is not None and not (isinstance(item, Literal) and not item.value) for item in given)
 
 
 def _float(program: Program, expr: Expr, scope: Scope, block: int) -> tuple[Expr, Scope] | None:
     """Return the expression that gives a float for certain, the given one or what its name was bound to, with its scope."""
-    if expr[0] != NAME:
+    if not isinstance(expr, Name):
         return (expr, scope) if _is_float(program, expr, scope, block) else None
-    bound = bound_once(scope, expr[1], block)
+    bound = bound_once(scope, expr.name, block)
     if bound is None or not _is_float(program, *bound):
         return None
     return bound[0], bound[1]
@@ -534,25 +522,26 @@ def _is_float(program: Program, expr: Expr, scope: Scope, block: int, depth: int
     def inner(part: Expr) -> bool:
         return _is_float(program, part, scope, block, depth + 1)
 
-    kind = expr[0]
-    if kind == CONSTANT:
-        return isinstance(expr[1], float)
-    if kind == NAME:
-        bound = bound_once(scope, expr[1], block)
+    if isinstance(expr, Literal):
+        return isinstance(expr.value, float)
+    if isinstance(expr, Name):
+        bound = bound_once(scope, expr.name, block)
         return bound is not None and _is_float(program, *bound, depth + 1)
-    if kind == UNARY:
-        return expr[1] in "+-" and inner(expr[2])
-    if kind == BINARY:
-        return expr[1] == "/" or (expr[1] in ("+", "-", "*", "//") and (inner(expr[2]) or inner(expr[3])))
-    if kind != CALL:
+    if isinstance(expr, Unary):
+        return expr.operator in "+-" and inner(expr.operand)
+    if isinstance(expr, Binary):
+        return expr.operator == "/" or (
+            expr.operator in ("+", "-", "*", "//") and (inner(expr.left) or inner(expr.right))
+        )
+    if not isinstance(expr, Call):
         return False
-    call = scope.calls[expr[1]]
+    call = expr
     if not call.args or call.opaque:
         return False
-    if call.func[0] == NAME and call.func[1] == "round":
+    if isinstance(call.func, Name) and call.func.name == "round":
         digits = constant(call.argument(1, "ndigits"))
         return isinstance(digits, int) and inner(call.args[0])
-    if call.func[0] == NAME and call.func[1] == "float":
+    if isinstance(call.func, Name) and call.func.name == "float":
         return len(call.args) == 1
     name = program.static_name(call.func, scope)
     return name in _FLOATS or (name in _ROUNDED and not call.keywords and inner(call.args[0]))
@@ -560,9 +549,9 @@ def _is_float(program: Program, expr: Expr, scope: Scope, block: int, depth: int
 
 def _rounds(program: Program, expr: Expr, scope: Scope) -> bool:
     """Tell whether an expression is a whole number: what NumPy rounds, without decimals to keep."""
-    if expr[0] != CALL:
+    if not isinstance(expr, Call):
         return False
-    call = scope.calls[expr[1]]
+    call = expr
     return len(call.args) == 1 and program.static_name(call.func, scope) in _ROUNDED
 
 
@@ -595,7 +584,9 @@ def refused_value(program: Program) -> Iterator[Hit]:
         ):
             written = text(shape, site.scope)
             place = place_of(shape, site.scope)
-            plain = shape[0] in (CONSTANT, NAME) or (shape[0] == SUBSCRIPT and dotted(shape[1]) is not None)
+            plain = isinstance(shape, (Literal, Name)) or (
+                isinstance(shape, Subscript) and dotted(shape.base) is not None
+            )
             rewrites = (
                 (Rewrite("replace", site.scope, place, f"({written},)"),)
                 if plain and place is not None
@@ -608,34 +599,39 @@ def _is_number(program: Program, expr: Expr, scope: Scope, block: int, depth: in
     """Tell whether an expression is an integer for certain: a constant, a length, one of a shape's dimensions, and what is counted of such."""
     if depth > _DEPTH:
         return False
-    kind = expr[0]
-    if kind == CONSTANT:
-        return type(expr[1]) is int
-    if kind == NAME:
-        bound = bound_once(scope, expr[1], block)
+    if isinstance(expr, Literal):
+        return type(expr.value) is int
+    if isinstance(expr, Name):
+        bound = bound_once(scope, expr.name, block)
         return bound is not None and _is_number(program, *bound, depth + 1)
-    if kind == SUBSCRIPT:
-        index = constant(expr[2])
-        return expr[1][0] == ATTRIBUTE and expr[1][2] == "shape" and type(index) is int
-    if kind == BINARY:
-        return expr[1] in ("+", "-", "*", "//") and all(
-            _is_number(program, part, scope, block, depth + 1) for part in expr[2:4]
+    if isinstance(expr, Subscript):
+        index = constant(expr.index)
+        return isinstance(expr.base, Attribute) and expr.base.attribute == "shape" and type(index) is int
+    if isinstance(expr, Binary):
+        return expr.operator in ("+", "-", "*", "//") and all(
+            _is_number(program, part, scope, block, depth + 1) for part in (expr.left, expr.right)
         )
-    if kind != CALL:
+    if not isinstance(expr, Call):
         return False
-    call = scope.calls[expr[1]]
-    return call.func[0] == NAME and call.func[1] in ("len", "int") and call.func[1] not in scope.names
+    call = expr
+    return (
+        isinstance(call.func, Name) and call.func.name in ("len", "int") and call.func.name not in scope.names
+    )
 
 
 def _has_slash(expr: Expr, value: Value | None, scope: Scope) -> bool:
     """Tell whether a name certainly has a slash: in a constant, the end of a formatted text, or a part of a sum."""
     if isinstance(value, Constant):
         return isinstance(value.value, str) and "/" in value.value
-    if expr[0] == CONSTANT:
-        return isinstance(expr[1], str) and "/" in expr[1]
-    if expr[0] == FORMAT:
-        return isinstance(expr[2], str) and "/" in expr[2]
-    return expr[0] == BINARY and expr[1] == "+" and any(_has_slash(part, None, scope) for part in expr[2:4])
+    if isinstance(expr, Literal):
+        return isinstance(expr.value, str) and "/" in expr.value
+    if isinstance(expr, FString):
+        return "/" in expr.tail
+    return (
+        isinstance(expr, Binary)
+        and expr.operator == "+"
+        and any(_has_slash(part, None, scope) for part in (expr.left, expr.right))
+    )
 
 
 def _refused(

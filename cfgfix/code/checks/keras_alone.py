@@ -22,8 +22,9 @@ from cfgfix.code.inference.releases import (
     written_for_one,
 )
 from cfgfix.code.model.hit import Hit, Rewrite
+from cfgfix.code.model.nodes import Place
 from cfgfix.code.model.program import Module, Program
-from cfgfix.code.model.summary import Place, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.tensorflow.api import Api
 from cfgfix.core.records import dataclass
 
@@ -151,13 +152,13 @@ def _uses(program: Program, module: Module) -> Iterator[_Use]:
             if found is None or found[1] & table.newest or found[0] in imported:
                 continue
             if (
-                not expects_absence(scope, block, expr[-1])
+                not expects_absence(scope, block, expr.place)
                 and not rebound(program, raw, expr, scope)
                 and not bound_twice(scope, head(expr))
                 and not callers_ask(program, scope)
                 and not written_for_one(program, scope)
             ):
-                yield _Use(*found, scope, expr[-1], block, imported=False)
+                yield _Use(*found, scope, expr.place, block, imported=False)
 
 
 _PARTS = ("optimizers", "layers", "callbacks", "losses", "metrics", "regularizers", "initializers")
@@ -189,17 +190,17 @@ def elsewhere(program: Program) -> Iterator[Hit]:
                 part = next((item for item in _PARTS if last in table.names(f"keras.{item}")), None)
                 if (
                     part is None
-                    or expects_absence(scope, block, expr[-1])
+                    or expects_absence(scope, block, expr.place)
                     or rebound(program, raw, expr, scope)
                     or bound_twice(scope, head(expr))
                 ):
                     continue
                 yield Hit(
                     scope,
-                    expr[-1],
+                    expr.place,
                     block,
                     {"name": raw, "right": f"keras.{part}.{last}"},
-                    rewrites=(Rewrite("replace", scope, expr[-1], f"{head(expr)}.{part}.{last}"),),
+                    rewrites=(Rewrite("replace", scope, expr.place, f"{head(expr)}.{part}.{last}"),),
                 )
 
 

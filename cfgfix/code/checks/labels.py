@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import in_tests, short
 from cfgfix.code.inference.releases import IMPORTS, written_for_one
-from cfgfix.code.model.expressions import constant, dotted, place_of, text, walk
+from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text, walk
 from cfgfix.code.model.hit import Hit, at
+from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, ITEMS, NAME, Call, Expr, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site, alternatives
 
 NEEDLES = IMPORTS
@@ -87,28 +88,32 @@ def _labels(
     """Return what labels are, `rows` or `numbers`, with the call that made them."""
     if depth > 4:
         return None
-    if expr[0] == NAME:
-        bound = [event for event in scope.binding(expr[1]) if event.place[:2] < before[:2]]
+    if isinstance(expr, Name):
+        bound = [event for event in scope.binding(expr.name) if event.place[:2] < before[:2]]
         last = bound[-1] if bound else None
         if last is None or last.kind != "assign" or last.value is None or last.block != 0:
             return None
-        if len(last.targets) == 1 and last.targets[0][0] == ITEMS and last.value[0] == CALL:
-            call = scope.calls[last.value[1]]
-            names = [item[1] if item[0] == NAME else "" for item in last.targets[0][2]]
-            if (dotted(call.func) or "").rpartition(".")[2] != "train_test_split" or expr[1] not in names:
+        if (
+            len(last.targets) == 1
+            and isinstance(last.targets[0], Collection)
+            and isinstance(last.value, Call)
+        ):
+            call = last.value
+            names = [item.name if isinstance(item, Name) else "" for item in last.targets[0].items]
+            if (dotted(call.func) or "").rpartition(".")[2] != "train_test_split" or expr.name not in names:
                 return None
-            number = names.index(expr[1]) // 2
+            number = names.index(expr.name) // 2
             return (
                 _labels(program, scope, call.args[number], last.place, depth + 1)
                 if number < len(call.args)
                 else None
             )
-        if not any(target[:2] == expr[:2] for target in last.targets):
+        if not any(is_name(target, expr.name) for target in last.targets):
             return None
         return _labels(program, scope, last.value, last.place, depth + 1)
-    if expr[0] != CALL:
+    if not isinstance(expr, Call):
         return None
-    made = scope.calls[expr[1]]
+    made = expr
     for site in program.flow.within(scope):
         if site.call is made:
             if site.name in _ONE_HOT:
@@ -129,17 +134,17 @@ def _labels_of_folders(program: Program, fit: Site) -> tuple[str, Site] | None:
     for _ in range(12):
         if given is None:
             return None
-        if given[0] == NAME:
-            bound = [event for event in scope.binding(given[1]) if event.place[:2] < fit.call.place[:2]]
+        if isinstance(given, Name):
+            bound = [event for event in scope.binding(given.name) if event.place[:2] < fit.call.place[:2]]
             if len(bound) != 1 or bound[0].kind != "assign" or bound[0].value is None:
                 return None
-            if not any(target[:2] == given[:2] for target in bound[0].targets):
+            if not any(is_name(target, given.name) for target in bound[0].targets):
                 return None
             given = bound[0].value
             continue
-        if given[0] != CALL:
+        if not isinstance(given, Call):
             return None
-        call: Call = scope.calls[given[1]]
+        call: Call = given
         made = next(
             (
                 site
@@ -155,9 +160,9 @@ def _labels_of_folders(program: Program, fit: Site) -> tuple[str, Site] | None:
             mode = call.argument(2, "label_mode")
             shown = "int" if mode is None else constant(mode)
             return (_MODES[shown], made) if isinstance(shown, str) and shown in _MODES else None
-        if call.func[0] != ATTRIBUTE or call.method not in _KEEP_LABELS:
+        if not isinstance(call.func, Attribute) or call.method not in _KEEP_LABELS:
             return None
-        given = call.func[1]
+        given = call.func.base
     return None
 
 
@@ -167,7 +172,7 @@ _KEEP_LABELS = frozenset({"prefetch", "cache", "shuffle", "take", "skip", "repea
 def _table(made: Call) -> bool:
     """Tell whether random numbers are made for more than one dimension."""
     size = made.argument(2, "size")
-    return size is not None and size[0] == ITEMS and len(size[2]) > 1
+    return size is not None and isinstance(size, Collection) and len(size.items) > 1
 
 
 def zipped_apart(program: Program) -> Iterator[Hit]:
@@ -208,24 +213,24 @@ _LABELS = re.compile(
 
 def _parts(site: Site) -> tuple[Expr, ...]:
     args = site.call.args
-    if len(args) == 1 and args[0][0] == ITEMS:
-        return tuple(args[0][2])
+    if len(args) == 1 and isinstance(args[0], Collection):
+        return tuple(args[0].items)
     return tuple(args)
 
 
 def _words(scope: Scope, part: Expr) -> str:
     """Return the names that a dataset has: its own, and those of what its chain begins with."""
-    found = [part[1]] if part[0] == NAME else []
+    found = [part.name] if isinstance(part, Name) else []
     value = _value(scope, part)
     if value is not None:
-        found += [str(item[1]) for item in walk(value, scope) if item[0] == NAME]
+        found += [str(item.name) for item in walk(value, scope) if isinstance(item, Name)]
     return " ".join(found)
 
 
 def _value(scope: Scope, part: Expr) -> Expr | None:
-    if part[0] != NAME:
+    if not isinstance(part, Name):
         return part
-    bound = scope.binding(part[1])
+    bound = scope.binding(part.name)
     return bound[-1].value if bound and all(event.kind == "assign" for event in bound) else None
 
 
@@ -233,15 +238,15 @@ def _shuffle_of(scope: Scope, part: Expr) -> Call | None:
     """Return the call of `shuffle` that stands in the chain of a dataset made in this function."""
     value = _value(scope, part)
     for _ in range(12):
-        if value is None or value[0] != CALL:
+        if value is None or not isinstance(value, Call):
             return None
-        call: Call = scope.calls[value[1]]
-        if call.func[0] != ATTRIBUTE:
+        call: Call = value
+        if not isinstance(call.func, Attribute):
             return None
         if call.method == "shuffle":
             again = call.keyword("reshuffle_each_iteration")
-            return None if again is not None and again[0] != CONSTANT else call
-        value = call.func[1]
+            return None if again is not None and not isinstance(again, Literal) else call
+        value = call.func.base
     return None
 
 

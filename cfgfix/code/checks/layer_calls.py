@@ -18,23 +18,22 @@ from cfgfix.code.inference.releases import (
     refused_by_three,
     written_for_one,
 )
-from cfgfix.code.model.expressions import constant, text, walk
+from cfgfix.code.model.expressions import constant, is_name, text, walk
 from cfgfix.code.model.hit import Calls, Hit, Rewrite
-from cfgfix.code.model.program import Program, fold, is_keras_model, is_keras_part, once
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    CALL,
-    COMPREHENSION,
-    CONSTANT,
-    ITEMS,
-    NAME,
-    STARRED,
-    SUBSCRIPT,
-    Event,
+from cfgfix.code.model.nodes import (
+    Attribute,
+    Call,
+    Collection,
+    Comprehension,
     Expr,
+    Literal,
+    Name,
     Place,
-    Scope,
+    Starred,
+    Subscript,
 )
+from cfgfix.code.model.program import Program, fold, is_keras_model, is_keras_part, once
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import (
     UNKNOWN,
     ClassValue,
@@ -139,10 +138,10 @@ class Parts:
                 return False
             outer = self._program.outer(item) or item
             for base in item.bases:
-                if base[:2] == (NAME, "object"):
+                if is_name(base, "object"):
                     continue
                 # `Generic[T]` is Generic.
-                value = self._program.static_value(base[1] if base[0] == SUBSCRIPT else base, outer)
+                value = self._program.static_value(base.base if isinstance(base, Subscript) else base, outer)
                 if isinstance(value, ClassValue):
                     continue
                 if not isinstance(value, External):
@@ -215,7 +214,7 @@ def _plain(program: Program, method: Scope) -> tuple[str, ...] | None:
     """Return the parameters of a method that can be given by position and by name, without the object."""
     outer = program.outer(method) or method
     for decorator in method.decorators:
-        func = outer.calls[decorator[1]].func if decorator[0] == CALL else decorator
+        func = decorator.func if isinstance(decorator, Call) else decorator
         if fold(program.static_name(func, outer) or "") != "tensorflow.function":
             return None
     return tuple(name for name, _, _, kind in method.params if kind == "plain")[1:]
@@ -257,18 +256,18 @@ class _Arguments:
             for position, expr in enumerate(args)
             if self.refused(expr, site.args[position] if position < len(site.args) else None, site)
         ]
-        return found if found and all(item[0] != STARRED for item in args) else []
+        return found if found and all(not isinstance(item, Starred) for item in args) else []
 
     def refused(self, expr: Expr, value: Value | None, site: Site) -> bool:
         """Tell whether Keras 3 refuses an argument by position."""
-        if expr[0] == ITEMS:
+        if isinstance(expr, Collection):
             # What a list holds that stands elsewhere may have changed since.
-            return any(self.refused(item, None, site) for item in expr[2])
-        if expr[0] == CONSTANT:
-            return isinstance(expr[1], _REFUSED)
-        if expr[0] == NAME and self.flag(site.scope) == expr[1]:
+            return any(self.refused(item, None, site) for item in expr.items)
+        if isinstance(expr, Literal):
+            return isinstance(expr.value, _REFUSED)
+        if isinstance(expr, Name) and self.flag(site.scope) == expr.name:
             return True
-        if value is None or (expr[0] == NAME and _changes_in_loop(site, expr[1])):
+        if value is None or (isinstance(expr, Name) and _changes_in_loop(site, expr.name)):
             return False
         found = alternatives(value)
         return bool(found) and all(
@@ -286,7 +285,7 @@ class _Arguments:
         owner = self._program.owner(scope)
         if scope.name != "call" or owner is None or not self._parts.is_part(owner):
             return ""
-        if any(item[0] == CALL for item in scope.decorators):
+        if any(isinstance(item, Call) for item in scope.decorators):
             # `@tf.function(input_signature=...)` makes tensors of its arguments.
             return ""
         for name, annotation, default, kind in scope.params:
@@ -295,14 +294,16 @@ class _Arguments:
             if annotation is not None and "Tensor" in text(annotation, scope):
                 continue
             # Keras fills in `training` alone, and with None only where nothing trains or evaluates.
-            given = default is not None and default[0] == CONSTANT and isinstance(default[1], bool)
-            if name == "training" and (default is None or (default[0] == CONSTANT and default[1] is None)):
+            given = default is not None and isinstance(default, Literal) and isinstance(default.value, bool)
+            if name == "training" and (
+                default is None or (isinstance(default, Literal) and default.value is None)
+            ):
                 given = True
             if given and all(
                 event.kind == "assign"
                 and event.value is not None
-                and event.value[0] == CONSTANT
-                and isinstance(event.value[1], bool)
+                and isinstance(event.value, Literal)
+                and isinstance(event.value.value, bool)
                 for event in scope.binding(name)
             ):
                 return name
@@ -394,16 +395,16 @@ def _training_never_given(program: Program) -> bool:
 
 
 def _tells(value: Expr | None) -> bool:
-    return value is not None and constant(value) is not None and value[:2] != (NAME, "training")
+    return value is not None and constant(value) is not None and not is_name(value, "training")
 
 
 def _place(site: Site) -> Place:
     """Return the place to show of a call: what is called, or the last name of it."""
     func = site.call.func
-    if func[0] == SUBSCRIPT:
-        place: Place = func[-1]
+    if isinstance(func, Subscript):
+        place: Place = func.place
         return place
-    return site.scope.calls[func[1]].name_place if func[0] == CALL else site.call.name_place
+    return func.name_place if isinstance(func, Call) else site.call.name_place
 
 
 def _suspects(program: Program, parts: Parts, arguments: _Arguments) -> Iterator[tuple[Site, list[int]]]:
@@ -413,7 +414,12 @@ def _suspects(program: Program, parts: Parts, arguments: _Arguments) -> Iterator
             # Most calls are: no layer, nor a model.
             continue
         # What the flow knows of a list is how it was written down.
-        if site.call.args and _may_be_part(site.callee) and not site.open and site.call.func[0] != SUBSCRIPT:
+        if (
+            site.call.args
+            and _may_be_part(site.callee)
+            and not site.open
+            and not isinstance(site.call.func, Subscript)
+        ):
             refused = arguments.positions(site)
             if refused and not _replaced_below(program, parts, site):
                 yield site, refused
@@ -424,8 +430,10 @@ def _suspects(program: Program, parts: Parts, arguments: _Arguments) -> Iterator
                 continue
             for call in scope.calls:
                 func = call.func
-                kind = func[0]
-                if not (kind == SUBSCRIPT or (kind == NAME and func[1] in scope.names)) or not call.args:
+                if (
+                    not (isinstance(func, Subscript) or (isinstance(func, Name) and func.name in scope.names))
+                    or not call.args
+                ):
                     continue
                 site = Site(scope, call, ())
                 refused = arguments.positions(site)
@@ -445,12 +453,17 @@ def _replaced_below(program: Program, parts: Parts, site: Site) -> bool:
     """Tell whether a class below the one that calls `self.layer` binds that attribute too: the object may be one of those."""
     func, scope = site.call.func, site.scope
     owner = program.owner(scope)
-    if owner is None or func[0] != ATTRIBUTE or not scope.params or func[1][:2] != (NAME, scope.params[0][0]):
+    if (
+        owner is None
+        or not isinstance(func, Attribute)
+        or not scope.params
+        or not is_name(func.base, scope.params[0].name)
+    ):
         return False
     return any(
-        func[2] in below.names
+        func.attribute in below.names
         or any(
-            part[0] == ATTRIBUTE and part[2] == func[2]
+            isinstance(part, Attribute) and part.attribute == func.attribute
             for method in methods(below)
             for event in method.events()
             for target in event.targets
@@ -470,14 +483,16 @@ class _Lists:
 
     def item(self, expr: Expr, scope: Scope) -> Value:
         """Return what an item of such a list is: `self.blocks[2]`, or `block` in a loop over `self.blocks`."""
-        if expr[0] == SUBSCRIPT:
-            return self._items(expr[1], scope)
-        events = scope.binding(expr[1])
+        if isinstance(expr, Subscript):
+            return self._items(expr.base, scope)
+        if not isinstance(expr, Name):
+            return UNKNOWN
+        events = scope.binding(expr.name)
         if not events or any(event.kind != "for" for event in events):
             return UNKNOWN
         found: Value | None = None
         for event in events:
-            value = self._looped(event, expr[1], scope)
+            value = self._looped(event, expr.name, scope)
             found = value if found is None else join(found, value)
         return found or UNKNOWN
 
@@ -486,17 +501,17 @@ class _Lists:
         source, target = event.value, event.targets[0]
         if source is None:
             return UNKNOWN
-        if target[:2] == (NAME, name):
+        if is_name(target, name):
             return self._items(source, scope)
-        if target[0] != ITEMS or source[0] != CALL:
+        if not isinstance(target, Collection) or not isinstance(source, Call):
             return UNKNOWN
-        call = scope.calls[source[1]]
+        call = source
         position = next(
-            (number for number, item in enumerate(target[2]) if item[:2] == (NAME, name)), len(target[2])
+            (number for number, item in enumerate(target.items) if is_name(item, name)), len(target.items)
         )
-        if call.func[:2] == (NAME, "enumerate"):
+        if is_name(call.func, "enumerate"):
             position -= 1
-        elif call.func[:2] != (NAME, "zip"):
+        elif not is_name(call.func, "zip"):
             return UNKNOWN
         if call.opaque or not 0 <= position < len(call.args):
             return UNKNOWN
@@ -506,14 +521,14 @@ class _Lists:
         owner = self._program.owner(scope)
         if (
             owner is None
-            or expr[0] != ATTRIBUTE
+            or not isinstance(expr, Attribute)
             or not scope.params
-            or expr[1][:2] != (NAME, scope.params[0][0])
+            or not is_name(expr.base, scope.params[0].name)
         ):
             return UNKNOWN
-        key = id(owner), expr[2]
+        key = id(owner), expr.attribute
         if key not in self._held:
-            self._held[key] = self._written(owner, expr[2])
+            self._held[key] = self._written(owner, expr.attribute)
         return self._held[key]
 
     def _written(self, owner: Scope, name: str) -> Value:
@@ -531,7 +546,11 @@ class _Lists:
         """Yield what a method puts into the list of an attribute of its object."""
 
         def is_list(expr: Expr) -> bool:
-            return expr[:1] == (ATTRIBUTE,) and (expr[2], expr[1][:2]) == (name, (NAME, method.params[0][0]))
+            return (
+                isinstance(expr, Attribute)
+                and expr.attribute == name
+                and is_name(expr.base, method.params[0].name)
+            )
 
         for event in method.events():
             for target in event.targets:
@@ -542,7 +561,7 @@ class _Lists:
                     elif event.kind != "annotate":
                         yield UNKNOWN
         for call in method.calls:
-            if call.func[0] == ATTRIBUTE and is_list(call.func[1]) and call.method in _CHANGES:
+            if isinstance(call.func, Attribute) and is_list(call.func.base) and call.method in _CHANGES:
                 if call.method == "append" and len(call.args) == 1:
                     yield self._result(call.args[0], method)
                 else:
@@ -550,19 +569,19 @@ class _Lists:
 
     def _made(self, expr: Expr, scope: Scope) -> Iterator[Value]:
         """Yield what the items of a list are as it is written down."""
-        if expr[0] == COMPREHENSION and expr[1] == "list":
-            yield self._result(expr[2][-1], scope)
-        elif expr[0] == ITEMS:
-            for item in expr[2]:
+        if isinstance(expr, Comprehension) and expr.kind == "list":
+            yield self._result(expr.parts[-1], scope)
+        elif isinstance(expr, Collection):
+            for item in expr.items:
                 yield self._result(item, scope)
         else:
             yield UNKNOWN
 
     def _result(self, expr: Expr, scope: Scope) -> Value:
         """Return the object that a call makes."""
-        if expr[0] != CALL:
+        if not isinstance(expr, Call):
             return UNKNOWN
-        call = scope.calls[expr[1]]
+        call = expr
         found: Value | None = None
         for site in self._program.flow.within(scope):
             if site.call is call:
@@ -623,7 +642,7 @@ def _named(callees: list[_Callee], site: Site, first: int) -> tuple[tuple[Rewrit
 def _switched(program: Program) -> bool:
     """Tell whether the program lets layers take anything by position: `_allow_non_tensor_positional_args = True`."""
     return any(
-        target[0] == ATTRIBUTE and target[2] == "_allow_non_tensor_positional_args"
+        isinstance(target, Attribute) and target.attribute == "_allow_non_tensor_positional_args"
         for module in program.modules
         for scope in module.summary.scopes
         for event in scope.events()

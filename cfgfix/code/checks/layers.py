@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import in_tests, short
 from cfgfix.code.inference.releases import IMPORTS, keras_three, refused_by_three, written_for_one
-from cfgfix.code.model.expressions import constant
+from cfgfix.code.model.expressions import constant, is_name
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.nodes import Attribute, Call, Expr, Lambda, Literal, Name
 from cfgfix.code.model.program import Program, is_keras_part
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, LAMBDA, NAME, Call, Expr, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import ClassValue, Items, Made, Site, alternatives
 
 NEEDLES = IMPORTS
@@ -59,19 +60,19 @@ def made_in_call(program: Program) -> Iterator[Hit]:
 def _used_at_once(scope: Scope, made: Call) -> bool:
     """Tell whether a layer is called where it is made, or by a name that only this function knows."""
     for call in scope.calls:
-        if call.func[:2] == (CALL, made.number):
+        if call.func is made:
             return True
     name = next(
         (
             event.targets[0]
             for event in scope.events()
-            if event.kind == "assign" and event.value == (CALL, made.number) and len(event.targets) == 1
+            if event.kind == "assign" and event.value is made and len(event.targets) == 1
         ),
         None,
     )
-    if name is None or name[0] != NAME:
+    if name is None or not isinstance(name, Name):
         return False
-    return len(scope.binding(name[1])) == 1 and any(call.func[:2] == name[:2] for call in scope.calls)
+    return len(scope.binding(name.name)) == 1 and any(is_name(call.func, name.name) for call in scope.calls)
 
 
 def _within_call(program: Program, scope: Scope) -> str | None:
@@ -103,12 +104,12 @@ def _kept_function(program: Program, scope: Scope) -> str | None:
         return None
     kept = next(
         (
-            event.targets[0][2]
+            event.targets[0].attribute
             for event in above.events()
             if event.kind == "assign"
             and len(event.targets) == 1
-            and event.targets[0][0] == ATTRIBUTE
-            and event.targets[0][1][:2] == (NAME, above.params[0][0])
+            and isinstance(event.targets[0], Attribute)
+            and is_name(event.targets[0].base, above.params[0].name)
             and event.value is not None
             and _is_scope(event.value, scope)
         ),
@@ -120,7 +121,9 @@ def _kept_function(program: Program, scope: Scope) -> str | None:
     if method is None or not method.params:
         return None
     runs = any(
-        call.func[0] == ATTRIBUTE and call.func[2] == kept and call.func[1][:2] == (NAME, method.params[0][0])
+        isinstance(call.func, Attribute)
+        and call.func.attribute == kept
+        and is_name(call.func.base, method.params[0].name)
         for call in method.calls
     )
     return f"{kept}, which call runs" if runs else None
@@ -128,9 +131,9 @@ def _kept_function(program: Program, scope: Scope) -> str | None:
 
 def _is_scope(value: Expr, scope: Scope) -> bool:
     """Tell whether an expression is a lambda or the name of a function."""
-    if value[0] == LAMBDA:
-        return bool(value[1] == scope.number)
-    return bool(value[0] == NAME and value[1] == scope.name and scope.kind == "function")
+    if isinstance(value, Lambda):
+        return bool(value.number == scope.number)
+    return bool(isinstance(value, Name) and value.name == scope.name and scope.kind == "function")
 
 
 def sequence_lost(program: Program) -> Iterator[Hit]:
@@ -178,7 +181,7 @@ def _last_step_only(site: Site) -> bool | None:
     given = call.keyword("return_sequences")
     if given is None:
         return True
-    return given[0] == CONSTANT and constant(given) is False
+    return isinstance(given, Literal) and constant(given) is False
 
 
 def _chains(program: Program) -> Iterator[list[Site | None]]:
@@ -194,7 +197,7 @@ def _chains(program: Program) -> Iterator[list[Site | None]]:
         yield from _added(program, model)
     for module in program.modules:
         for scope in module.summary.scopes:
-            if any(call.func[0] == CALL for call in scope.calls):
+            if any(isinstance(call.func, Call) for call in scope.calls):
                 yield from _called(program, scope)
 
 
@@ -205,13 +208,13 @@ def _added(program: Program, model: Site) -> Iterator[list[Site | None]]:
         (
             event.targets[0]
             for event in scope.events()
-            if event.kind == "assign" and event.value == (CALL, model.call.number) and len(event.targets) == 1
+            if event.kind == "assign" and event.value is model.call and len(event.targets) == 1
         ),
         None,
     )
-    if name is None or name[0] != NAME or len(scope.binding(name[1])) != 1:
+    if name is None or not isinstance(name, Name) or len(scope.binding(name.name)) != 1:
         return
-    adds = [call for call in scope.calls if call.method == "add" and call.func[1][:2] == name[:2]]
+    adds = [call for call in scope.calls if call.method == "add" and is_name(call.receiver, name.name)]
     if len({call.block for call in adds}) != 1:
         # What a condition adds may come between.
         return
@@ -219,15 +222,15 @@ def _added(program: Program, model: Site) -> Iterator[list[Site | None]]:
 
 
 def _made(program: Program, scope: Scope, expr: Expr | None) -> Site | None:
-    if expr is None or expr[0] != CALL:
+    if expr is None or not isinstance(expr, Call):
         return None
-    return next((site for site in program.flow.within(scope) if site.call is scope.calls[expr[1]]), None)
+    return next((site for site in program.flow.within(scope) if site.call is expr), None)
 
 
 def _called(program: Program, scope: Scope) -> Iterator[list[Site | None]]:
     """Yield pairs and more of layers that are called on what another gave: `x = LSTM(4)(x)` and the next one."""
     for call in scope.calls:
-        if call.func[0] != CALL or len(call.args) != 1:
+        if not isinstance(call.func, Call) or len(call.args) != 1:
             continue
         site = _made(program, scope, call.func)
         if site is None or not _SEQUENCES.fullmatch(site.name):
@@ -247,20 +250,20 @@ def _called(program: Program, scope: Scope) -> Iterator[list[Site | None]]:
 def _input_of(scope: Scope, call: Call) -> Call | None:
     """Return the call of a layer whose result another is called on: itself, or the last that its name was given right before."""
     expr = call.args[0]
-    if expr[0] == NAME:
-        bound = [event for event in scope.binding(expr[1]) if event.place[:2] < call.place[:2]]
+    if isinstance(expr, Name):
+        bound = [event for event in scope.binding(expr.name) if event.place[:2] < call.place[:2]]
         last = bound[-1] if bound else None
-        if last is not None and last.value == (CALL, call.number):
+        if last is not None and last.value is call:
             last = bound[-2] if len(bound) > 1 else None
         if last is None or last.kind != "assign" or last.block != call.block or last.value is None:
             return None
-        if len(last.targets) != 1 or last.targets[0][:2] != expr[:2]:
+        if len(last.targets) != 1 or not is_name(last.targets[0], expr.name):
             return None
         expr = last.value
-    if expr[0] != CALL:
+    if not isinstance(expr, Call):
         return None
-    found: Call = scope.calls[expr[1]]
-    return found if found.func[0] == CALL and len(found.args) == 1 else None
+    found: Call = expr
+    return found if isinstance(found.func, Call) and len(found.args) == 1 else None
 
 
 def not_loadable(program: Program) -> Iterator[Hit]:
@@ -277,8 +280,8 @@ def not_loadable(program: Program) -> Iterator[Hit]:
             if made is None:
                 continue
             method = module.summary.scopes[made]
-            if any(item[3] in ("*", "**") for item in method.params) or {"name", "dtype"} <= {
-                item[0] for item in method.params
+            if any(item.kind in ("*", "**") for item in method.params) or {"name", "dtype"} <= {
+                item.name for item in method.params
             }:
                 continue
             refused = refused_by_three(program, scope)
@@ -297,7 +300,7 @@ def not_loadable(program: Program) -> Iterator[Hit]:
 def _loads_models(program: Program) -> bool:
     """Tell whether the project saves whole models, and loads what it saved."""
     methods = {
-        call.method or (call.func[1] if call.func[0] == NAME else "")
+        call.method or (call.func.name if isinstance(call.func, Name) else "")
         for module in program.modules
         for scope in module.summary.scopes
         for call in scope.calls

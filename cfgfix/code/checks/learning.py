@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.checks.common import in_tests
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import written_for_one
-from cfgfix.code.model.expressions import walk
+from cfgfix.code.model.expressions import is_name, walk
 from cfgfix.code.model.hit import Hit, Step, at
+from cfgfix.code.model.nodes import Binary, Call, Expr, Name, Place, Subscript
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import BINARY, CALL, NAME, SUBSCRIPT, Call, Event, Expr, Place, Scope
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Made, Site, alternatives
 
 NEEDLES = (b"GradientTape",)
@@ -47,7 +48,7 @@ def outside_tape(program: Program) -> Iterator[Hit]:
             continue
         body, name = entered
         for call in scope.calls:
-            if call.method != "gradient" or call.func[1][:2] != (NAME, name):
+            if call.method != "gradient" or not is_name(call.receiver, name):
                 continue
             target = call.argument(0, "target")
             if target is None or not _last_with(scope, name, body, call):
@@ -70,14 +71,14 @@ def _entered(tape: Site) -> tuple[Event, str] | None:
     """Return the `with` that enters a tape, and the name it gets; None unless that is the only time it records."""
     scope = tape.scope
     for event in scope.events():
-        if event.kind != "with" or (CALL, tape.call.number) not in event.extra:
+        if event.kind != "with" or tape.call not in event.extra:
             continue
-        target = event.targets[event.extra.index((CALL, tape.call.number))]
-        if target[0] != NAME:
+        target = event.targets[event.extra.index(tape.call)]
+        if not isinstance(target, Name):
             continue
-        name = target[1]
+        name = target.name
         again = any(
-            other.kind == "with" and any(item[:2] == (NAME, name) for item in other.extra)
+            other.kind == "with" and any(is_name(item, name) for item in other.extra)
             for other in scope.events()
         )
         return None if again else (event, name)
@@ -99,43 +100,44 @@ def _behind(
     scaled = _scaled_behind(scope, body, target, call)
     if scaled is not None:
         return scaled
-    if target[0] == NAME:
-        events = scope.binding(target[1])
+    if isinstance(target, Name):
+        events = scope.binding(target.name)
         if len(events) != 1 or events[0].kind != "assign" or len(events[0].targets) != 1:
             return None
         event = events[0]
-        if event.targets[0][0] != NAME or event.value is None or event.block != body.block:
+        if not isinstance(event.targets[0], Name) or event.value is None or event.block != body.block:
             return None
         if not body.place[2:] <= event.place[:2] < call.place[:2]:
             return None
         target = event.value
-    if target[0] == BINARY and target[1] in _OPERATORS:
+    if isinstance(target, Binary) and target.operator in _OPERATORS:
         # Tensors of the body are put together, which makes a new one.
         of_body = any(
-            part[0] == NAME and _tensor_of_body(program, scope, body, part[1]) for part in walk(target, scope)
+            isinstance(part, Name) and _tensor_of_body(program, scope, body, part.name)
+            for part in walk(target, scope)
         )
-        return (target[-1], call.block) if of_body else None
-    if target[0] != CALL:
+        return (target.place, call.block) if of_body else None
+    if not isinstance(target, Call):
         return None
-    made = scope.calls[target[1]]
+    made = target
     return (made.name_place, made.block) if _computes(program, scope, made) else None
 
 
 def _scaled_behind(scope: Scope, body: Event, target: Expr, call: Call) -> tuple[Place, int] | None:
     """Return where the optimizer scales a loss behind the body of a tape, as the last thing that happens to it."""
-    if target[0] == SUBSCRIPT:
-        target = target[1]
-    if target[0] != NAME:
+    if isinstance(target, Subscript):
+        target = target.base
+    if not isinstance(target, Name):
         return None
-    before = [event for event in scope.binding(target[1]) if event.place[:2] < call.place[:2]]
+    before = [event for event in scope.binding(target.name) if event.place[:2] < call.place[:2]]
     last = before[-1] if before else None
     if last is None or last.kind != "assign" or last.value is None or last.place[:2] < body.place[2:]:
         return None
     if not inside(scope, call.block, last.block):
         return None
     for part in walk(last.value, scope):
-        if part[0] == CALL and scope.calls[part[1]].method in _SCALES:
-            made = scope.calls[part[1]]
+        if isinstance(part, Call) and part.method in _SCALES:
+            made = part
             return made.name_place, made.block
     return None
 
@@ -147,11 +149,16 @@ _OPERATORS = frozenset({"+", "-", "*", "/", "**"})
 def _tensor_of_body(program: Program, scope: Scope, body: Event, name: str) -> bool:
     """Tell whether a name is given once, in the body of a tape, what an operation, a loss or a model computes."""
     bound = scope.binding(name)
-    if len(bound) != 1 or bound[0].kind != "assign" or bound[0].value is None or bound[0].value[0] != CALL:
+    if (
+        len(bound) != 1
+        or bound[0].kind != "assign"
+        or bound[0].value is None
+        or not isinstance(bound[0].value, Call)
+    ):
         return False
     if not inside(scope, bound[0].block, body.bodies[0][0]):
         return False
-    made = scope.calls[bound[0].value[1]]
+    made = bound[0].value
     return _computes(program, scope, made) or any(
         site.call is made and site.name.startswith("keras.") and site.name.endswith(".__call__")
         for site in program.flow.within(scope)

@@ -20,8 +20,9 @@ from cfgfix.code.inference.releases import (
 )
 from cfgfix.code.model.expressions import dotted, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, Step, hit_at
+from cfgfix.code.model.nodes import Attribute, Expr, Place
 from cfgfix.code.model.program import Program, is_keras_model
-from cfgfix.code.model.summary import ATTRIBUTE, Expr, Place, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import UNKNOWN, External, Instance, Made, Site, Value, alternatives
 
 NEEDLES = IMPORTS
@@ -68,7 +69,7 @@ class _Use(NamedTuple):
     kind: str
     member: str
     mask: int
-    expr: Expr
+    expr: Attribute
     stored: bool
     site: Site | None
 
@@ -109,9 +110,9 @@ def _called(program: Program) -> Iterator[_Use]:
     table = api(program)
     for site in program.flow.under("keras."):
         func = site.call.func
-        if func[0] != ATTRIBUTE or site.targets or site.open:
+        if not isinstance(func, Attribute) or site.targets or site.open:
             continue
-        if site.scope.name == func[2] and program.owner(site.scope) is not None:
+        if site.scope.name == func.attribute and program.owner(site.scope) is not None:
             # The old method of a class hands on to that of Keras: nobody but an old Keras calls it.
             continue
         owner, _, member = site.name.rpartition(".")
@@ -137,23 +138,27 @@ def _rates(program: Program) -> Iterator[_Use]:
         for scope in module.summary.scopes:
             seen: set[Place] = set()
             for expr, stored in _attributes(scope):
-                if expr[2] == "lr" and expr[-1] not in seen and _is_optimizer(program, scope, expr[1]):
-                    seen.add(expr[-1])
-                    statement = statement_of(scope, -1, expr[-1])
+                if (
+                    expr.attribute == "lr"
+                    and expr.place not in seen
+                    and _is_optimizer(program, scope, expr.base)
+                ):
+                    seen.add(expr.place)
+                    statement = statement_of(scope, -1, expr.place)
                     block = statement.block if statement is not None else 0
-                    yield _Use(scope, expr[-1], block, "optimizer", "lr", mask, expr, stored, None)
+                    yield _Use(scope, expr.place, block, "optimizer", "lr", mask, expr, stored, None)
 
 
-def _attributes(scope: Scope) -> Iterator[tuple[Expr, bool]]:
+def _attributes(scope: Scope) -> Iterator[tuple[Attribute, bool]]:
     """Yield the attributes that a scope's code asks for, and whether each is set there."""
     for event in scope.events():
         for target in event.targets:
             for part in walk(target, scope):
-                if part[0] == ATTRIBUTE:
+                if isinstance(part, Attribute):
                     yield part, part is target and event.kind in ("assign", "annotate")
         for top in (event.value, *(event.extra if event.kind == "with" else ())):
             for part in walk(top, scope) if top is not None else ():
-                if part[0] == ATTRIBUTE:
+                if isinstance(part, Attribute):
                     yield part, False
 
 
@@ -164,9 +169,9 @@ def _is_optimizer(program: Program, scope: Scope, expr: Expr) -> bool:
     values = alternatives(program.flow.stands_for(scope, expr))
     if values and all(_makes_optimizer(value) for value in values):
         return True
-    if expr[0] != ATTRIBUTE or expr[2] != "optimizer" or (values and values != (UNKNOWN,)):
+    if not isinstance(expr, Attribute) or expr.attribute != "optimizer" or (values and values != (UNKNOWN,)):
         return False
-    models = alternatives(program.flow.stands_for(scope, expr[1]))
+    models = alternatives(program.flow.stands_for(scope, expr.base))
     return bool(models) and all(
         isinstance(value, Instance) and is_keras_model(program, value.scope) and _only_keras(program, value)
         for value in models
@@ -222,7 +227,7 @@ def gone_member(program: Program) -> Iterator[Hit]:
         new, since = _RENAMED.get((use.kind, use.member), ("", (0, 0)))
         early = bool(table.requirement.of_two(range(since[1])))
         rewrites = (
-            tuple(Rewrite("rename", item.scope, item.expr[-1], new) for item in group)
+            tuple(Rewrite("rename", item.scope, item.expr.place, new) for item in group)
             if new and not early
             else ()
         )
@@ -273,9 +278,9 @@ def called_property(program: Program) -> Iterator[Hit]:
         for scope in module.summary.scopes:
             for call in scope.calls:
                 func = call.func
-                if call.method != member or call.args or call.keywords:
+                if not isinstance(func, Attribute) or func.attribute != member or call.args or call.keywords:
                     continue
-                if not _is_optimizer(program, scope, func[1]) or expects_absence(
+                if not _is_optimizer(program, scope, func.base) or expects_absence(
                     scope, call.block, call.place
                 ):
                     continue
@@ -349,8 +354,8 @@ def gone_prediction(program: Program) -> Iterator[Hit]:
                     call.block,
                     {"method": call.method, "asked": asked_for(table)},
                     severity="warning" if early or site is None else None,
-                    rewrites=(Rewrite("rename", scope, call.func[3], "predict"),)
-                    if call.method == "predict_proba"
+                    rewrites=(Rewrite("rename", scope, call.func.place, "predict"),)
+                    if isinstance(call.func, Attribute) and call.func.attribute == "predict_proba"
                     else (),
                 )
 

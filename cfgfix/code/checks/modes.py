@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import in_tests, inside_function
 from cfgfix.code.inference.releases import written_for_one
-from cfgfix.code.model.expressions import dotted, is_true, text, walk
+from cfgfix.code.model.expressions import dotted, is_name, is_true, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, at
+from cfgfix.code.model.nodes import Attribute, Call, Expr, Literal, Name, Starred
 from cfgfix.code.model.program import Program, is_keras_model
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Call, Expr, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Function, Instance, Made, Site, alternatives
 
 NEEDLES = (b"GradientTape",)
@@ -89,7 +90,7 @@ def _under(tape: Site) -> Iterator[Call]:
     scope = tape.scope
     for event in scope.events():
         if event.kind == "with" and any(
-            part == (CALL, tape.call.number) for item in event.extra for part in walk(item, scope)
+            part is tape.call for item in event.extra for part in walk(item, scope)
         ):
             for call in scope.calls:
                 if event.place[:2] < call.place[:2] and call.place[2:] <= event.place[2:]:
@@ -98,7 +99,7 @@ def _under(tape: Site) -> Iterator[Call]:
 
 def _plain(call: Call) -> bool:
     """Tell whether a call gives its inputs and nothing else."""
-    return len(call.args) == 1 and not call.keywords and call.args[0][0] != "*"
+    return len(call.args) == 1 and not call.keywords and not isinstance(call.args[0], Starred)
 
 
 def _trained(scope: Scope) -> set[str]:
@@ -115,15 +116,15 @@ def _with_names(expr: Expr, scope: Scope) -> Iterator[Expr]:
     """Yield the parts of an expression, and those of what its plain names were given in the function."""
     for part in walk(expr, scope):
         yield part
-        if part[0] == NAME:
+        if isinstance(part, Name):
             for event in scope.events():
-                if event.value is not None and any(target[:2] == part[:2] for target in event.targets):
+                if event.value is not None and any(is_name(target, part.name) for target in event.targets):
                     yield from walk(event.value, scope)
 
 
 def _source_of(expr: Expr) -> str | None:
     """Return what `x.trainable_variables` is asked of, by its name."""
-    return dotted(expr[1]) if expr[0] == ATTRIBUTE and expr[2] in _SOURCES else None
+    return dotted(expr.base) if isinstance(expr, Attribute) and expr.attribute in _SOURCES else None
 
 
 def _given_elsewhere(scope: Scope, call: Call, name: str) -> bool:
@@ -179,16 +180,11 @@ def _added(layer: Call, model: Call, scope: Scope) -> bool:
     """Tell whether a layer is made in the list of a `Sequential`, or for `add` of what that is called."""
     if model.place[:2] <= layer.place[:2] and layer.place[2:] <= model.place[2:]:
         return True
-    names = {
-        dotted(target)
-        for event in scope.events()
-        if event.value == (CALL, model.number)
-        for target in event.targets
-    }
+    names = {dotted(target) for event in scope.events() if event.value is model for target in event.targets}
     return any(
         call.method == "add"
-        and call.func[0] == ATTRIBUTE
-        and dotted(call.func[1]) in names
+        and isinstance(call.func, Attribute)
+        and dotted(call.func.base) in names
         and call.place[:2] <= layer.place[:2]
         and layer.place[2:] <= call.place[2:]
         for call in scope.calls
@@ -198,7 +194,7 @@ def _added(layer: Call, model: Call, scope: Scope) -> bool:
 def _called_with_flag(site: Site) -> bool:
     """Tell whether a layer is called where it is made with `training` said: `Dropout(0.5)(x, training=True)`."""
     return any(
-        call.func == (CALL, site.call.number) and (call.keyword("training") is not None or len(call.args) > 1)
+        call.func is site.call and (call.keyword("training") is not None or len(call.args) > 1)
         for call in site.scope.calls
     )
 
@@ -213,31 +209,31 @@ def _of_class(program: Program, owner: Scope) -> tuple[str, Site] | None:
     method = program.method(owner, "call")
     if method is None or program.method(owner, "__call__") is not None:
         return None
-    default = next((item[2] for item in method.params if item[0] == "training"), None)
-    if default is None or default[0] != CONSTANT or default[1] not in (None, False):
+    default = next((item.default for item in method.params if item.name == "training"), None)
+    if default is None or not isinstance(default, Literal) or default.value not in (None, False):
         return None
     for scope in owner.module.summary.scopes:
         if scope.parent != owner.number or scope.kind != "function":
             continue
         for event in scope.events():
             for target in event.targets:
-                if target[0] != ATTRIBUTE or event.value is None:
+                if not isinstance(target, Attribute) or event.value is None:
                     continue
                 for part in walk(event.value, scope):
-                    if part[0] != CALL:
+                    if not isinstance(part, Call):
                         continue
                     site = next(
-                        (item for item in program.flow.within(scope) if item.call.number == part[1]), None
+                        (item for item in program.flow.within(scope) if item.call.number == part.number), None
                     )
                     kind = _kind(site.name) if site is not None else None
-                    if site is not None and kind is not None and _handed_on(method, target[2]):
+                    if site is not None and kind is not None and _handed_on(method, target.attribute):
                         return kind, site
     return None
 
 
 def _handed_on(method: Scope, attribute: str) -> bool:
     """Tell whether `call` gives its flag to the layer of an attribute."""
-    own = method.params[0][0] if method.params else ""
+    own = method.params[0].name if method.params else ""
     for call in method.calls:
         if dotted(call.func) == f"{own}.{attribute}":
             given = call.keyword("training") or (call.args[1] if len(call.args) > 1 else None)

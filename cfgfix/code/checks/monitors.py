@@ -11,8 +11,8 @@ from cfgfix.code.checks.fitting import FITS, calls_of
 from cfgfix.code.inference.releases import keras_three, written_for_one
 from cfgfix.code.model.expressions import MISSING, constant, place_of
 from cfgfix.code.model.hit import Hit, Rewrite, at
+from cfgfix.code.model.nodes import Literal
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import CONSTANT
 from cfgfix.code.model.values import Constant, External, Function, Items, Made, Site, Value, alternatives
 from cfgfix.core.suggest import closest
 
@@ -59,7 +59,7 @@ def unmeasured(program: Program) -> Iterator[Hit]:
             shown = sorted(_logs(measured, validated=validated)) if measured is not None else []
             meant = _meant(name, shown)
             # Elsewhere than in the call the text may stand for other things, too.
-            in_call = written is not None and written[0] == CONSTANT and written[1] == name
+            in_call = isinstance(written, Literal) and written.value == name
             yield Hit(
                 site.scope,
                 place or site.call.name_place,
@@ -68,8 +68,8 @@ def unmeasured(program: Program) -> Iterator[Hit]:
                 needs=((scope, fit.call.block),),
                 related=(at(fit, label="the callback runs here"),),
                 severity=severity,
-                rewrites=(Rewrite("replace", site.scope, written[-1], f'"{meant}"'),)
-                if meant and in_call and parameter == "monitor" and written is not None
+                rewrites=(Rewrite("replace", site.scope, place, f'"{meant}"'),)
+                if meant and in_call and parameter == "monitor" and place is not None
                 else (),
                 notes=(f"measured are {', '.join(shown)}",) if shown else (),
             )
@@ -307,8 +307,8 @@ def wrong_way(program: Program) -> Iterator[Hit]:
                     "EarlyStopping": "the run stops while it gets better",
                 }.get(site.name.rpartition(".")[2], "the rate falls while the run gets better"),
             },
-            rewrites=(Rewrite("replace", site.scope, given[-1], f'"{better}"'),)
-            if given[0] == CONSTANT
+            rewrites=(Rewrite("replace", site.scope, given.place, f'"{better}"'),)
+            if isinstance(given, Literal)
             else (),
         )
 

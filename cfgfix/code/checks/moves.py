@@ -6,10 +6,11 @@ from cfgfix.code.checks.common import bound_in_loop, names_in, tensorflow_alias
 from cfgfix.code.fixes.layout import suite_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.releases import api
-from cfgfix.code.model.expressions import walk
+from cfgfix.code.model.expressions import is_name, walk
 from cfgfix.code.model.hit import Rewrite
+from cfgfix.code.model.nodes import Attribute, Call, Expr, Lambda, Name
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, LAMBDA, NAME, Call, Event, Expr, Scope, bind
+from cfgfix.code.model.summary import Event, Scope, bind
 from cfgfix.code.model.values import Site
 
 ELSEWHERE = "the two stand in different places of the code; which one moves is for you to say"
@@ -52,7 +53,7 @@ def move(moved: Site, goal: Site, *, behind: bool) -> tuple[Rewrite, ...]:
         if way[0].place <= event.place < way[-1].place and way[0] is not way[-1]
     ):
         return ()
-    if any(part[0] == LAMBDA for item in given for part in walk(item, scope)) and len(way) > 1:
+    if any(isinstance(part, Lambda) for item in given for part in walk(item, scope)) and len(way) > 1:
         # What a lambda sees of names around it is settled when it is called.
         return ()
     own, other = _own_statement(scope, moved.call), _own_statement(scope, goal.call)
@@ -87,32 +88,32 @@ def _way(scope: Scope, last: Call, first: Call, passed: list[str]) -> list[Event
     if event is None:
         return None
     way: list[Event] = []
-    here: Expr = (CALL, last.number)
+    here: Expr = last
     for _ in range(400):
-        while here[0] == CALL:
-            call = scope.calls[here[1]]
+        while isinstance(here, Call):
+            call = here
             if call is first:
                 return way or [event]
-            if call.func[0] != ATTRIBUTE:
+            if not isinstance(call.func, Attribute):
                 return None
             if call is not last:
-                passed.append(call.func[2])
-            here = call.func[1]
-        if here[0] != NAME:
+                passed.append(call.func.attribute)
+            here = call.func.base
+        if not isinstance(here, Name):
             return None
         suite = suite_of(scope, event.place) or []
         place = next((index for index, item in enumerate(suite) if item is event), 0)
-        earlier = next((item for item in reversed(suite[:place]) if _binds(item, here[1])), None)
+        earlier = next((item for item in reversed(suite[:place]) if _binds(item, here.name)), None)
         if earlier is None or earlier.kind != "assign" or earlier.value is None or earlier.bodies:
             return None
-        if len(earlier.targets) != 1 or earlier.targets[0][0] != NAME:
+        if len(earlier.targets) != 1 or not isinstance(earlier.targets[0], Name):
             return None
         between = suite[suite.index(earlier) + 1 : place]
-        if any(item.bodies or here[1] in _mentioned(item, scope) for item in between):
+        if any(item.bodies or here.name in _mentioned(item, scope) for item in between):
             # Another branch of the pipeline begins there, or what happens there is not followed.
             return None
-        if here[1] not in _names(event) and any(
-            here[1] in _mentioned(item, scope) for item in scope.events() if item.place > event.place
+        if here.name not in _names(event) and any(
+            here.name in _mentioned(item, scope) for item in scope.events() if item.place > event.place
         ):
             return None
         if not way:
@@ -150,15 +151,15 @@ def _assignment(scope: Scope, call: Call) -> Event | None:
 
 def _own_statement(scope: Scope, call: Call) -> Event | None:
     """Return the statement `d = d.cache()` that holds nothing but a link, or None."""
-    receiver = call.func[1]
+    receiver = call.receiver
     event = _assignment(scope, call)
     if (
         event is not None
         and event.kind == "assign"
-        and event.value == (CALL, call.number)
+        and event.value is call
         and len(event.targets) == 1
-        and event.targets[0][:2] == receiver[:2]
-        and receiver[0] == NAME
+        and isinstance(receiver, Name)
+        and is_name(event.targets[0], receiver.name)
     ):
         return event
     return None

@@ -11,8 +11,9 @@ from cfgfix.code.inference.hot_paths import GRAPH, Reach, hot_paths, inside
 from cfgfix.code.inference.releases import keras_three
 from cfgfix.code.model.expressions import MISSING, constant, dotted, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.nodes import Attribute, Call, Collection, Literal, Name
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, ITEMS, NAME, Call, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Constant, Function, Made, Site, alternatives
 
 NEEDLES = (b"mixed_", b"jit_compile", b"tf.function", b".function(", b"LossScale", b".compile(")
@@ -168,23 +169,28 @@ def _last_layer(program: Program, model: Site) -> Site | None:
     number: int | None = None
     if model.name == "keras.Sequential":
         layers = model.call.argument(0, "layers")
-        if layers is not None and layers[0] == ITEMS and layers[2] and layers[2][-1][0] == CALL:
-            number = layers[2][-1][1]
+        if (
+            layers is not None
+            and isinstance(layers, Collection)
+            and layers.items
+            and isinstance(layers.items[-1], Call)
+        ):
+            number = layers.items[-1].number
     else:
         outputs = model.call.argument(1, "outputs")
-        if outputs is not None and outputs[0] == NAME:
+        if outputs is not None and isinstance(outputs, Name):
             values = [
                 event.value
                 for event in scope.events()
                 if event.kind == "assign"
-                and any(t[0] == NAME and t[1] == outputs[1] for t in event.targets)
+                and any(isinstance(t, Name) and t.name == outputs.name for t in event.targets)
                 and event.place < model.call.place
             ]
             outputs = values[-1] if values else None
-        if outputs is not None and outputs[0] == CALL:
-            outer = scope.calls[outputs[1]]
-            if outer.func[0] == CALL:
-                number = outer.func[1]
+        if outputs is not None and isinstance(outputs, Call):
+            outer = outputs
+            if isinstance(outer.func, Call):
+                number = outer.func.number
     if number is None:
         return None
     sites: list[Site] = program.flow.within(scope)
@@ -205,9 +211,9 @@ def _jit_roots(program: Program) -> Iterator[tuple[Site | None, Function | Scope
         outer = program.outer(root.scope)
         if not jit and outer is not None:
             for decorator in root.scope.decorators:
-                if decorator[0] == CALL and any(
+                if isinstance(decorator, Call) and any(
                     name in ("jit_compile", "experimental_compile") and constant(value) is True
-                    for name, value in outer.calls[decorator[1]].keywords
+                    for name, value in decorator.keywords
                 ):
                     jit = True
         if jit:
@@ -296,7 +302,7 @@ def _has_state(made: Site) -> bool:
         made.call.keyword("use_ema"),
         made.call.keyword("gradient_accumulation_steps"),
     )
-    return any(value is not None and (value[0] != CONSTANT or bool(value[1])) for value in kept)
+    return any(value is not None and (not isinstance(value, Literal) or bool(value.value)) for value in kept)
 
 
 def _error_wanted(site: Site) -> bool:
@@ -363,14 +369,13 @@ def never_called(program: Program) -> Iterator[Hit]:
 def _same_name(made: Site, called: Site) -> bool:
     """Tell whether a call goes by the name that the compiled function got: on another way it is the plain one's."""
     return any(
-        event.value == (CALL, made.call.number) and called.call.func in event.targets
-        for event in made.scope.events()
+        event.value is made.call and called.call.func in event.targets for event in made.scope.events()
     )
 
 
 def _decorates(site: Site) -> bool:
     return any(
-        item == (CALL, site.call.number)
+        item is site.call
         for scope in site.scope.module.summary.scopes
         if scope.parent == site.scope.number
         for item in scope.decorators
@@ -382,7 +387,7 @@ def _handed_on(site: Site) -> bool:
 
     What gets a name of the function or an attribute is followed by that, in the functions that can mean it.
     """
-    value = (CALL, site.call.number)
+    value = site.call
     for event in site.scope.events():
         if event.value == value:
             if event.kind not in ("assign", "annotate"):
@@ -415,8 +420,8 @@ def _passes(scope: Scope, names: set[str | None]) -> bool:
         if event.value is not None and event.kind in ("assign", "annotate", "return", "yield")
     ]
     return any(
-        part[0] != CALL
-        and any(dotted(item) in names for item in walk(part, scope) if item[0] in (NAME, ATTRIBUTE))
+        not isinstance(part, Call)
+        and any(dotted(item) in names for item in walk(part, scope) if isinstance(item, (Name, Attribute)))
         for part in given
     )
 
@@ -429,8 +434,8 @@ def steps_per_execution(program: Program) -> Iterator[Hit]:
         for value in alternatives(site.receiver):
             made = value.site if isinstance(value, Made) else None
             layers = made.call.argument(0, "layers") if made is not None else None
-            if layers is not None and layers[0] == ITEMS and 0 < len(layers[2]) <= 4:
-                yield hit_at(site, flow=(), values={"count": len(layers[2])})
+            if layers is not None and isinstance(layers, Collection) and 0 < len(layers.items) <= 4:
+                yield hit_at(site, flow=(), values={"count": len(layers.items)})
 
 
 def loop_in_python(program: Program) -> Iterator[Hit]:

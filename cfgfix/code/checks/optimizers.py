@@ -18,10 +18,11 @@ from cfgfix.code.inference.releases import (
     where_keras_known,
     written_for_one,
 )
-from cfgfix.code.model.expressions import dotted, walk
+from cfgfix.code.model.expressions import dotted, is_name, walk
 from cfgfix.code.model.hit import Hit, Step, at, hit_at
+from cfgfix.code.model.nodes import Attribute, Binary, Call, Expr, Name
 from cfgfix.code.model.program import Program, fold, is_keras_model
-from cfgfix.code.model.summary import ATTRIBUTE, BINARY, CALL, NAME, Call, Event, Expr, Scope
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Instance, Made, Site, Value, alternatives
 from cfgfix.code.tensorflow.requirement import LATER_MINORS
 
@@ -57,7 +58,7 @@ def second_list(program: Program) -> Iterator[Hit]:
         return
     groups: dict[tuple[int, str], dict[int, Site]] = defaultdict(dict)
     for site in program.flow.under("keras.optimizers."):
-        shown = dotted(site.call.func[1]) if site.call.func[0] == ATTRIBUTE else None
+        shown = dotted(site.call.func.base) if isinstance(site.call.func, Attribute) else None
         if shown is not None and site.call.method in ("apply_gradients", "minimize"):
             groups[id(site.scope), shown].setdefault(site.call.number, site)
     for (_, shown), found in groups.items():
@@ -129,7 +130,7 @@ def _is_new(value: Value) -> bool:
 def _builds(call: Call, name: str) -> bool:
     """Tell whether a call may build the optimizer of some name: `optimizer.build(variables)`, or `model.compile(optimizer)`."""
     if call.method == "build":
-        return (dotted(call.func[1]) or "").rpartition(".")[2] == name
+        return (dotted(call.receiver) or "").rpartition(".")[2] == name
     given = call.argument(0, "optimizer") if call.method == "compile" else None
     return given is not None and (dotted(given) or "").rpartition(".")[2] == name
 
@@ -143,14 +144,14 @@ def _bindings(program: Program, scope: Scope, shown: str) -> list[tuple[Event, S
             here = program.outer(here)
         return [(event, here) for event in here.binding(last)] if here is not None else []
     owner = program.owner(scope)
-    if owner is None or "." in head or not scope.params or scope.params[0][0] != head:
+    if owner is None or "." in head or not scope.params or scope.params[0].name != head:
         return []
     return [
         (event, item)
         for item in scope.module.summary.scopes
         if program.owner(item) is owner
         for event in item.events()
-        if any(target[0] == ATTRIBUTE and dotted(target) == shown for target in event.targets)
+        if any(isinstance(target, Attribute) and dotted(target) == shown for target in event.targets)
     ]
 
 
@@ -168,7 +169,7 @@ def _pair(program: Program, sites: list[Site]) -> tuple[Site, Site, str, str] | 
 
 def _models(program: Program, site: Site) -> frozenset[str] | None:
     """Return the models, as written, whose variables a call is given; None where that is not certain."""
-    call, scope = site.call, site.scope
+    call = site.call
     if call.opaque:
         return None
     if call.method == "minimize":
@@ -176,14 +177,14 @@ def _models(program: Program, site: Site) -> frozenset[str] | None:
     pairs = call.argument(0, "grads_and_vars")
     for _ in range(_DEPTH):
         pairs = _bound(site, pairs)
-        if pairs is None or pairs[0] != CALL:
+        if pairs is None or not isinstance(pairs, Call):
             return None
-        inner = scope.calls[pairs[1]]
-        if inner.keywords or not inner.args or inner.func[0] != NAME:
+        inner = pairs
+        if inner.keywords or not inner.args or not isinstance(inner.func, Name):
             return None
-        if inner.func[1] == "zip" and len(inner.args) == 2:
+        if inner.func.name == "zip" and len(inner.args) == 2:
             return _of_list(program, site, inner.args[1])
-        if inner.func[1] not in ("list", "tuple"):
+        if inner.func.name not in ("list", "tuple"):
             return None
         pairs = inner.args[0]
     return None
@@ -191,9 +192,9 @@ def _models(program: Program, site: Site) -> frozenset[str] | None:
 
 def _bound(site: Site, expr: Expr | None) -> Expr | None:
     """Return what the only statement that binds a name in the scope gives it; another expression as it is."""
-    if expr is None or expr[0] != NAME:
+    if expr is None or not isinstance(expr, Name):
         return expr
-    bound = bound_once(site.scope, expr[1], site.call.block)
+    bound = bound_once(site.scope, expr.name, site.call.block)
     return bound[0] if bound is not None and bound[1] is site.scope else None
 
 
@@ -201,12 +202,12 @@ def _of_list(program: Program, site: Site, expr: Expr | None, depth: int = 0) ->
     expr = _bound(site, expr)
     if expr is None or depth > _DEPTH:
         return None
-    if expr[0] == ATTRIBUTE and expr[2] in _LISTS:
-        shown = dotted(expr[1])
-        return frozenset({shown}) if shown is not None and _is_model(program, site, expr[1]) else None
-    if expr[0] == BINARY and expr[1] == "+":
-        left = _of_list(program, site, expr[2], depth + 1)
-        right = _of_list(program, site, expr[3], depth + 1)
+    if isinstance(expr, Attribute) and expr.attribute in _LISTS:
+        shown = dotted(expr.base)
+        return frozenset({shown}) if shown is not None and _is_model(program, site, expr.base) else None
+    if isinstance(expr, Binary) and expr.operator == "+":
+        left = _of_list(program, site, expr.left, depth + 1)
+        right = _of_list(program, site, expr.right, depth + 1)
         return left | right if left is not None and right is not None else None
     return None
 
@@ -236,12 +237,12 @@ def _made_of(program: Program, scope: Scope, shown: str) -> set[str]:
         name, here = pending.pop()
         for event, where in _bindings(program, here, name):
             for part in walk(event.value, where) if event.value is not None else ():
-                inner = dotted(part) if part[0] in (NAME, ATTRIBUTE) else None
+                inner = dotted(part) if isinstance(part, (Name, Attribute)) else None
                 if inner is not None and inner not in found:
                     found.add(inner)
                     pending.append((inner, where))
-                if part[0] == CALL:
-                    found |= _named_inside(program, where, part[1])
+                if isinstance(part, Call):
+                    found |= _named_inside(program, where, part.number)
     return found
 
 
@@ -255,7 +256,7 @@ def _named_inside(program: Program, scope: Scope, number: int) -> set[str]:
         for event in target.scope.events()
         if event.value is not None
         for part in walk(event.value, target.scope)
-        if part[0] in (NAME, ATTRIBUTE) and (name := dotted(part)) is not None
+        if isinstance(part, (Name, Attribute)) and (name := dotted(part)) is not None
     }
 
 
@@ -440,16 +441,16 @@ def _around(program: Program, outer: Scope, scope: Scope) -> bool:
 def _made_here(site: Site, block: int) -> bool:
     """Tell whether the model that is compiled is made anew in a block: its name is given what a call returns there."""
     scope = site.scope
-    model = site.call.func[1]
-    if model[0] != NAME:
-        return bool(model[0] == CALL)
+    model = site.call.receiver
+    if not isinstance(model, Name):
+        return bool(isinstance(model, Call))
     return any(
         event.kind == "assign"
         and event.value is not None
-        and event.value[0] == CALL
+        and isinstance(event.value, Call)
         and inside(scope, event.block, block)
         and event.place[:2] < site.call.place[:2]
-        for event in scope.binding(model[1])
+        for event in scope.binding(model.name)
     )
 
 
@@ -478,21 +479,20 @@ def made_each_step(program: Program) -> Iterator[Hit]:
             # It keeps nothing.
             continue
         bound = [
-            event
+            target
             for event in scope.events()
-            if event.kind == "assign"
-            and event.value == (CALL, site.call.number)
-            and len(event.targets) == 1
-            and event.targets[0][0] == NAME
+            if event.kind == "assign" and event.value is site.call and len(event.targets) == 1
+            for target in event.targets
+            if isinstance(target, Name)
         ]
-        if len(bound) != 1 or len(scope.binding(bound[0].targets[0][1])) != 1:
+        if len(bound) != 1 or len(scope.binding(bound[0].name)) != 1:
             continue
-        name = bound[0].targets[0]
+        name = bound[0]
         loop = innermost_loop(scope, site.call.block)
         applied = [
             call
             for call in scope.calls
-            if call.method in ("apply_gradients", "minimize") and call.func[1][:2] == name[:2]
+            if call.method in ("apply_gradients", "minimize") and is_name(call.receiver, name.name)
         ]
         if not applied or any(innermost_loop(scope, call.block) != loop for call in applied):
             continue

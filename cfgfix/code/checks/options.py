@@ -10,8 +10,9 @@ from cfgfix.code.inference.guards import expects_absence, statement_of
 from cfgfix.code.inference.releases import IMPORTS, api, of_other_releases, written_for_one
 from cfgfix.code.model.expressions import constant, dotted, place_of, text
 from cfgfix.code.model.hit import Hit, Rewrite, hit_at
+from cfgfix.code.model.nodes import Attribute, Dictionary, Expr, Literal, Name
 from cfgfix.code.model.program import Program, once
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Event, Expr, Scope
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.tensorflow.api import Api
 
 NEEDLES = IMPORTS
@@ -42,9 +43,9 @@ _INSTEAD = {
 
 
 @once
-def _options(program: Program) -> list[tuple[Scope, Event, Expr, str]]:
+def _options(program: Program) -> list[tuple[Scope, Event, Attribute, str]]:
     """Return the assignments to attributes of `tf.data.Options`: scope, statement, target, path below the options."""
-    found: list[tuple[Scope, Event, Expr, str]] = []
+    found: list[tuple[Scope, Event, Attribute, str]] = []
     for module in program.modules:
         for scope, event, target in module.stores():
             path = _option_path(program, scope, target) if len(event.targets) == 1 else None
@@ -55,10 +56,10 @@ def _options(program: Program) -> list[tuple[Scope, Event, Expr, str]]:
 
 def _option_path(program: Program, scope: Scope, target: Expr) -> str | None:
     names: list[str] = []
-    base = target
-    while base[0] == ATTRIBUTE:
-        names.append(base[2])
-        base = base[1]
+    base: Expr = target
+    while isinstance(base, Attribute):
+        names.append(base.attribute)
+        base = base.base
         if _is_options(program, scope, base):
             return ".".join(reversed(names))
         if names[-1] == "experimental_optimization" and len(names) > 1:
@@ -70,7 +71,7 @@ def _option_path(program: Program, scope: Scope, target: Expr) -> str | None:
 def _is_options(program: Program, scope: Scope, expr: Expr) -> bool:
     from cfgfix.code.inference.hot_paths import made_of
 
-    return expr[0] == NAME and made_of(value_named(program, scope, expr[1]), _OPTIONS) is not None
+    return isinstance(expr, Name) and made_of(value_named(program, scope, expr.name), _OPTIONS) is not None
 
 
 def _option_mask(table: Api, path: str) -> int | None:
@@ -84,7 +85,7 @@ def _option_mask(table: Api, path: str) -> int | None:
     return table.member(part, second) if part is not None else None
 
 
-def _removed(program: Program) -> Iterator[tuple[Scope, Event, Expr, str, int]]:
+def _removed(program: Program) -> Iterator[tuple[Scope, Event, Attribute, str, int]]:
     table = api(program)
     if table.silent:
         return
@@ -125,7 +126,7 @@ def removed_option_in_try(program: Program) -> Iterator[Hit]:
             and item.place[0] > event.place[2]
             and item.kind != "import"
             and id(item) not in gone_too
-            and not only_tells(item, scope)
+            and not only_tells(item)
         ]
         if not later:
             # Nothing is lost but what this TensorFlow does not have anyway: the guard is meant.
@@ -147,22 +148,22 @@ def removed_option_in_try(program: Program) -> Iterator[Hit]:
         )
 
 
-def _option_hit(table: Api, scope: Scope, event: Event, target: Expr, path: str, mask: int) -> Hit:
+def _option_hit(table: Api, scope: Scope, event: Event, target: Attribute, path: str, mask: int) -> Hit:
     new = _INSTEAD.get(path)
     rewrites: tuple[Rewrite, ...]
     title = f"Remove {path}"
     if new is not None and table.member(_OPTIONS, new.partition(".")[0]):
-        base = target
+        base: Expr = target
         for _ in path.split("."):
-            base = base[1]
+            base = base.base if isinstance(base, Attribute) else base
         name = dotted(base)
-        rewrites = (Rewrite("replace", scope, target[-1], f"{name}.{new}"),) if name else ()
+        rewrites = (Rewrite("replace", scope, target.place, f"{name}.{new}"),) if name else ()
         title = f"Write {new}"
     else:
         rewrites = (Rewrite("drop-statement", scope, event.place),)
     return Hit(
         scope,
-        target[-1],
+        target.place,
         event.block,
         {"option": path, "gone": table.since(mask), "instead": f"; it is {new} by now" if new else ""},
         severity="error" if not mask & table.admitted else "warning",
@@ -209,14 +210,14 @@ def _aliases(program: Program, old: str, new: str) -> Iterator[Hit]:
         ):
             continue
         inner = target
-        while inner[2] != old:
-            inner = inner[1]
+        while inner.attribute != old and isinstance(inner.base, Attribute):
+            inner = inner.base
         yield Hit(
             scope,
-            inner[-1],
+            inner.place,
             event.block,
             {"option": old, "new": new},
-            rewrites=(Rewrite("rename", scope, inner[-1], new),),
+            rewrites=(Rewrite("rename", scope, inner.place, new),),
         )
 
 
@@ -252,21 +253,21 @@ and `tensorflow/python/eager/context.py`, `_config` of the rewriter)."""
 def _grappler(program: Program) -> Iterator[tuple[Hit, str, bool]]:
     for site in program.flow.named("tensorflow.config.optimizer.set_experimental_options"):
         argument = site.call.argument(0, "options")
-        if argument is None or argument[0] != "d":
+        if not isinstance(argument, Dictionary):
             continue
-        for key, value in argument[1]:
-            if key is not None and key[0] == CONSTANT and isinstance(key[1], str):
-                on = value[0] == CONSTANT and value[1] is True
+        for key, value in argument.entries:
+            if key is not None and isinstance(key, Literal) and isinstance(key.value, str):
+                on = isinstance(value, Literal) and value.value is True
                 place = place_of(argument, site.scope)
                 event = statement_of(site.scope, site.call.block, site.call.place)
                 rewrites: tuple[Rewrite, ...] = ()
-                if len(argument[1]) == 1 and event is not None and event.value == (CALL, site.call.number):
+                if len(argument.entries) == 1 and event is not None and event.value is site.call:
                     rewrites = (Rewrite("drop-statement", site.scope, event.place),)
                 elif place is not None:
-                    rewrites = (Rewrite("drop-item", site.scope, place, name=key[1]),)
+                    rewrites = (Rewrite("drop-item", site.scope, place, name=key.value),)
                 yield (
-                    Hit(site.scope, key[-1], site.call.block, {"key": key[1]}, rewrites=rewrites),
-                    key[1],
+                    Hit(site.scope, key.place, site.call.block, {"key": key.value}, rewrites=rewrites),
+                    key.value,
                     on,
                 )
 
@@ -307,7 +308,7 @@ def _policy_beside(hit: Hit) -> bool:
     scope = hit.scope
     around = set(scope.block_numbers(hit.block))
     for call in scope.calls:
-        name = call.method or (call.func[1] if call.func[0] == NAME else "")
+        name = call.method or (call.func.name if isinstance(call.func, Name) else "")
         if (
             name in ("set_global_policy", "set_policy", "set_dtype_policy")
             and call.block in around
@@ -332,20 +333,20 @@ def jit_switch(program: Program) -> Iterator[Hit]:
     """Find `tf.config.optimizer.set_jit(True)`, and texts that silently mean off."""
     for site in program.flow.named("tensorflow.config.optimizer.set_jit"):
         value = site.call.argument(0, "enabled")
-        if value is None or value[0] != CONSTANT:
+        if value is None or not isinstance(value, Literal):
             continue
-        if value[1] is True:
+        if value.value is True:
             yield hit_at(
                 site,
                 values={"value": "True", "what": "is an old name for 'autoclustering'"},
-                rewrites=(Rewrite("replace", site.scope, value[-1], '"autoclustering"'),),
+                rewrites=(Rewrite("replace", site.scope, value.place, '"autoclustering"'),),
                 severity="info",
             )
-        elif isinstance(value[1], str) and value[1] != "autoclustering":
+        elif isinstance(value.value, str) and value.value != "autoclustering":
             yield hit_at(
                 site,
                 values={
-                    "value": repr(value[1]),
+                    "value": repr(value.value),
                     "what": "silently turns XLA off: only 'autoclustering' turns it on",
                 },
             )

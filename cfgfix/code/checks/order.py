@@ -26,10 +26,11 @@ from cfgfix.code.checks.common import (
 from cfgfix.code.checks.moves import ELSEWHERE, REGROUPS, move
 from cfgfix.code.inference.guards import statement_of, unnegated
 from cfgfix.code.model import comments as remarks
-from cfgfix.code.model.expressions import constant, text, walk
+from cfgfix.code.model.expressions import constant, is_name, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.nodes import Attribute, Call, Compare, Name
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, COMPARE, NAME, Event, Scope
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Constant, Dataset, Site
 
 NEEDLES = (b"prefetch", b".shuffle(", b".cache(", b".shard(", b".repeat(", b".take(", b".skip(")
@@ -55,10 +56,10 @@ def _dropped(site: Site) -> bool:
     """Tell whether nothing gets what a call makes: it, or the chain that it begins, is a statement of its own."""
     for event in site.scope.events():
         expr = event.value if event.kind == "expr" else None
-        while expr is not None and expr[0] in (CALL, ATTRIBUTE):
-            if expr[0] == CALL and expr[1] == site.call.number:
+        while expr is not None and isinstance(expr, (Call, Attribute)):
+            if isinstance(expr, Call) and expr.number == site.call.number:
                 return True
-            expr = site.scope.calls[expr[1]].func if expr[0] == CALL else expr[1]
+            expr = expr.func if isinstance(expr, Call) else expr.base
     return False
 
 
@@ -118,15 +119,15 @@ def _without(site: Site) -> tuple[Rewrite, ...]:
     """Return the fix that takes a method call out: of its chain, or the statement `d = d.prefetch(n)` as a whole."""
     call = site.call
     func = call.func
-    if func[0] != ATTRIBUTE:
+    if not isinstance(func, Attribute):
         return ()
     event = _statement(site)
     if (
         event is not None
-        and func[1][0] == NAME
+        and isinstance(func.base, Name)
         and event.targets
-        and event.targets[0][0] == NAME
-        and event.targets[0][1] == func[1][1]
+        and isinstance(event.targets[0], Name)
+        and event.targets[0].name == func.base.name
     ):
         return (Rewrite("drop-statement", site.scope, event.place),)
     return (Rewrite("unchain", site.scope, call.place),)
@@ -135,7 +136,7 @@ def _without(site: Site) -> tuple[Rewrite, ...]:
 def _statement(site: Site) -> Event | None:
     """Return the assignment whose whole value a call is, with one target, or None."""
     for event in site.scope.events():
-        if event.kind == "assign" and event.value == (CALL, site.call.number) and len(event.targets) == 1:
+        if event.kind == "assign" and event.value is site.call and len(event.targets) == 1:
             return event
     return None
 
@@ -266,15 +267,13 @@ def _read_once(site: Site) -> bool:
         (
             event
             for event in scope.events()
-            if event.kind == "assign"
-            and event.value is not None
-            and (CALL, site.call.number) in walk(event.value, scope)
+            if event.kind == "assign" and event.value is not None and site.call in walk(event.value, scope)
         ),
         None,
     )
-    if made is None or len(made.targets) != 1 or made.targets[0][0] != NAME:
+    if made is None or len(made.targets) != 1 or not isinstance(made.targets[0], Name):
         return False
-    name = made.targets[0][1]
+    name = made.targets[0].name
     if len(scope.binding(name)) != 1 or scope.loops(made.block):
         return False
     turns = 0
@@ -284,7 +283,7 @@ def _read_once(site: Site) -> bool:
                 if (
                     expr is None
                     or event is made
-                    or (NAME, name) not in (part[:2] for part in walk(expr, inner))
+                    or not any(is_name(part, name) for part in walk(expr, inner))
                 ):
                     continue
                 if inner is not scope or event.kind != "for" or scope.loops(event.block):
@@ -299,7 +298,7 @@ def _shuffled_before(batch: Site) -> bool:
         call.method == "shuffle"
         and call.args + call.keywords
         and call.place[:2] < batch.call.place[:2]
-        and text(call.func[1], batch.scope) == text(batch.call.func[1], batch.scope)
+        and text(call.receiver, batch.scope) == text(batch.call.receiver, batch.scope)
         for call in batch.scope.calls
     )
 
@@ -317,7 +316,8 @@ def _made_up(way: list[Dataset]) -> bool:
             shown = [text(argument, scope)]
             for event in scope.events():
                 if event.value is not None and any(
-                    target[0] == NAME and target[1] in names_in(argument, scope) for target in event.targets
+                    isinstance(target, Name) and target.name in names_in(argument, scope)
+                    for target in event.targets
                 ):
                     shown.append(text(event.value, scope))
             if any(_RANDOM_DATA.search(item) for item in shown):
@@ -363,9 +363,9 @@ def _draws(program: Program, scope: Scope, seen: set[int]) -> bool:
         return False
     seen.add(id(scope))
     return any(
-        _DRAWS.search(str(call.func[2] if call.func[0] == ATTRIBUTE else call.func[1]))
+        _DRAWS.search(str(call.func.attribute if isinstance(call.func, Attribute) else call.func.name))
         for call in scope.calls
-        if call.func[0] in (ATTRIBUTE, NAME)
+        if isinstance(call.func, (Attribute, Name))
     ) or any(
         _draws(program, target.scope, seen) for site in program.flow.within(scope) for target in site.targets
     )
@@ -380,13 +380,15 @@ def _sampled(program: Program, made: Site) -> bool:
     for event in reversed(list(scope.events())):
         if event.kind != "assign" or event.value is None or event.place > made.call.place:
             continue
-        bound = {part[1] for target in event.targets for part in walk(target, scope) if part[0] == NAME}
+        bound = {
+            part.name for target in event.targets for part in walk(target, scope) if isinstance(part, Name)
+        }
         if not bound & wanted:
             continue
         for part in walk(event.value, scope):
-            if part[0] != CALL:
+            if not isinstance(part, Call):
                 continue
-            call = scope.calls[part[1]]
+            call = part
             if call.method is not None and _SAMPLES.match(call.method):
                 return True
             if any(
@@ -549,7 +551,11 @@ def _not_for_training(site: Site) -> bool:
         if block.kind != "if" or block.test is None:
             continue
         test, branch = unnegated(block.test, block.branch)
-        if test[0] == COMPARE and len(test[2]) == 1 and test[2][0][0] in ("!=", "not in", "is not"):
+        if (
+            isinstance(test, Compare)
+            and len(test.rights) == 1
+            and test.rights[0][0] in ("!=", "not in", "is not")
+        ):
             branch = not branch
         shown = text(test, site.scope).lower()
         if ("train" in shown) is not branch and re.search(r"train|valid|eval|test|infer|predict", shown):

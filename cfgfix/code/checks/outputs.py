@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.checks.common import in_tests, keras_model_method, short
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import IMPORTS, written_for_one
-from cfgfix.code.model.expressions import constant
+from cfgfix.code.model.expressions import alike, constant, is_name, is_none
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name
 from cfgfix.code.model.program import Program, fold, is_keras_model
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, ITEMS, NAME, Call, Expr, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import External, Instance, Items, Made, Site, Value, alternatives
 
 NEEDLES = (b"crossentropy", b"Crossentropy", b"_with_logits", *IMPORTS)
@@ -80,14 +81,14 @@ def _loss_of(site: Site, given: Expr | None, value: Value | None) -> tuple[str, 
     """Return how a loss given to `compile` is written, where it takes probabilities, and the call that makes it."""
     if given is None or site.call.opaque:
         return None
-    if given[0] == ITEMS and len(given[2]) == 1:
-        given = given[2][0]
+    if isinstance(given, Collection) and len(given.items) == 1:
+        given = given.items[0]
         value = value.items[0] if isinstance(value, Items) and value.items else value
     found = alternatives(value)
     if len(found) != 1:
         return None
     item = found[0]
-    text = constant(given) if given[0] == CONSTANT else getattr(item, "value", None)
+    text = constant(given) if isinstance(given, Literal) else getattr(item, "value", None)
     if isinstance(text, str):
         return (f"'{text}'", None) if text in _OF_PROBABILITIES else None
     if isinstance(item, External) and _LOSS.fullmatch(fold(item.name)):
@@ -159,15 +160,15 @@ def probabilities_as_logits(program: Program) -> Iterator[Hit]:
 def _made_by(scope: Scope, expr: Expr) -> Call | None:
     """Return the call whose result an expression is: itself, or the only one that its name is given."""
     for _ in range(_DEPTH):
-        if expr[0] == CALL:
-            found: Call = scope.calls[expr[1]]
+        if isinstance(expr, Call):
+            found: Call = expr
             return found
-        if expr[0] != NAME:
+        if not isinstance(expr, Name):
             return None
-        bound = scope.binding(expr[1])
+        bound = scope.binding(expr.name)
         if len(bound) != 1 or bound[0].kind != "assign" or bound[0].value is None:
             return None
-        if not any(target[:2] == expr[:2] for target in bound[0].targets):
+        if not any(is_name(target, expr.name) for target in bound[0].targets):
             return None
         expr = bound[0].value
     return None
@@ -213,7 +214,7 @@ def _last_of_list(program: Program, site: Site) -> Site | None:
         (
             target
             for event in scope.events()
-            if event.kind == "assign" and event.value == (CALL, site.call.number) and len(event.targets) == 1
+            if event.kind == "assign" and event.value is site.call and len(event.targets) == 1
             for target in event.targets
         ),
         None,
@@ -223,10 +224,11 @@ def _last_of_list(program: Program, site: Site) -> Site | None:
             call
             for call in scope.calls
             if call.method in ("add", "pop")
-            and call.func[1][:-1] == name[:-1]
+            and call.receiver is not None
+            and alike(call.receiver, name)
             and call.place > site.call.place
         ]
-        if name[0] == NAME and len(scope.binding(name[1])) != 1:
+        if isinstance(name, Name) and len(scope.binding(name.name)) != 1:
             return None
         if added:
             last = max(added, key=lambda call: call.place)
@@ -255,22 +257,22 @@ def _layer_of(program: Program, scope: Scope, expr: Expr | None, before: Call) -
     for _ in range(_DEPTH):
         if expr is None:
             return None
-        if expr[0] == ITEMS and len(expr[2]) == 1:
-            expr = expr[2][0]
+        if isinstance(expr, Collection) and len(expr.items) == 1:
+            expr = expr.items[0]
             continue
-        if expr[0] == NAME:
-            bound = [event for event in scope.binding(expr[1]) if event.place[:2] < before.place[:2]]
+        if isinstance(expr, Name):
+            bound = [event for event in scope.binding(expr.name) if event.place[:2] < before.place[:2]]
             last = bound[-1] if bound else None
             if last is None or last.kind != "assign" or not inside(scope, before.block, last.block):
                 return None
-            if not any(target[:2] == expr[:2] for target in last.targets):
+            if not any(is_name(target, expr.name) for target in last.targets):
                 return None
             expr = last.value
             continue
-        if expr[0] != CALL:
+        if not isinstance(expr, Call):
             return None
-        call = scope.calls[expr[1]]
-        if call.func[0] == CALL:
+        call = expr
+        if isinstance(call.func, Call):
             return _layer_made(program, scope, call.func)
         for site in program.flow.within(scope):
             if site.call is call:
@@ -290,7 +292,7 @@ def _last_of_class(program: Program, instance: Instance) -> Site | None:
     if len(returns) != 1 or returns[0].value is None:
         return None
     call = _last_call(method, returns[0].value)
-    if call is None or call.func[0] != ATTRIBUTE:
+    if call is None or not isinstance(call.func, Attribute):
         return None
     for value in alternatives(program.flow.stands_for(method, call.func)):
         if isinstance(value, Made) and value.site is not None and _LAYER.fullmatch(value.name):
@@ -300,12 +302,12 @@ def _last_of_class(program: Program, instance: Instance) -> Site | None:
 
 def _last_call(scope: Scope, expr: Expr) -> Call | None:
     for _ in range(_DEPTH):
-        if expr[0] == CALL:
-            found: Call = scope.calls[expr[1]]
+        if isinstance(expr, Call):
+            found: Call = expr
             return found
-        if expr[0] != NAME:
+        if not isinstance(expr, Name):
             return None
-        bound = scope.binding(expr[1])
+        bound = scope.binding(expr.name)
         if not bound or bound[-1].kind != "assign" or bound[-1].block != 0 or bound[-1].value is None:
             return None
         expr = bound[-1].value
@@ -320,10 +322,10 @@ def _activation(program: Program, layer: Site) -> str | None:
     given = call.argument(1, "activation") if layer.name.endswith(".Dense") else call.keyword("activation")
     if not layer.name.endswith(".Dense") and len(call.args) > 2:
         return None
-    if given is None or given[:2] == (CONSTANT, None):
+    if given is None or is_none(given):
         return "linear"
-    if given[0] == NAME:
-        given = _always(program, layer.scope, given[1]) or given
+    if isinstance(given, Name):
+        given = _always(program, layer.scope, given.name) or given
     shown = constant(given)
     if isinstance(shown, str):
         return shown
@@ -335,20 +337,21 @@ def _activation(program: Program, layer: Site) -> str | None:
 
 def _always(program: Program, scope: Scope, name: str) -> Expr | None:
     """Return the constant that a parameter has in every call of its function; its default where none gives it."""
-    position = next((number for number, item in enumerate(scope.params) if item[0] == name), None)
+    position = next((number for number, item in enumerate(scope.params) if item.name == name), None)
     if position is None or scope.binding(name):
         return None
-    default = scope.params[position][2]
-    found: list[Expr | None] = []
+    default = scope.params[position].default
+    found: list[Literal] = []
     for caller in program.flow.callers(scope):
         if caller.call.opaque:
             return None
         offset = int(any(target.receiver is not None for target in caller.targets))
         given = caller.call.argument(position - offset, name)
-        found.append(given if given is not None else default)
-    if not found or any(item is None or item[0] != CONSTANT for item in found):
-        return None
-    return found[0] if len({item[1] for item in found if item is not None}) == 1 else None
+        given = given if given is not None else default
+        if not isinstance(given, Literal):
+            return None
+        found.append(given)
+    return found[0] if len({item.value for item in found}) == 1 else None
 
 
 def check(program: Program) -> Iterable[Hit]:

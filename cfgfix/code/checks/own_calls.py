@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from cfgfix.code.checks.common import in_tests
 from cfgfix.code.inference.releases import IMPORTS
-from cfgfix.code.model.expressions import dotted
+from cfgfix.code.model.expressions import dotted, is_name
 from cfgfix.code.model.hit import Hit, Step
+from cfgfix.code.model.nodes import Attribute, Call, Expr, Name
 from cfgfix.code.model.program import Program, fold, is_keras_part
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, NAME, Call, Expr, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import ClassValue, Function
 from cfgfix.core.records import dataclass
 
@@ -99,14 +100,14 @@ class _Certain:
 
     def _steady(self, scope: Scope, func: Expr) -> bool:
         """Tell whether the first name of what is called is bound once where it is bound."""
-        while func[0] == ATTRIBUTE:
-            func = func[1]
-        if func[0] != NAME:
+        while isinstance(func, Attribute):
+            func = func.base
+        if not isinstance(func, Name):
             return False
         here: Scope | None = scope
         while here is not None:
-            if func[1] in here.names or here.kind == "module":
-                return self._bindings(here, func[1]) <= 1
+            if func.name in here.names or here.kind == "module":
+                return self._bindings(here, func.name) <= 1
             here = self._program.outer(here)
         return False
 
@@ -168,7 +169,7 @@ class _Certain:
         """Tell whether each base of a class is a class of the project, or one outside that has a name."""
         outer = self._program.outer(owner) or owner
         for base in owner.bases:
-            if base[:2] == (NAME, "object"):
+            if is_name(base, "object"):
                 continue
             if (
                 self._program.static_value(base, outer) is None
@@ -182,7 +183,7 @@ class _Certain:
         outer = self._program.outer(scope) or scope
         found = set()
         for decorator in scope.decorators:
-            func = outer.calls[decorator[1]].func if decorator[0] == CALL else decorator
+            func = decorator.func if isinstance(decorator, Call) else decorator
             name = fold(self._program.static_name(func, outer) or dotted(func) or "")
             if name not in _KEPT:
                 return None
@@ -205,7 +206,9 @@ class _Certain:
                             self._overridden.setdefault(method, []).append(scope)
                         continue
                     for event in scope.events():
-                        self._stored |= {target[2] for target in event.targets if target[0] == ATTRIBUTE}
+                        self._stored |= {
+                            target.attribute for target in event.targets if isinstance(target, Attribute)
+                        }
         return name in self._stored or any(
             owner in self._program.bases(other)[0]
             for other in self._overridden.get(name, ())
@@ -221,25 +224,25 @@ def _has_metaclass(owner: Scope) -> bool:
 def _problem(callee: _Callee, call: Call) -> str | None:
     """Return what Python says of a call, or None where it takes the arguments."""
     params = callee.scope.params
-    plain = [item for item in params if item[3] == "plain"][callee.bound :]
-    kinds = {item[3] for item in params}
-    if callee.bound and not any(item[3] == "plain" for item in params):
+    plain = [item for item in params if item.kind == "plain"][callee.bound :]
+    kinds = {item.kind for item in params}
+    if callee.bound and not any(item.kind == "plain" for item in params):
         return None
     if "*" not in kinds and len(call.args) > len(plain):
         return f"takes {_count(len(plain), 'positional argument')}, {len(call.args)} are given"
     named = {name for name, _ in call.keywords if name is not None}
-    taken = {item[0] for item in plain} | {item[0] for item in params if item[3] == "keyword"}
+    taken = {item.name for item in plain} | {item.name for item in params if item.kind == "keyword"}
     if "**" not in kinds:
         unknown = sorted(named - taken)
         if unknown:
             return f"does not take {_listed(unknown)}"
-    twice = [item[0] for item in plain[: len(call.args)] if item[0] in named]
+    twice = [item.name for item in plain[: len(call.args)] if item.name in named]
     if twice and "**" not in kinds:
         return f"is given {_listed(twice)} twice"
     lacking = [
         name
         for number, (name, _, default, kind) in enumerate(
-            (*plain, *(item for item in params if item[3] == "keyword"))
+            (*plain, *(item for item in params if item.kind == "keyword"))
         )
         if default is None and name not in named and (kind == "keyword" or number >= len(call.args))
     ]

@@ -29,22 +29,22 @@ from cfgfix.code.checks.sizes import EXPENSIVE, NO_ALIAS, buffered
 from cfgfix.code.inference.flow.datasets import DATASET
 from cfgfix.code.inference.hot_paths import GRAPH, PY_FUNCTIONS, Reach, hot_paths
 from cfgfix.code.inference.releases import written_for_one
-from cfgfix.code.model.expressions import constant, dotted, text, walk
+from cfgfix.code.model.expressions import constant, dotted, place_of, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
-from cfgfix.code.model.program import Module, Program, fold
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    BINARY,
-    BOOLEAN,
-    CALL,
-    COMPARE,
-    CONSTANT,
-    NAME,
-    SUBSCRIPT,
+from cfgfix.code.model.nodes import (
+    Attribute,
+    Binary,
+    Boolean,
+    Call,
+    Compare,
     Expr,
+    Literal,
+    Name,
     Place,
-    Scope,
+    Subscript,
 )
+from cfgfix.code.model.program import Module, Program, fold
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Dataset, External, Site, Value, alternatives, first_dataset
 
 NEEDLES = (b"AUTOTUNE", b".map(", b".interleave(", b".prefetch(", b"deterministic")
@@ -62,7 +62,7 @@ def autotune_min_max(program: Program) -> Iterator[Hit]:
             places = [index for index, value in enumerate(site.args) if is_autotune(value)]
             if not places or len(site.args) < 2 or site.call.keywords or site.call.opaque:
                 continue
-            shown = text((CALL, site.call.number), site.scope)
+            shown = text(site.call, site.scope)
             keep = places[0] if name == "min" else 1 - places[0]
             rewrites: tuple[Rewrite, ...] = ()
             if len(site.args) == 2 and len(places) == 1:
@@ -82,10 +82,10 @@ def autotune_min_max(program: Program) -> Iterator[Hit]:
 
 def _source_text(expr: Expr) -> str | None:
     """Return an expression as source where the summary keeps all of it."""
-    if expr[0] in (NAME, ATTRIBUTE) and dotted(expr) is not None:
+    if isinstance(expr, (Name, Attribute)) and dotted(expr) is not None:
         return dotted(expr)
-    if expr[0] == "k" and isinstance(expr[1], int):
-        return repr(expr[1])
+    if isinstance(expr, Literal) and isinstance(expr.value, int):
+        return repr(expr.value)
     return None
 
 
@@ -96,36 +96,38 @@ def _arithmetic(program: Program) -> Iterator[Hit]:
         scopes = module.summary.scopes
         imported = any(source.endswith(".AUTOTUNE") for scope in scopes for source in scope.imports.values())
         for scope in scopes:
-            if not imported and not any(expr[2] == "AUTOTUNE" for expr, _ in scope.references):
+            if not imported and not any(expr.attribute == "AUTOTUNE" for expr, _ in scope.references):
                 continue
             for event in scope.events():
-                if event.value is None or event.value[0] in (NAME, ATTRIBUTE, CONSTANT):
+                if event.value is None or isinstance(event.value, (Name, Attribute, Literal)):
                     continue
                 for part in walk(event.value, scope):
-                    found = _wrong(part, scope, program) if part[0] in _OPERATIONS else None
+                    found = _wrong(part, scope, program) if isinstance(part, _OPERATIONS) else None
                     if found is not None:
                         place, value = found
                         yield Hit(scope, place, event.block, {"expr": text(part, scope), "value": value})
 
 
-_OPERATIONS = (BINARY, COMPARE, BOOLEAN)
+_OPERATIONS = (Binary, Compare, Boolean)
 
 
 def _wrong(part: Expr, scope: Scope, program: Program) -> tuple[Place, str] | None:
     """Return what is wrong with an operation on AUTOTUNE, or None."""
-    if part[0] == BINARY and part[1] in ("*", "+", "-", "//", "/", "%", "**"):
-        if _is_constant(part[2], scope, program) or _is_constant(part[3], scope, program):
-            return part[4], "a number below zero, which tf.data takes for something else or refuses"
-    elif part[0] == COMPARE and len(part[2]) == 1 and part[2][0][0] in ("<", "<=", ">", ">="):
-        if _is_constant(part[1], scope, program) or _is_constant(part[2][0][1], scope, program):
-            return part[3], "a comparison with -1"
-    elif part[0] == BOOLEAN and part[1] == "or" and _is_constant(part[2][0], scope, program):
-        return part[3], "always AUTOTUNE: -1 counts as true"
+    if isinstance(part, Binary) and part.operator in ("*", "+", "-", "//", "/", "%", "**"):
+        if _is_constant(part.left, scope, program) or _is_constant(part.right, scope, program):
+            return part.place, "a number below zero, which tf.data takes for something else or refuses"
+    elif isinstance(part, Compare) and len(part.rights) == 1 and part.rights[0][0] in ("<", "<=", ">", ">="):
+        if _is_constant(part.left, scope, program) or _is_constant(part.rights[0][1], scope, program):
+            return part.place, "a comparison with -1"
+    elif (
+        isinstance(part, Boolean) and part.operator == "or" and _is_constant(part.operands[0], scope, program)
+    ):
+        return part.place, "always AUTOTUNE: -1 counts as true"
     return None
 
 
 def _is_constant(expr: Expr, scope: Scope, program: Program) -> bool:
-    if expr[0] not in (NAME, ATTRIBUTE):
+    if not isinstance(expr, (Name, Attribute)):
         return False
     name = program.static_name(expr, scope)
     return name in ("tensorflow.data.AUTOTUNE", "tensorflow.data.experimental.AUTOTUNE")
@@ -346,7 +348,7 @@ def prefetch_proven_missing(program: Program) -> Iterator[Hit]:
                 severity="info",
                 values={"reason": "prefetch(0) asks for no buffer and keeps TensorFlow from adding one"},
                 rewrites=(Rewrite("replace", site.scope, _argument_place(site), name),)
-                if name and (site.call.argument(0, "buffer_size") or ("",))[0] == "k"
+                if name and isinstance(site.call.argument(0, "buffer_size"), Literal)
                 else (),
             )
 
@@ -355,8 +357,7 @@ def _argument_place(site: Site) -> Place:
     """Return where the buffer size of a `prefetch` stands."""
     expr = site.call.argument(0, "buffer_size")
     assert expr is not None
-    place: Place = expr[2]
-    return place
+    return place_of(expr, site.scope) or site.call.place
 
 
 def _parents(dataset: Dataset) -> list[Dataset]:
@@ -493,7 +494,14 @@ def _model_takes_rows(program: Program, module: Module) -> bool:
 def _batched_first(site: Site, batch: Site, function: Scope) -> dict[str, Any]:
     """Return the fix that puts a map behind batch; one that parses single examples then parses batches of them."""
     rewrites = move(site, batch, behind=True)
-    single = next((call for call in function.calls if call.method == "parse_single_example"), None)
+    single = next(
+        (
+            call.func
+            for call in function.calls
+            if isinstance(call.func, Attribute) and call.func.attribute == "parse_single_example"
+        ),
+        None,
+    )
     if not rewrites:
         return {"no_fix": ELSEWHERE}
     if single is None:
@@ -505,7 +513,7 @@ def _batched_first(site: Site, batch: Site, function: Scope) -> dict[str, Any]:
         return {
             "no_fix": "parse_single_example has to become parse_example, and others may call the function"
         }
-    return {"rewrites": (*rewrites, Rewrite("rename", function, single.func[3], "parse_example"))}
+    return {"rewrites": (*rewrites, Rewrite("rename", function, single.place, "parse_example"))}
 
 
 _ELEMENTWISE = frozenset(
@@ -560,11 +568,11 @@ def _elementwise(scope: Scope, program: Program) -> str | None:
         if event.kind not in ("return", "assign") or event.value is None:
             return None
         for part in walk(event.value, scope):
-            if part[0] == SUBSCRIPT:
+            if isinstance(part, Subscript):
                 return None
-            if part[0] == BINARY:
+            if isinstance(part, Binary):
                 arithmetic = True
-                if part[1] not in ("+", "-", "*", "/"):
+                if part.operator not in ("+", "-", "*", "/"):
                     return None
     if not sites and not arithmetic:
         return None
@@ -623,9 +631,9 @@ def _reads_files(program: Program, site: Site) -> bool:
     func = site.call.argument(0, "map_func")
     return (
         func is not None
-        and func[0] == CALL
+        and isinstance(func, Call)
         and any(
-            other.call.number == func[1]
+            other.call.number == func.number
             and other.name == "functools.partial"
             and _is_reader(other.args[0] if other.args else None)
             for other in program.flow.within(site.scope)

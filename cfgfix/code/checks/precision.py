@@ -11,10 +11,10 @@ from cfgfix.code.checks.moves import free_name
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import api, keras_three, where_known
-from cfgfix.code.model.expressions import dotted, text
+from cfgfix.code.model.expressions import dotted, is_name, text
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.nodes import Name
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import NAME
 from cfgfix.code.model.values import Constant, Made, Site, alternatives
 
 NEEDLES = (
@@ -30,10 +30,10 @@ def _kept_policy(site: Site) -> bool:
     given = site.call.argument(0, "policy")
     return (
         given is not None
-        and given[0] == NAME
+        and isinstance(given, Name)
         and any(
             event.value is not None
-            and any(target[:2] == given[:2] for target in event.targets)
+            and any(is_name(target, given.name) for target in event.targets)
             and re.search(r"global_policy\(|dtype_policy\(", text(event.value, site.scope)) is not None
             for event in site.scope.events()
         )
@@ -146,21 +146,21 @@ def unscaled_loss(program: Program) -> Iterator[Hit]:
 def _scaled_loss(apply: Site) -> dict[str, Any]:
     """Return the fix that takes the gradient of the scaled loss: it is scaled on the tape, behind the statement that makes it."""
     scope = apply.scope
-    optimizer = dotted(apply.call.func[1])
+    optimizer = dotted(apply.call.receiver)
     name = free_name(scope, "scaled_loss")
     gradients = [call for call in scope.calls if call.method == "gradient" and call.args]
-    if optimizer is None or name is None or len(gradients) != 1 or gradients[0].args[0][0] != NAME:
+    if optimizer is None or name is None or len(gradients) != 1 or not isinstance(gradients[0].args[0], Name):
         return {"no_fix": "which loss is meant is for you to say"}
     loss = gradients[0].args[0]
-    made = [event for event in scope.binding(loss[1]) if event.kind in ("assign", "augment")]
+    made = [event for event in scope.binding(loss.name) if event.kind in ("assign", "augment")]
     if not made or any(scope.blocks[event.block].kind != "with" for event in made[-1:]):
         return {"no_fix": "the loss is not made in the block of the tape itself"}
     return {
         "rewrites": (
             Rewrite(
-                "insert", scope, made[-1].place, f"{name} = {optimizer}.scale_loss({loss[1]})", behind=True
+                "insert", scope, made[-1].place, f"{name} = {optimizer}.scale_loss({loss.name})", behind=True
             ),
-            Rewrite("replace", scope, loss[-1], name),
+            Rewrite("replace", scope, loss.place, name),
         )
     }
 
@@ -180,7 +180,7 @@ def old_scaling(program: Program) -> Iterator[Hit]:
                     continue
                 rewrites: tuple[Rewrite, ...] = ()
                 if method == "get_scaled_loss":
-                    rewrites = (Rewrite("rename", site.scope, site.call.func[3], "scale_loss"),)
+                    rewrites = (Rewrite("rename", site.scope, site.call.func.place, "scale_loss"),)
                 elif len(site.call.args) == 1 and dotted(site.call.args[0]) is not None:
                     rewrites = (
                         Rewrite("replace", site.scope, site.call.place, dotted(site.call.args[0]) or ""),

@@ -9,22 +9,11 @@ from cfgfix.code.checks.common import few_turns, in_tests, keras_model_method
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import IMPORTS, is_tf_keras, written_for_one
-from cfgfix.code.model.expressions import constant, dotted, text, walk
+from cfgfix.code.model.expressions import alike, constant, dotted, is_name, text, walk
 from cfgfix.code.model.hit import Hit, at, hit_at
+from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Expr, Literal, Name, Slice, Subscript
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    BINARY,
-    CALL,
-    CONSTANT,
-    ITEMS,
-    NAME,
-    SLICE,
-    SUBSCRIPT,
-    Event,
-    Expr,
-    Scope,
-)
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Site
 
 NEEDLES = (b".predict(", *IMPORTS)
@@ -109,7 +98,7 @@ def _few(program: Program, scope: Scope, loop: int, most: int) -> bool:
     """Tell whether a loop has few turns, and so have those around it: over `range`, or over what is written out."""
     while True:
         test = scope.blocks[loop].test
-        written = test is not None and test[0] == ITEMS and len(test[2]) <= most
+        written = test is not None and isinstance(test, Collection) and len(test.items) <= most
         if not written and not few_turns(program, scope, loop, most):
             return False
         above = _innermost(scope, scope.blocks[loop].parent)
@@ -130,12 +119,12 @@ def _reads_frames(scope: Scope, loop: int) -> bool:
         and not call.args
         and inside(scope, call.block, loop)
         and any(
-            (dotted(scope.calls[event.value[1]].func) or "").endswith("VideoCapture")
-            for event in scope.binding(call.func[1][1])
-            if event.kind == "assign" and event.value is not None and event.value[0] == CALL
+            (dotted(event.value.func) or "").endswith("VideoCapture")
+            for event in scope.binding(call.func.base.name)
+            if event.kind == "assign" and event.value is not None and isinstance(event.value, Call)
         )
         for call in scope.calls
-        if call.func[0] == ATTRIBUTE and call.func[1][0] == NAME
+        if isinstance(call.func, Attribute) and isinstance(call.func.base, Name)
     )
 
 
@@ -158,14 +147,14 @@ def _one_sample(expr: Expr, scope: Scope, block: int, depth: int = 5) -> bool:
     """Tell whether an expression is one element made into a batch of one."""
     if depth < 0:
         return False
-    if expr[0] == BINARY:
-        return any(_one_sample(side, scope, block, depth - 1) for side in expr[2:4])
-    if expr[0] == ITEMS:
-        return expr[1] == "list" and len(expr[2]) == 1 and expr[2][0][0] != CONSTANT
-    if expr[0] == SUBSCRIPT:
-        return _takes_one(expr[2], scope)
-    if expr[0] == CALL:
-        call = scope.calls[expr[1]]
+    if isinstance(expr, Binary):
+        return any(_one_sample(side, scope, block, depth - 1) for side in (expr.left, expr.right))
+    if isinstance(expr, Collection):
+        return expr.kind == "list" and len(expr.items) == 1 and not isinstance(expr.items[0], Literal)
+    if isinstance(expr, Subscript):
+        return _takes_one(expr.index, scope)
+    if isinstance(expr, Call):
+        call = expr
         name = (dotted(call.func) or call.method or "").rpartition(".")[2]
         if name == "expand_dims":
             return constant(call.argument(1, "axis")) in (0, (0,), [0])
@@ -174,23 +163,27 @@ def _one_sample(expr: Expr, scope: Scope, block: int, depth: int = 5) -> bool:
         if name == "reshape":
             given = call.args[1:] if _of_library(call.func) else call.args
             shape = given[0] if given else call.keyword("shape") or call.keyword("newshape")
-            first = shape[2][0] if shape is not None and shape[0] == ITEMS and shape[2] else shape
+            first = (
+                shape.items[0]
+                if shape is not None and isinstance(shape, Collection) and shape.items
+                else shape
+            )
             return bool(constant(first) == 1)
         if name in ("array", "asarray", "stack", "convert_to_tensor", "constant", "vstack"):
             inner = call.args[0] if call.args else None
-            if inner is not None and inner[0] == ITEMS and inner[1] == "list":
-                return len(inner[2]) == 1 and inner[2][0][0] != CONSTANT
+            if inner is not None and isinstance(inner, Collection) and inner.kind == "list":
+                return len(inner.items) == 1 and not isinstance(inner.items[0], Literal)
             return inner is not None and _one_sample(inner, scope, block, depth - 1)
         if name in _KEEPS_SHAPE:
-            inner = call.func[1] if call.method and not _of_library(call.func) else (call.args or (None,))[0]
+            inner = call.receiver if call.method and not _of_library(call.func) else (call.args or (None,))[0]
             return inner is not None and _one_sample(inner, scope, block, depth - 1)
         return False
-    if expr[0] == NAME:
-        event = _last(scope, expr[1], block)
+    if isinstance(expr, Name):
+        event = _last(scope, expr.name, block)
         return (
             event is not None
             and event.value is not None
-            and event.value[:2] != expr[:2]
+            and not is_name(event.value, expr.name)
             and _one_sample(event.value, scope, block, depth - 1)
         )
     return False
@@ -199,15 +192,19 @@ def _one_sample(expr: Expr, scope: Scope, block: int, depth: int = 5) -> bool:
 def _of_library(func: Expr) -> bool:
     """Tell whether a method is a function of a module by its usual name, as `np.reshape` is."""
     return (
-        func[0] == ATTRIBUTE and func[1][0] == NAME and func[1][1] in ("np", "numpy", "tf", "tensorflow", "K")
+        isinstance(func, Attribute)
+        and isinstance(func.base, Name)
+        and func.base.name in ("np", "numpy", "tf", "tensorflow", "K")
     )
 
 
 def _takes_one(index: Expr, scope: Scope) -> bool:
     """Tell whether an index takes one sample with its axis: `[i:i+1]`, `[None]`, `[np.newaxis, ...]`, `[[i]]`."""
-    first = index[2][0] if index[0] == ITEMS and index[1] == "tuple" and index[2] else index
-    if first[0] == SLICE:
-        lower, upper, step = first[1:4]
+    first = (
+        index.items[0] if isinstance(index, Collection) and index.kind == "tuple" and index.items else index
+    )
+    if isinstance(first, Slice):
+        lower, upper, step = first.lower, first.upper, first.step
         if upper is None or step is not None:
             return False
         if lower is None:
@@ -216,8 +213,8 @@ def _takes_one(index: Expr, scope: Scope) -> bool:
         return end in (f"{shown} + 1", f"1 + {shown}") or (
             type(constant(lower)) is int and constant(upper) == constant(lower) + 1
         )
-    if first[0] == ITEMS and first[1] == "list":
-        return len(first[2]) == 1
+    if isinstance(first, Collection) and first.kind == "list":
+        return len(first.items) == 1
     return re.fullmatch(r"None|(?:\w+\.)?newaxis", text(first, scope)) is not None
 
 
@@ -227,7 +224,7 @@ def _last(scope: Scope, name: str, block: int) -> Event | None:
     found = None
     for event in scope.binding(name):
         if event.kind in ("assign", "annotate") and event.block in around:
-            if not any(target[:2] == (NAME, name) for target in event.targets):
+            if not any(is_name(target, name) for target in event.targets):
                 return None
             found = event
         elif event.kind == "for" and event.bodies and event.bodies[0][0] in around:
@@ -238,54 +235,52 @@ def _last(scope: Scope, name: str, block: int) -> Event | None:
 def _used_as_one(site: Site) -> bool:
     """Tell whether what comes back is read as the prediction for one sample: `argmax` of all of it, or of its first row."""
     scope = site.scope
-    whole: Expr = (CALL, site.call.number)
+    whole: Expr = site.call
     event = statement_of(scope, site.call.block, site.call.place)
     if (
         event is not None
         and event.kind == "assign"
-        and event.value == whole
+        and event.value is whole
         and len(event.targets) == 1
-        and event.targets[0][0] == NAME
-        and len(scope.binding(event.targets[0][1])) == 1
+        and isinstance(event.targets[0], Name)
+        and len(scope.binding(event.targets[0].name)) == 1
     ):
         whole = event.targets[0]
-    wanted = whole[:2]
     for item in scope.events():
         # `target_f[0][action] = target` writes into the first row.
         for target in item.targets:
             if (
-                target[0] == SUBSCRIPT
-                and target[1][0] == SUBSCRIPT
-                and target[1][1][:2] == wanted
-                and constant(target[1][2]) == 0
+                isinstance(target, Subscript)
+                and isinstance(target.base, Subscript)
+                and alike(target.base.base, whole)
+                and constant(target.base.index) == 0
             ):
                 return True
     for call in scope.calls:
         name = (dotted(call.func) or "").rpartition(".")[2]
         if name in ("argmax", "amax", "max", "nanargmax", "choice", "argsort") and call.args:
             inner = call.args[0]
-            first = inner[0] == SUBSCRIPT and constant(inner[2]) == 0
-            if first and inner[1][:2] == wanted:
+            if isinstance(inner, Subscript) and constant(inner.index) == 0 and alike(inner.base, whole):
                 return True
             if (
                 name == "argmax"
-                and inner[:2] == wanted
+                and alike(inner, whole)
                 and len(call.args) == 1
                 and not any(key in ("axis", "out") for key, _ in call.keywords)
             ):
                 return True
         if call.method in ("argmax", "max", "item") and not call.args and not call.keywords:
-            inner = call.func[1]
-            if inner[:2] == wanted or (
-                inner[0] == SUBSCRIPT and inner[1][:2] == wanted and constant(inner[2]) == 0
-            ):
+            owner = call.receiver
+            if isinstance(owner, Subscript) and constant(owner.index) == 0:
+                owner = owner.base
+            if owner is not None and alike(owner, whole):
                 return True
     return any(
-        part[0] == SUBSCRIPT
-        and part[1][0] == SUBSCRIPT
-        and part[1][1][:2] == wanted
-        and constant(part[1][2]) == 0
-        and constant(part[2]) == 0
+        isinstance(part, Subscript)
+        and isinstance(part.base, Subscript)
+        and alike(part.base.base, whole)
+        and constant(part.base.index) == 0
+        and constant(part.index) == 0
         for item in scope.events()
         if item.value is not None
         for part in walk(item.value, scope)

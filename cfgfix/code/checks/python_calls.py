@@ -28,8 +28,9 @@ from cfgfix.code.inference.hot_paths import ELEMENT, PY_FUNCTIONS, Reach, hot_pa
 from cfgfix.code.inference.releases import IMPORTS, api, keras_three, written_for_one
 from cfgfix.code.model.expressions import children, constant, dotted, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at, steps_to
+from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Literal, Name, Subscript, Yield
 from cfgfix.code.model.program import Program, once
-from cfgfix.code.model.summary import ATTRIBUTE, BINARY, CALL, CONSTANT, ITEMS, NAME, SUBSCRIPT, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Dataset, Site, alternatives, functions_of
 
 NEEDLES = (b"numpy_function", b"py_function", b"py_func", b"from_generator", *PIPELINE, *IMPORTS)
@@ -136,7 +137,7 @@ def _lets_others_run(program: Program, group: list[Site], reach: Reach) -> str |
     """
     root = reach.root.site
     calls = root.call.keyword("num_parallel_calls") if root is not None else None
-    if calls is None or (constant(calls) in (None, 1) and calls[0] == CONSTANT):
+    if calls is None or (constant(calls) in (None, 1) and isinstance(calls, Literal)):
         return None
     library = None
     for site in group:
@@ -264,7 +265,7 @@ def _item_of_dataset(scope: Scope) -> str | None:
     """Return the item of a Python dataset that a function takes, `self.dataset[index]`: whatever that runs is Python."""
     for event in scope.events():
         for part in walk(event.value, scope) if event.value is not None else ():
-            if part[0] == SUBSCRIPT and (dotted(part[1]) or "").rpartition(".")[2].lower() in (
+            if isinstance(part, Subscript) and (dotted(part.base) or "").rpartition(".")[2].lower() in (
                 "dataset",
                 "data_set",
             ):
@@ -280,22 +281,22 @@ def _item_with_parts(scope: Scope) -> str | None:
             continue
         for part in walk(event.value, scope):
             if (
-                part[0] == ATTRIBUTE
-                and part[1][0] == NAME
-                and part[1][1] in items
-                and part[2] not in _OF_PLAIN_DATA
+                isinstance(part, Attribute)
+                and isinstance(part.base, Name)
+                and part.base.name in items
+                and part.attribute not in _OF_PLAIN_DATA
             ):
-                return items[part[1][1]]
+                return items[part.base.name]
         value = event.value
         if (
             event.kind == "assign"
             and len(event.targets) == 1
-            and event.targets[0][0] == NAME
-            and value[0] == SUBSCRIPT
-            and value[1][0] == ATTRIBUTE
-            and value[1][2] not in _OF_PLAIN_DATA
+            and isinstance(event.targets[0], Name)
+            and isinstance(value, Subscript)
+            and isinstance(value.base, Attribute)
+            and value.base.attribute not in _OF_PLAIN_DATA
         ):
-            items[event.targets[0][1]] = text(value, scope)
+            items[event.targets[0].name] = text(value, scope)
     return None
 
 
@@ -389,9 +390,9 @@ def _computes(scope: Scope) -> bool:
     pending = [event.value for event in scope.events() if event.value is not None]
     while pending:
         expr = pending.pop()
-        if expr[0] == BINARY:
+        if isinstance(expr, Binary):
             return True
-        pending += (expr[1],) if expr[0] == SUBSCRIPT else children(expr, scope)
+        pending += (expr.base,) if isinstance(expr, Subscript) else children(expr, scope)
     return False
 
 
@@ -572,7 +573,7 @@ def _shaped(program: Program, scope: Scope, seen: set[int]) -> bool:
     seen.add(id(scope))
     for call in scope.calls:
         func = call.func
-        last = func[2] if func[0] == ATTRIBUTE else func[1] if func[0] == NAME else ""
+        last = func.attribute if isinstance(func, Attribute) else func.name if isinstance(func, Name) else ""
         if any(word in str(last) for word in _SHAPES):
             return True
     return any(
@@ -624,28 +625,38 @@ def _sliced(program: Program, scope: Scope) -> str | None:
     if len(events) != 2 or events[0].kind != "for" or events[1].kind != "yield":
         return None
     loop, value = events[0], events[1].value
-    assert value is not None
+    if not isinstance(value, Yield):
+        return None
     bound: set[str] = set()
     for target in loop.targets:
         bound |= names_in(target, scope)
-    parts = value[1][2] if value[1][0] == ITEMS else (value[1],)
+    parts = value.value.items if isinstance(value.value, Collection) else (value.value,)
     for part in parts:
         if (
-            part[0] == SUBSCRIPT
-            and part[1][0] == NAME
+            isinstance(part, Subscript)
+            and isinstance(part.base, Name)
             and scope.params
-            and part[1][1] == scope.params[0][0] == "self"
+            and part.base.name == scope.params[0].name == "self"
         ):
             # An object's own `__getitem__` makes its elements.
             return None
-        if part[0] == SUBSCRIPT and part[1][0] in (NAME, ATTRIBUTE) and names_in(part[2], scope) <= bound:
-            return text(part[1], scope)
-        if part[0] == NAME and part[1] in bound and loop.value is not None and loop.value[0] == CALL:
-            call = scope.calls[loop.value[1]]
+        if (
+            isinstance(part, Subscript)
+            and isinstance(part.base, (Name, Attribute))
+            and names_in(part.index, scope) <= bound
+        ):
+            return text(part.base, scope)
+        if (
+            isinstance(part, Name)
+            and part.name in bound
+            and loop.value is not None
+            and isinstance(loop.value, Call)
+        ):
+            call = loop.value
             if (
-                call.func[0] == NAME
-                and call.func[1] == "zip"
-                and all(arg[0] in (NAME, ATTRIBUTE) for arg in call.args)
+                isinstance(call.func, Name)
+                and call.func.name == "zip"
+                and all(isinstance(arg, (Name, Attribute)) for arg in call.args)
             ):
                 return ", ".join(text(arg, scope) for arg in call.args)
             return None
@@ -684,14 +695,14 @@ def _signature(site: Site) -> tuple[Rewrite, ...]:
     call = site.call
     types, shapes = call.keyword("output_types"), call.keyword("output_shapes")
     alias = tensorflow_alias(site.scope)
-    if types is None or shapes is None or alias is None or types[0] not in (ATTRIBUTE, NAME):
+    if types is None or shapes is None or alias is None or not isinstance(types, (Attribute, Name)):
         return ()
     shape = constant(shapes)
     if not isinstance(shape, (tuple, list)) or not all(item is None or type(item) is int for item in shape):
         return ()
     shown = text(shapes, site.scope)
-    if shapes[1] == "tuple" and len(shapes[2]) == 1:
-        shown = f"({text(shapes[2][0], site.scope)},)"
+    if isinstance(shapes, Collection) and shapes.kind == "tuple" and len(shapes.items) == 1:
+        shown = f"({text(shapes.items[0], site.scope)},)"
     signature = f"{alias}.TensorSpec(shape={shown}, dtype={text(types, site.scope)})"
     return (Rewrite("signature", site.scope, call.place, signature, "output_types"),)
 

@@ -15,10 +15,10 @@ from cfgfix.code.checks.common import (
 )
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, Reach, hot_paths
-from cfgfix.code.model.expressions import MISSING, constant, text, walk
+from cfgfix.code.model.expressions import MISSING, alike, constant, is_name, text, walk
 from cfgfix.code.model.hit import Hit, hit_at
+from cfgfix.code.model.nodes import Attribute, Call, Literal, Name
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, NAME
 from cfgfix.code.model.values import Site
 
 NEEDLES = (b"random", *PIPELINE, *COMPILED, b"run_functions_eagerly")
@@ -51,7 +51,11 @@ def _drawn(program: Program, kind: str) -> Iterator[tuple[Site, Reach]]:
             continue
         if _is_seed(site):
             continue
-        if site.call.func[0] == ATTRIBUTE and site.call.func[1][0] == CALL and name.count(".") > 2:
+        if (
+            isinstance(site.call.func, Attribute)
+            and isinstance(site.call.func.base, Call)
+            and name.count(".") > 2
+        ):
             # A method of what was drawn; the draw itself is told.
             continue
         reach = hot.reach_of(site, kind)
@@ -68,7 +72,7 @@ def _is_seed(site: Site) -> bool:
     scope = site.scope
     if "seed" in scope.name.lower():
         return True
-    value = (CALL, site.call.number)
+    value = site.call
     for event in scope.events():
         if event.value == value and any("seed" in text(target, scope).lower() for target in event.targets):
             return True
@@ -133,9 +137,9 @@ def _spells(site: Site) -> bool:
     scope = site.scope
     return any(
         call.method == "join"
-        and call.func[1][0] == CONSTANT
-        and isinstance(call.func[1][1], str)
-        and any(part == (CALL, site.call.number) for given in call.args for part in walk(given, scope))
+        and isinstance(call.receiver, Literal)
+        and isinstance(call.receiver.value, str)
+        and any(part is site.call for given in call.args for part in walk(given, scope))
         for call in scope.calls
     )
 
@@ -143,14 +147,14 @@ def _spells(site: Site) -> bool:
 def _orders_steps(site: Site) -> bool:
     """Tell whether what is shuffled is a list of functions that a loop then calls: their order is fixed, not what they draw."""
     scope = site.scope
-    if site.call.method != "shuffle" or not site.call.args or site.call.args[0][0] != NAME:
+    if site.call.method != "shuffle" or not site.call.args or not isinstance(site.call.args[0], Name):
         return False
-    name = site.call.args[0][1]
+    name = site.call.args[0].name
     return any(
         event.kind == "for"
         and event.value is not None
-        and event.value[:2] == (NAME, name)
-        and any(call.func[:2] == target[:2] for target in event.targets for call in scope.calls)
+        and is_name(event.value, name)
+        and any(alike(call.func, target) for target in event.targets for call in scope.calls)
         for event in scope.events()
     )
 
@@ -166,10 +170,10 @@ def _behind_own_count(site: Site) -> bool:
         for event in scope.events()
         if event.kind in ("assign", "augment")
         for target in event.targets
-        if target[0] == ATTRIBUTE
+        if isinstance(target, Attribute)
     }
     return any(
-        part[0] == ATTRIBUTE and text(part, scope) in counted
+        isinstance(part, Attribute) and text(part, scope) in counted
         for item in scope.block_chain(site.call.block)
         if item.test is not None
         for part in walk(item.test, scope)
@@ -180,9 +184,14 @@ def _unused(site: Site) -> bool:
     """Tell whether what is drawn is given a name that nothing mentions again."""
     scope = site.scope
     event = statement_of(scope, site.call.block, site.call.place)
-    if event is None or event.kind != "assign" or len(event.targets) != 1 or event.targets[0][0] != NAME:
+    if (
+        event is None
+        or event.kind != "assign"
+        or len(event.targets) != 1
+        or not isinstance(event.targets[0], Name)
+    ):
         return False
-    name = event.targets[0][1]
+    name = event.targets[0].name
     shown = [
         part
         for other in scope.events()
@@ -192,7 +201,7 @@ def _unused(site: Site) -> bool:
         for part in walk(expr, scope)
     ]
     inner = any(item.parent == scope.number for item in scope.module.summary.scopes)
-    return not inner and name not in scope.outer and all(part[:2] != (NAME, name) for part in shown)
+    return not inner and name not in scope.outer and all(not is_name(part, name) for part in shown)
 
 
 def constant_seed(program: Program) -> Iterator[Hit]:

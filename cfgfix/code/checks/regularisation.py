@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import in_tests
 from cfgfix.code.inference.releases import written_for_one
-from cfgfix.code.model.expressions import dotted
+from cfgfix.code.model.expressions import dotted, is_none
 from cfgfix.code.model.hit import Hit, Step, at, hit_at
+from cfgfix.code.model.nodes import Call, Literal
 from cfgfix.code.model.program import Module, Program
-from cfgfix.code.model.summary import CONSTANT, Call, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Instance, Made, Site, Value, alternatives
 
 NEEDLES = (b"GradientTape", b"_regularizer")
@@ -142,7 +143,7 @@ def _asking(scope: Scope) -> tuple[Scope, Call, str] | None:
     for call in scope.calls:
         for name in _ASKS:
             given = call.keyword(name)
-            if given is not None and given[:2] != (CONSTANT, None) and given[0] in ("c", CONSTANT):
+            if given is not None and not is_none(given) and isinstance(given, (Call, Literal)):
                 return scope, call, name
     return None
 

@@ -17,20 +17,20 @@ from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import IMPORTS, is_tf_keras, written_for_one
-from cfgfix.code.model.expressions import constant, dotted, text, walk
+from cfgfix.code.model.expressions import alike, constant, dotted, is_name, text, walk
 from cfgfix.code.model.hit import Hit, at, hit_at
-from cfgfix.code.model.program import Module, Program, is_keras_model, once
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    CALL,
-    COMPREHENSION,
-    ITEMS,
-    NAME,
-    SUBSCRIPT,
+from cfgfix.code.model.nodes import (
+    NOT_KEPT,
+    Attribute,
     Call,
+    Collection,
+    Comprehension,
     Expr,
-    Scope,
+    Name,
+    Subscript,
 )
+from cfgfix.code.model.program import Module, Program, is_keras_model, once
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Instance, Made, Site, Value, alternatives
 
 NEEDLES = (*IMPORTS,)
@@ -149,9 +149,8 @@ def _returned_elsewhere(site: Site) -> bool:
 def _cached(scope: Scope) -> bool:
     if not scope.decorators or scope.parent < 0:
         return False
-    outer = scope.module.summary.scopes[scope.parent]
     return any(
-        "cache" in (dotted(item if item[0] != CALL else outer.calls[item[1]].func) or "").lower()
+        "cache" in (dotted(item if not isinstance(item, Call) else item.func) or "").lower()
         for item in scope.decorators
     )
 
@@ -159,7 +158,7 @@ def _cached(scope: Scope) -> bool:
 def _is_part(site: Site) -> bool:
     """Tell whether a model is a view of another one, made of its inputs and outputs: it has no weights of its own."""
     return any(
-        part[0] == ATTRIBUTE and part[2] in ("input", "inputs", "output", "outputs")
+        isinstance(part, Attribute) and part.attribute in ("input", "inputs", "output", "outputs")
         for given in (*site.call.args, *(value for _, value in site.call.keywords))
         for part in walk(given, site.scope)
     )
@@ -205,23 +204,23 @@ def _count(program: Program, scope: Scope, loop: int) -> int | None:
     return _length(program, scope, block.test, block.line, 4)
 
 
-def _length(program: Program, scope: Scope, expr: Expr, line: int, depth: int) -> int | None:
+def _length(program: Program, scope: Scope, expr: Expr | None, line: int, depth: int) -> int | None:
     """Return how many items an iterable has, where the code says it."""
-    if depth < 0:
+    if depth < 0 or expr is None:
         return None
-    if expr[0] == ITEMS:
-        return len(expr[2])
+    if isinstance(expr, Collection):
+        return len(expr.items)
     conditions = Conditions(program, None)
-    if expr[0] == NAME:
+    if isinstance(expr, Name):
         value = conditions.value(expr, scope, before=line)
         if isinstance(value, (list, tuple, dict, set)):
             return len(value)
-        bound = scope.binding(expr[1])
+        bound = scope.binding(expr.name)
         given = bound[0].value if len(bound) == 1 and bound[0].kind == "assign" else None
         return _length(program, scope, given, line, depth - 1) if given is not None else None
-    if expr[0] != CALL:
+    if not isinstance(expr, Call):
         return None
-    call = scope.calls[expr[1]]
+    call = expr
     name = (dotted(call.func) or call.method or "").rpartition(".")[2]
     if name in ("enumerate", "tqdm", "list", "reversed", "sorted", "zip", "track") and call.args:
         known = [_length(program, scope, item, line, depth - 1) for item in call.args]
@@ -232,23 +231,23 @@ def _length(program: Program, scope: Scope, expr: Expr, line: int, depth: int) -
             return len(range(*bounds))
         return None
     if name in ("items", "keys", "values") and call.method:
-        return _length(program, scope, call.func[1], line, depth - 1)
+        return _length(program, scope, call.receiver, line, depth - 1)
     if name in ("linspace", "logspace", "geomspace"):
-        count: Any = conditions.value(call.argument(2, "num") or ("?",), scope, before=line)
+        count: Any = conditions.value(call.argument(2, "num") or NOT_KEPT, scope, before=line)
         return count if type(count) is int else None if call.argument(2, "num") else 50
     if name == "split" and call.method:
-        return _folds(program, scope, call.func[1], line)
+        return _folds(program, scope, call.receiver, line)
     return None
 
 
-def _folds(program: Program, scope: Scope, splitter: Expr, line: int) -> int | None:
-    made: Expr | None = splitter
-    if splitter[0] == NAME:
-        bound = scope.binding(splitter[1])
+def _folds(program: Program, scope: Scope, splitter: Expr | None, line: int) -> int | None:
+    made = splitter
+    if isinstance(splitter, Name):
+        bound = scope.binding(splitter.name)
         made = bound[-1].value if bound else None
-    if made is None or made[0] != CALL:
+    if made is None or not isinstance(made, Call):
         return _FOLDS
-    call = scope.calls[made[1]]
+    call = made
     given = call.argument(0, "n_splits")
     if given is None:
         return _FOLDS
@@ -260,35 +259,37 @@ def _kept(program: Program, scope: Scope, site: Site, loop: int) -> bool:
     """Tell whether what a call makes in a loop is kept beyond its turn: collected, stored by a key, or given back."""
     if scope.blocks[loop].kind == "comprehension":
         return _is_model(program, site.result) and not _only_used(scope, site)
-    wanted: list[Expr] = [(CALL, site.call.number)]
+    wanted: list[Expr] = [site.call]
     event = statement_of(scope, site.call.block, site.call.place)
     if (
         event is not None
         and event.kind in ("assign", "annotate")
         and event.value is not None
-        and event.value[:2] == wanted[0]
+        and event.value is site.call
     ):
         for target in event.targets:
-            if target[0] in (SUBSCRIPT, ATTRIBUTE):
-                return bool(target[0] == SUBSCRIPT)
-            wanted += [item for item in (target[2] if target[0] == ITEMS else (target,)) if item[0] == NAME]
-    names = {item[:2] for item in wanted}
+            if isinstance(target, (Subscript, Attribute)):
+                return bool(isinstance(target, Subscript))
+            wanted += [
+                item
+                for item in (target.items if isinstance(target, Collection) else (target,))
+                if isinstance(item, Name)
+            ]
     for call in scope.calls:
         if call.method in _KEEPS and inside(scope, call.block, loop):
             for given in (*call.args, *(value for _, value in call.keywords)):
-                for part in given[2] if given[0] == ITEMS else (given,):
-                    if part[:2] in names:
+                for part in given.items if isinstance(given, Collection) else (given,):
+                    if _is_among(part, wanted):
                         return True
     for item in scope.events():
         if not inside(scope, item.block, loop):
             continue
-        if item.kind == "yield" and item.value is not None and item.value[:2] in names:
+        if item.kind == "yield" and _is_among(item.value, wanted):
             return True
         if (
             item.kind == "assign"
-            and item.value is not None
-            and item.value[:2] in names
-            and any(target[0] == SUBSCRIPT for target in item.targets)
+            and _is_among(item.value, wanted)
+            and any(isinstance(target, Subscript) for target in item.targets)
         ):
             return True
     return False
@@ -298,10 +299,10 @@ def _only_used(scope: Scope, site: Site) -> bool:
     """Tell whether a comprehension gives what a method of the model returns, not the model itself."""
     for event in scope.events():
         for part in walk(event.value, scope) if event.value is not None else ():
-            if part[0] == COMPREHENSION and any(
-                inner[:2] == (CALL, site.call.number) for item in part[2] for inner in walk(item, scope)
+            if isinstance(part, Comprehension) and any(
+                inner is site.call for item in part.parts for inner in walk(item, scope)
             ):
-                return not any(item[:2] == (CALL, site.call.number) for item in part[2])
+                return not any(item is site.call for item in part.parts)
     return False
 
 
@@ -328,7 +329,7 @@ def _runs_in(program: Program, scope: Scope, loop: int, made: Site) -> bool:
     names = _names_of(scope, made)
     for call in scope.calls:
         # What a call gave is a model, whether or not the function that made it is known to give one.
-        if call.method in _RUNS and inside(scope, call.block, loop) and call.func[1][:2] in names:
+        if call.method in _RUNS and inside(scope, call.block, loop) and _is_among(call.receiver, names):
             return True
     for site in program.flow.within(scope):
         if not inside(scope, site.call.block, loop):
@@ -342,11 +343,15 @@ def _runs_in(program: Program, scope: Scope, loop: int, made: Site) -> bool:
     return False
 
 
-def _names_of(scope: Scope, made: Site) -> set[Expr]:
-    found: set[Expr] = {(CALL, made.call.number)}
+def _is_among(expr: Expr | None, several: list[Expr]) -> bool:
+    return expr is not None and any(alike(expr, item) for item in several)
+
+
+def _names_of(scope: Scope, made: Site) -> list[Expr]:
+    found: list[Expr] = [made.call]
     for event in scope.events():
-        if event.kind == "assign" and event.value is not None and event.value[:2] == (CALL, made.call.number):
-            found |= {target[:2] for target in event.targets if target[0] == NAME}
+        if event.kind == "assign" and event.value is not None and event.value is made.call:
+            found += [target for target in event.targets if isinstance(target, Name)]
     return found
 
 
@@ -450,7 +455,7 @@ def _called_often(program: Program, scope: Scope) -> str | None:
         return "request"
     if _tried(program, scope):
         return "trial"
-    names = [item[0] for item in scope.params if item[0] not in ("self", "cls")]
+    names = [item.name for item in scope.params if item.name not in ("self", "cls")]
     if names[:1] == ["request"] and any(
         source.partition(".")[0] in _SERVERS
         for item in scope.module.summary.scopes
@@ -461,15 +466,14 @@ def _called_often(program: Program, scope: Scope) -> str | None:
         return "request"
     if scope.parent < 0:
         return None
-    outer = scope.module.summary.scopes[scope.parent]
     for decorator in scope.decorators:
-        func = outer.calls[decorator[1]].func if decorator[0] == CALL else None
+        func = decorator.func if isinstance(decorator, Call) else None
         named = (dotted(func if func is not None else decorator) or "").rpartition(".")[2]
         if named in _TASKS:
             return "task"
-        if func is not None and func[0] == ATTRIBUTE and func[2] in _ROUTES:
-            given = outer.calls[decorator[1]].args
-            if func[2] == "before_request" or (given and isinstance(constant(given[0]), str)):
+        if func is not None and isinstance(func, Attribute) and func.attribute in _ROUTES:
+            given = decorator.args if isinstance(decorator, Call) else ()
+            if func.attribute == "before_request" or (given and isinstance(constant(given[0]), str)):
                 return "request"
     return None
 
@@ -508,7 +512,7 @@ def _tried(program: Program, scope: Scope) -> bool:
     for where, call in _searches(program, scope.module):
         name = (dotted(call.func) or call.method or "").rpartition(".")[2]
         given = call.argument(0, "fn" if name == "fmin" else "func")
-        if given is None or given[:2] != (NAME, scope.name):
+        if given is None or not is_name(given, scope.name):
             continue
         most = next(
             (call.keyword(word) for word in ("n_trials", "max_evals", "n_calls") if call.keyword(word)),

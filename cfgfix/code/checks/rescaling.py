@@ -6,20 +6,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from cfgfix.code.checks.common import in_tests, model_calls, short, together, upstream
-from cfgfix.code.model.expressions import constant, dotted, place_of, walk
+from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, walk
 from cfgfix.code.model.hit import Hit, Step, at
+from cfgfix.code.model.nodes import Binary, Call, Collection, Expr, Lambda, Literal, Name
 from cfgfix.code.model.program import Program, fold
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    BINARY,
-    CALL,
-    CONSTANT,
-    ITEMS,
-    LAMBDA,
-    NAME,
-    Expr,
-    Scope,
-)
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Constant, Dataset, Function, Made, Site, Value, alternatives
 from cfgfix.core.records import dataclass
 
@@ -107,14 +98,14 @@ def _scalers(program: Program, fit: Site) -> list[Site] | None:
     for given in (*made.call.args, *(value for _, value in made.call.keywords)):
         numbers |= _calls_behind(given, scope)
     names = {
-        target[1]
+        target.name
         for event in scope.events()
-        if event.value is not None and event.value[:2] == (CALL, made.call.number)
+        if event.value is not None and event.value is made.call
         for target in event.targets
-        if target[0] == NAME
+        if isinstance(target, Name)
     }
     for call in scope.calls:
-        if call.method == "add" and call.func[1][0] == NAME and call.func[1][1] in names:
+        if call.method == "add" and isinstance(call.receiver, Name) and call.receiver.name in names:
             for given in call.args:
                 numbers |= _calls_behind(given, scope)
     found: list[Site] = []
@@ -143,15 +134,15 @@ def _calls_behind(expr: Expr, scope: Scope) -> set[int]:
     pending = [expr]
     while pending and len(found) < _MOST_PARTS:
         for part in walk(pending.pop(), scope):
-            if part[0] == CALL:
-                found.add(part[1])
-            elif part[0] == NAME and part[1] not in seen:
-                seen.add(part[1])
-                pending += [event.value for event in scope.binding(part[1]) if event.value is not None]
+            if isinstance(part, Call):
+                found.add(part.number)
+            elif isinstance(part, Name) and part.name not in seen:
+                seen.add(part.name)
+                pending += [event.value for event in scope.binding(part.name) if event.value is not None]
                 pending += [
                     given
                     for call in scope.calls
-                    if call.method in ("append", "extend") and call.func[1][:2] == part[:2]
+                    if call.method in ("append", "extend") and is_name(call.receiver, part.name)
                     for given in call.args
                 ]
     return found
@@ -161,8 +152,8 @@ def _number(value: Value | None, written: Expr | None) -> float | None:
     """Return a number as it is known or written, such as `1 / 255`."""
     if isinstance(value, Constant) and isinstance(value.value, (int, float)):
         return float(value.value)
-    if written is not None and written[0] == BINARY and written[1] == "/":
-        above, below = constant(written[2]), constant(written[3])
+    if written is not None and isinstance(written, Binary) and written.operator == "/":
+        above, below = constant(written.left), constant(written.right)
         if isinstance(above, (int, float)) and isinstance(below, (int, float)) and below:
             return float(above / below)
     return None
@@ -196,11 +187,11 @@ def _divided(program: Program, fit: Site) -> _Division | None:
 
 def _divided_array(program: Program, written: Expr | None, use: Site) -> _Division | None:
     """Return where the array that a call is given, or the first of those, was divided by 255."""
-    if written is not None and written[0] == ITEMS and written[2]:
-        written = written[2][0]
-    if written is None or written[0] != NAME:
+    if written is not None and isinstance(written, Collection) and written.items:
+        written = written.items[0]
+    if written is None or not isinstance(written, Name):
         return None
-    return _divided_name(program, written[1], use)
+    return _divided_name(program, written.name, use)
 
 
 def _divided_name(program: Program, name: str, use: Site) -> _Division | None:
@@ -217,31 +208,35 @@ def _divided_name(program: Program, name: str, use: Site) -> _Division | None:
             if event.extra == "/" and constant(value) == _FULL:
                 return _Division(scope, event.place, event.block)
             return None
-        if value[0] == ITEMS and len(event.targets) == 1 and event.targets[0][0] == ITEMS:
+        if (
+            isinstance(value, Collection)
+            and len(event.targets) == 1
+            and isinstance(event.targets[0], Collection)
+        ):
             sides = [
                 side
-                for target, side in zip(event.targets[0][2], value[2], strict=False)
-                if target[:2] == (NAME, name)
+                for target, side in zip(event.targets[0].items, value.items, strict=False)
+                if is_name(target, name)
             ]
             value = sides[0] if len(sides) == 1 else value
         found = _quotient(value, scope)
         if found is not None:
             return _Division(scope, found, event.block)
-        if value[0] == CALL and len(event.targets) == 1:
+        if isinstance(value, Call) and len(event.targets) == 1:
             way = _way_to(event.targets[0], name)
-            function = program.flow.stands_for(scope, scope.calls[value[1]].func)
+            function = program.flow.stands_for(scope, value.func)
             if way is not None and isinstance(function, Function):
                 return _given_divided(function.scope, way)
-        if not any(part[:2] == (NAME, name) for part in walk(value, scope)):
+        if not any(is_name(part, name) for part in walk(value, scope)):
             return None
     return None
 
 
 def _way_to(target: Expr, name: str) -> tuple[int, ...] | None:
     """Return the positions at which a name stands in the target of an assignment."""
-    if target[:2] == (NAME, name):
+    if is_name(target, name):
         return ()
-    for number, item in enumerate(target[2] if target[0] == ITEMS else ()):
+    for number, item in enumerate(target.items if isinstance(target, Collection) else ()):
         way = _way_to(item, name)
         if way is not None:
             return (number, *way)
@@ -255,9 +250,9 @@ def _given_divided(scope: Scope, way: tuple[int, ...]) -> _Division | None:
         return None
     found = results[0]
     for number in way:
-        if found[0] != ITEMS or number >= len(found[2]):
+        if not isinstance(found, Collection) or number >= len(found.items):
             return None
-        found = found[2][number]
+        found = found.items[number]
     return _divided_on_the_way(found, scope)
 
 
@@ -272,7 +267,7 @@ def _divides(scope: Scope) -> _Division | None:
     for result in results:
         if result is None:
             return None
-        first = result[2][0] if result[0] == ITEMS and result[2] else result
+        first = result.items[0] if isinstance(result, Collection) and result.items else result
         found = _divided_on_the_way(first, scope)
         if found is None:
             return None
@@ -287,16 +282,20 @@ def _divided_on_the_way(expr: Expr, scope: Scope) -> _Division | None:
     while pending and len(seen) < _MOST_PARTS:
         here, block = pending.pop(0)
         for part in walk(here, scope):
-            if part[0] == BINARY and part[1] == "*" and _FULL in (constant(part[2]), constant(part[3])):
+            if (
+                isinstance(part, Binary)
+                and part.operator == "*"
+                and _FULL in (constant(part.left), constant(part.right))
+            ):
                 return None
-            if part[0] == LAMBDA:
+            if isinstance(part, Lambda):
                 return None
             place = _quotient_here(part)
             if place is not None and found is None:
                 found = _Division(scope, place, block)
-            if part[0] == NAME and part[1] not in seen:
-                seen.add(part[1])
-                for event in scope.binding(part[1]):
+            if isinstance(part, Name) and part.name not in seen:
+                seen.add(part.name)
+                for event in scope.binding(part.name):
                     if event.value is None:
                         continue
                     if event.kind == "augment" and constant(event.value) == _FULL:
@@ -312,7 +311,9 @@ def _quotient(expr: Expr, scope: Scope) -> tuple[int, int, int, int] | None:
     """Return the span of a division by 255 in an expression, unless something is multiplied by that as well."""
     parts = list(walk(expr, scope))
     if any(
-        part[0] == BINARY and part[1] == "*" and _FULL in (constant(part[2]), constant(part[3]))
+        isinstance(part, Binary)
+        and part.operator == "*"
+        and _FULL in (constant(part.left), constant(part.right))
         for part in parts
     ):
         return None
@@ -321,13 +322,13 @@ def _quotient(expr: Expr, scope: Scope) -> tuple[int, int, int, int] | None:
 
 def _quotient_here(expr: Expr) -> tuple[int, int, int, int] | None:
     """Return the span of `x / 255` or of `x * (1 / 255)`."""
-    if expr[0] != BINARY:
+    if not isinstance(expr, Binary):
         return None
-    place: tuple[int, int, int, int] = expr[4]
-    if expr[1] == "/" and constant(expr[3]) == _FULL and expr[2][0] != CONSTANT:
+    place: tuple[int, int, int, int] = expr.place
+    if expr.operator == "/" and constant(expr.right) == _FULL and not isinstance(expr.left, Literal):
         return place
-    if expr[1] == "*":
-        for side in (expr[2], expr[3]):
+    if expr.operator == "*":
+        for side in (expr.left, expr.right):
             scale = _number(None, side)
             if scale is not None and abs(scale * _FULL - 1) < 1e-6:
                 return place
@@ -357,7 +358,7 @@ def _prepared_twice(program: Program, seen: set[tuple[int, tuple[int, int, int, 
     for module in program.modules:
         for scope in module.summary.scopes:
             for call in scope.calls:
-                called = call.func[2] if call.func[0] == ATTRIBUTE else call.func[1]
+                called = call.func.name if isinstance(call.func, Name) else call.method
                 if called != "preprocess_input" or not call.args or in_tests(scope):
                     continue
                 name = fold(program.static_name(call.func, scope) or "")

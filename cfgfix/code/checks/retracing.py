@@ -16,10 +16,11 @@ from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.inference.releases import IMPORTS
-from cfgfix.code.model.expressions import walk
+from cfgfix.code.model.expressions import is_name, place_of, walk
 from cfgfix.code.model.hit import Hit, Step
+from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Name, Place
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, ITEMS, NAME, Call, Event, Expr, Place, Scope
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Instance, Site, alternatives
 
 NEEDLES = (*COMPILED, *IMPORTS)
@@ -32,19 +33,21 @@ def made_in_loop(program: Program) -> Iterator[Hit]:
         if in_tests(site.scope) or site.call.number < 0:
             continue
         event = statement_of(site.scope, site.call.block, site.call.place)
-        named = (
-            event
-            if event is not None
+        named, name = None, ""
+        if (
+            event is not None
             and event.kind == "assign"
-            and event.value == (CALL, site.call.number)
+            and event.value is site.call
             and len(event.targets) == 1
-            and event.targets[0][0] == NAME
-            else None
-        )
-        name = named.targets[0][1] if named is not None else ""
+        ):
+            target = event.targets[0]
+            if isinstance(target, Name):
+                named, name = event, target.name
         given = site.call.argument(0, "func")
         used = (
-            {part[1] for part in walk(given, site.scope) if part[0] == NAME} if given is not None else set()
+            {part.name for part in walk(given, site.scope) if isinstance(part, Name)}
+            if given is not None
+            else set()
         )
         if innermost_loop(site.scope, site.call.block) is None:
             yield from _in_called(program, site.scope, site.call, site.call.name_place, event, name)
@@ -56,8 +59,11 @@ def made_in_loop(program: Program) -> Iterator[Hit]:
             if scope.kind != "function" or outer is None or not scope.decorators or in_tests(scope):
                 continue
             for decorator in scope.decorators:
-                if decorator[0] != CALL and program.static_name(decorator, outer) == "tensorflow.function":
-                    place = decorator[-1]
+                if (
+                    not isinstance(decorator, Call)
+                    and program.static_name(decorator, outer) == "tensorflow.function"
+                ):
+                    place = place_of(decorator, outer) or scope.place
                     event = next(
                         (
                             item
@@ -79,12 +85,16 @@ def _free_names(scope: Scope) -> set[str]:
     found: set[str] = set()
     for event in scope.events():
         for expr in (*event.targets, event.value):
-            found |= {part[1] for part in walk(expr, scope) if part[0] == NAME} if expr is not None else set()
+            found |= (
+                {part.name for part in walk(expr, scope) if isinstance(part, Name)}
+                if expr is not None
+                else set()
+            )
     for call in scope.calls:
-        found |= {part[1] for part in walk((CALL, call.number), scope) if part[0] == NAME}
+        found |= {part.name for part in walk(call, scope) if isinstance(part, Name)}
     for block in scope.blocks:
         if block.test is not None:
-            found |= {part[1] for part in walk(block.test, scope) if part[0] == NAME}
+            found |= {part.name for part in walk(block.test, scope) if isinstance(part, Name)}
     return found - scope.names
 
 
@@ -130,22 +140,22 @@ def _only_called(scope: Scope, made: Call | None, event: Event | None, name: str
         # Made once, where it is not there yet.
         return False
     if made is not None and event is not None and event.kind != "assign":
-        return any(call.func == (CALL, made.number) for call in scope.calls)
-    if made is not None and (event is None or event.value != (CALL, made.number)):
-        return any(call.func == (CALL, made.number) for call in scope.calls)
+        return any(call.func is made for call in scope.calls)
+    if made is not None and (event is None or event.value is not made):
+        return any(call.func is made for call in scope.calls)
     if not name or scope.outer & {name}:
         return False
-    called = [call for call in scope.calls if call.func[:2] == (NAME, name)]
+    called = [call for call in scope.calls if is_name(call.func, name)]
     if not called:
         return False
-    places = {call.func[-1] for call in called}
+    places = {call.name_place for call in called}
     for other in scope.module.summary.scopes:
         if other is not scope and other.parent == scope.number and name in _free_names(other):
             return False
     for item in scope.events():
         for expr in (*item.targets, item.value, *(item.extra if item.kind == "with" else ())):
             for part in walk(expr, scope) if expr is not None else ():
-                if part[:2] == (NAME, name) and part[-1] not in places and item is not event:
+                if is_name(part, name) and part.place not in places and item is not event:
                     return False
     return True
 
@@ -160,7 +170,7 @@ def _traced_for_its_graph(scope: Scope, block: int) -> bool:
 
 def _written_out(program: Program, scope: Scope, test: Expr, line: int) -> bool:
     """Tell whether a loop goes over a short list that the code writes out."""
-    if test[0] == ITEMS:
+    if isinstance(test, Collection):
         return True
     value = Conditions(program, None).value(test, scope, before=line)
     return isinstance(value, (list, tuple)) and len(value) <= 10
@@ -174,8 +184,8 @@ def _in_loop(
         return
     item = scope.blocks[loop]
     if item.kind == "for":
-        func = scope.calls[item.test[1]].func if item.test is not None and item.test[0] == CALL else None
-        counted = func is not None and func[0] == NAME and func[1] in ("range", "tqdm", "trange")
+        func = item.test.func if item.test is not None and isinstance(item.test, Call) else None
+        counted = func is not None and isinstance(func, Name) and func.name in ("range", "tqdm", "trange")
         if not counted and (
             # Another function or model in each turn is another graph.
             used & bound_in_loop(scope, loop)
@@ -205,19 +215,19 @@ def of_new_object(program: Program) -> Iterator[Hit]:
     for site in program.flow.compiled:
         scope = site.scope
         func = site.call.func
-        if in_tests(scope) or func[0] != ATTRIBUTE or func[1][0] not in (NAME, CALL):
+        if in_tests(scope) or not isinstance(func, Attribute) or not isinstance(func.base, (Name, Call)):
             continue
         target = next((item for item in site.targets if item.compiled is not None), None)
         if target is None or program.owner(target.scope) is None or site.open:
             continue
-        made = _object_in_loop(scope, site.call, func[1])
+        made = _object_in_loop(scope, site.call, func.base)
         if made is None:
             continue
         loop = innermost_loop(scope, made.block)
         if loop is None or (id(scope), made.number) in seen or few_turns(program, scope, loop, 10):
             continue
         test = scope.blocks[loop].test
-        if test is not None and test[0] == ITEMS:
+        if test is not None and isinstance(test, Collection):
             continue
         owner = program.owner(target.scope)
         assert owner is not None
@@ -250,12 +260,14 @@ def of_new_object(program: Program) -> Iterator[Hit]:
 
 def _object_in_loop(scope: Scope, call: Call, receiver: Expr) -> Call | None:
     """Return the call in a loop around another one that makes the object which that is called on, where the object is not kept."""
-    if receiver[0] == CALL:
-        found: Call = scope.calls[receiver[1]]
+    if isinstance(receiver, Call):
+        found: Call = receiver
         return found
-    bound = [event for event in scope.binding(receiver[1]) if event.place[:2] < call.place[:2]]
+    if not isinstance(receiver, Name):
+        return None
+    bound = [event for event in scope.binding(receiver.name) if event.place[:2] < call.place[:2]]
     last = bound[-1] if bound else None
-    if last is None or last.kind != "assign" or last.value is None or last.value[0] != CALL:
+    if last is None or last.kind != "assign" or last.value is None or not isinstance(last.value, Call):
         return None
     loop = innermost_loop(scope, last.block)
     if loop is None or not inside(scope, call.block, loop):
@@ -266,16 +278,15 @@ def _object_in_loop(scope: Scope, call: Call, receiver: Expr) -> Call | None:
     if any(
         other.method in ("append", "add", "put", "extend", "setdefault")
         and inside(scope, other.block, loop)
-        and any(part[:2] == receiver[:2] for given in other.args for part in walk(given, scope))
+        and any(is_name(part, receiver.name) for given in other.args for part in walk(given, scope))
         for other in scope.calls
     ):
         return None
     for event in scope.events():
         if (
             event.kind == "assign"
-            and event.value is not None
-            and event.value[:2] == receiver[:2]
+            and is_name(event.value, receiver.name)
             and inside(scope, event.block, loop)
         ):
             return None
-    return scope.calls[last.value[1]]
+    return last.value

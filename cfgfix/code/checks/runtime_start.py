@@ -12,8 +12,9 @@ from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, text
 from cfgfix.code.model.hit import Hit, at, hit_at
+from cfgfix.code.model.nodes import Attribute, Expr
 from cfgfix.code.model.program import Module, Program, absolute
-from cfgfix.code.model.summary import ATTRIBUTE, Event, Expr, Scope
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Items, Made, Site, Value, alternatives
 
 NEEDLES = (
@@ -308,7 +309,7 @@ def _begins_anew(site: Site) -> bool:
     return any(
         event.kind == "assign"
         and event.place[0] < site.call.place[0]
-        and any(target[0] == ATTRIBUTE and target[2] == "_context" for target in event.targets)
+        and any(isinstance(target, Attribute) and target.attribute == "_context" for target in event.targets)
         for event in site.scope.events()
     )
 

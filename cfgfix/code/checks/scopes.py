@@ -8,8 +8,9 @@ from cfgfix.code.checks.common import in_tests, keras_model_method
 from cfgfix.code.inference.releases import refused_by_three, written_for_one
 from cfgfix.code.model.expressions import text
 from cfgfix.code.model.hit import Hit, Step, hit_at
+from cfgfix.code.model.nodes import Call, Name
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import CALL, NAME, Call, Event, Expr, Scope
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Constant, Made, alternatives
 
 NEEDLES = (b"Strategy", b".scope()")
@@ -26,8 +27,8 @@ def model_outside_scope(program: Program) -> Iterator[Hit]:
         if key in seen or in_tests(scope) or written_for_one(program, scope):
             continue
         seen.add(key)
-        model = site.call.func[1]
-        made = _made_once(scope, model, site.call) if model[0] == NAME else None
+        model = site.call.receiver
+        made = _made_once(scope, model, site.call) if isinstance(model, Name) else None
         if made is None:
             continue
         outer, inner = _under_scope(program, scope, made.block), _under_scope(program, scope, site.call.block)
@@ -48,7 +49,7 @@ def model_outside_scope(program: Program) -> Iterator[Hit]:
         elif any(
             _enters_scope(program, target.scope)
             for other in program.flow.within(scope)
-            if made.value is not None and made.value == (CALL, other.call.number)
+            if made.value is not None and made.value is other.call
             for target in other.targets
         ):
             continue
@@ -67,22 +68,22 @@ def model_outside_scope(program: Program) -> Iterator[Hit]:
         )
 
 
-def _made_once(scope: Scope, model: Expr, call: Call) -> Event | None:
+def _made_once(scope: Scope, model: Name, call: Call) -> Event | None:
     """Return the only statement that gives a name its model, where that is a call before another one."""
-    bound = scope.binding(model[1])
+    bound = scope.binding(model.name)
     if len(bound) != 1 or bound[0].kind != "assign" or bound[0].place[:2] > call.place[:2]:
         return None
-    return bound[0] if bound[0].value is not None and bound[0].value[0] == CALL else None
+    return bound[0] if bound[0].value is not None and isinstance(bound[0].value, Call) else None
 
 
 def _under_scope(program: Program, scope: Scope, block: int) -> Call | None:
     """Return the call of `strategy.scope()` whose body a block lies in."""
     for item in scope.block_chain(block):
-        if item.kind == "with" and item.test is not None and item.test[0] == CALL:
-            call: Call = scope.calls[item.test[1]]
+        if item.kind == "with" and item.test is not None and isinstance(item.test, Call):
+            call: Call = item.test
             if call.method == "scope" and not call.args:
-                values = alternatives(program.flow.stands_for(scope, call.func[1]))
-                if "strateg" in text(call.func[1], scope).lower() or any(
+                values = alternatives(program.flow.stands_for(scope, call.receiver))
+                if "strateg" in text(call.receiver, scope).lower() or any(
                     isinstance(value, Made) and value.name.startswith("tensorflow.distribute.")
                     for value in values
                 ):

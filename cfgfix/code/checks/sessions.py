@@ -9,8 +9,9 @@ from cfgfix.code.checks.common import few_turns, in_tests, short
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.model.expressions import walk
 from cfgfix.code.model.hit import Hit, at, hit_at
+from cfgfix.code.model.nodes import Call, Expr, Name
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import CALL, NAME, Call, Expr, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
 
 NEEDLES = (b"Session(",)
@@ -51,16 +52,16 @@ def _made(program: Program, scope: Scope, given: Expr, loop: int) -> Site | None
     """Return the call in a loop that makes what is run: in the arguments, or given to a name that they have."""
     for part in walk(given, scope):
         expr: Expr | None = part
-        if part[0] == NAME:
-            bound = scope.binding(part[1])
+        if isinstance(part, Name):
+            bound = scope.binding(part.name)
             expr = (
                 bound[0].value
                 if len(bound) == 1 and bound[0].kind == "assign" and inside(scope, bound[0].block, loop)
                 else None
             )
-        if expr is None or expr[0] != CALL:
+        if expr is None or not isinstance(expr, Call):
             continue
-        call: Call = scope.calls[expr[1]]
+        call: Call = expr
         if not inside(scope, call.block, loop):
             continue
         sites: list[Site] = program.flow.within(scope)

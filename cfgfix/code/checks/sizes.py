@@ -20,6 +20,7 @@ from cfgfix.code.checks.moves import ELSEWHERE, autotune, move
 from cfgfix.code.checks.order import DECODES, kind, named_for_evaluation
 from cfgfix.code.inference.hot_paths import GRAPH, hot_paths
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.nodes import Literal
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.values import (
     Dataset,
@@ -212,7 +213,7 @@ def padded_for_fit(program: Program) -> Iterator[Hit]:
 def is_jit(made: Site) -> bool:
     """Tell whether a `tf.function` is compiled by XLA."""
     return flag(made.argument(3, "jit_compile")) is True or any(
-        value[0] == "k" and value[1] is True
+        isinstance(value, Literal) and value.value is True
         for name, value in made.call.keywords
         if name in ("jit_compile", "experimental_compile")
     )

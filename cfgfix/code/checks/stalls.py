@@ -11,8 +11,9 @@ from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.hot_paths import hot_paths, innermost_loop, inside
 from cfgfix.code.model.expressions import text
 from cfgfix.code.model.hit import Hit, Step, at, hit_at
+from cfgfix.code.model.nodes import Attribute, Binary, Boolean, Call, Compare, Expr, Name, Unary
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import ATTRIBUTE, BINARY, BOOLEAN, CALL, COMPARE, NAME, UNARY, Expr, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
 
 NEEDLES = (
@@ -107,18 +108,18 @@ def _period(program: Program, scope: Scope, block: int, loop: int) -> int | None
 
 def _modulo(program: Program, scope: Scope, test: Expr, line: int) -> int | None:
     """Return the n of a test such as `step % n == 0` or `not step % n`, `_SELDOM` for one that is not known; None for any other test."""
-    if test[0] == BOOLEAN and test[1] == "and":
-        known = [_modulo(program, scope, part, line) for part in test[2]]
+    if isinstance(test, Boolean) and test.operator == "and":
+        known = [_modulo(program, scope, part, line) for part in test.operands]
         return next((item for item in known if item is not None), None)
-    if test[0] == UNARY and test[1] == "not":
-        test = test[2]
-    elif test[0] == COMPARE and len(test[2]) == 1 and test[2][0][0] == "==":
-        test = test[1]
+    if isinstance(test, Unary) and test.operator == "not":
+        test = test.operand
+    elif isinstance(test, Compare) and len(test.rights) == 1 and test.rights[0][0] == "==":
+        test = test.left
     else:
         return None
-    if test[0] != BINARY or test[1] != "%":
+    if not isinstance(test, Binary) or test.operator != "%":
         return None
-    value = Conditions(program, None).value(test[3], scope, before=line)
+    value = Conditions(program, None).value(test.right, scope, before=line)
     return value if type(value) is int and value > 0 else _SELDOM
 
 
@@ -162,11 +163,11 @@ def _by_chunks(scope: Scope, block: int) -> bool:
             event.kind == "augment"
             and inside(scope, event.block, block)
             and event.value is not None
-            and event.value[0] in (NAME, ATTRIBUTE)
+            and isinstance(event.value, (Name, Attribute))
             and any(
-                re.search(rf"\b{re.escape(target[1])}\b", text(test, scope))
+                re.search(rf"\b{re.escape(target.name)}\b", text(test, scope))
                 for target in event.targets
-                if target[0] == NAME
+                if isinstance(target, Name)
             )
             for event in scope.events()
         )
@@ -196,7 +197,7 @@ def copied_weights(program: Program) -> Iterator[Hit]:
                 if call.method != "set_weights" or len(call.args) != 1 or in_tests(scope):
                     continue
                 given = call.args[0]
-                if given[0] != CALL or scope.calls[given[1]].method != "get_weights":
+                if not isinstance(given, Call) or given.method != "get_weights":
                     continue
                 loop = innermost_loop(scope, call.block)
                 if (

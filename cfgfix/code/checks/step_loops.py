@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from cfgfix.code.model.expressions import text
+from cfgfix.code.model.nodes import Attribute, Expr, Name, Subscript
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import ATTRIBUTE, NAME, Expr, Scope
+from cfgfix.code.model.summary import Scope
 
 APPLY_GRADIENTS = ("apply_gradients", "apply", "minimize")
 
@@ -37,8 +38,8 @@ def loops_over_data(program: Program, scope: Scope, block: int) -> bool:
     ) and "epoch" not in shown.replace("per_epoch", "")
 
 
-def outermost_name(expr: Expr) -> str:
+def outermost_name(expr: Expr | None) -> str:
     """Return the name at the head of attributes and subscripts, or an empty text."""
-    while expr[0] in (ATTRIBUTE, "s"):
-        expr = expr[1]
-    return str(expr[1]) if expr[0] == NAME else ""
+    while isinstance(expr, (Attribute, Subscript)):
+        expr = expr.base
+    return str(expr.name) if isinstance(expr, Name) else ""

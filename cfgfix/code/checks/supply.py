@@ -17,24 +17,24 @@ from cfgfix.code.checks.common import (
 from cfgfix.code.inference.branches import excluded, forced
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import written_for_one
-from cfgfix.code.model.expressions import MISSING, constant, dotted, text, walk
+from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, is_none, text, walk
 from cfgfix.code.model.hit import Hit, Step, at, hit_at
-from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    BINARY,
-    CALL,
-    COMPREHENSION,
-    CONSTANT,
-    ITEMS,
-    NAME,
-    SLICE,
-    SUBSCRIPT,
-    UNARY,
-    Event,
+from cfgfix.code.model.nodes import (
+    Attribute,
+    Binary,
+    Call,
+    Collection,
+    Comprehension,
     Expr,
-    Scope,
+    Literal,
+    Name,
+    Slice,
+    Subscript,
+    Unary,
+    Yield,
 )
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Dataset, Site, first_dataset
 
 NEEDLES = (b".fit(", b".evaluate(", b".predict(", b".repeat(", b"fit_generator(")
@@ -96,7 +96,7 @@ def _given_to_models(program: Program) -> Iterator[Hit]:
 
 
 def _left_out(expr: Expr | None) -> bool:
-    return expr is None or expr[:2] == (CONSTANT, None)
+    return expr is None or is_none(expr)
 
 
 def _end_missing(
@@ -189,23 +189,25 @@ def _without_end(step: Dataset, name: str) -> bool:
 
 
 def _is_minus_one(expr: Expr | None) -> bool:
-    return expr is not None and expr[0] == UNARY and expr[1] == "-" and constant(expr[2]) == 1
+    return (
+        expr is not None and isinstance(expr, Unary) and expr.operator == "-" and constant(expr.operand) == 1
+    )
 
 
 def generator_of(program: Program, site: Site, expr: Expr) -> Scope | None:
     """Return the project's generator function whose call gives an argument, or None."""
     scope, block = site.scope, site.call.block
     for _ in range(4):
-        if expr[0] != NAME:
+        if not isinstance(expr, Name):
             break
-        bound = bound_once(scope, expr[1], block)
+        bound = bound_once(scope, expr.name, block)
         if bound is None:
             return None
         expr, scope, block = bound
-    if expr[0] != CALL:
+    if not isinstance(expr, Call):
         return None
     for made in program.flow.within(scope):
-        if made.call.number == expr[1] and made.call is scope.calls[expr[1]]:
+        if made.call.number == expr.number and made.call is expr:
             scopes = [target.scope for target in made.targets]
             if len(scopes) == 1 and scopes[0].generator and not made.open:
                 found: Scope = scopes[0]
@@ -254,7 +256,7 @@ def ends(scope: Scope) -> bool | None:
 
 
 def _yields(event: Event) -> bool:
-    return event.value is not None and event.value[0] == "y"
+    return event.value is not None and isinstance(event.value, Yield)
 
 
 def _loops_for_ever(scope: Scope, number: int) -> bool:
@@ -263,11 +265,9 @@ def _loops_for_ever(scope: Scope, number: int) -> bool:
     if test is None:
         return False
     if block.kind == "while":
-        return test[0] == CONSTANT and bool(test[1])
-    return test[0] == CALL and dotted(scope.calls[test[1]].func) in (
-        _COUNTING
-        if len(scope.calls[test[1]].args) < 2 or "repeat" not in (dotted(scope.calls[test[1]].func) or "")
-        else ()
+        return isinstance(test, Literal) and bool(test.value)
+    return isinstance(test, Call) and dotted(test.func) in (
+        _COUNTING if len(test.args) < 2 or "repeat" not in (dotted(test.func) or "") else ()
     )
 
 
@@ -275,23 +275,25 @@ def _finite(test: Expr | None, scope: Scope, depth: int = 4) -> bool:
     """Tell whether what a loop goes over plainly ends: a range, a list, what is measured by `len`; an iterator may not."""
     if test is None or depth <= 0:
         return False
-    if test[0] == CALL:
-        call = scope.calls[test[1]]
+    if isinstance(test, Call):
+        call = test
         name = dotted(call.func) or ""
         return name in _MAKES_LISTS or (
             name in _LASTS and all(_finite(arg, scope, depth - 1) for arg in call.args[:4])
         )
-    if test[0] in (ITEMS, COMPREHENSION) or (test[0] == SUBSCRIPT and test[2][0] == SLICE):
+    if isinstance(test, (Collection, Comprehension)) or (
+        isinstance(test, Subscript) and isinstance(test.index, Slice)
+    ):
         return True
-    if test[0] not in (NAME, ATTRIBUTE):
+    if not isinstance(test, (Name, Attribute)):
         return False
     shown = dotted(test)
     if any(
-        call.func[:2] == (NAME, "len") and len(call.args) == 1 and dotted(call.args[0]) == shown
+        is_name(call.func, "len") and len(call.args) == 1 and dotted(call.args[0]) == shown
         for call in scope.calls
     ):
         return True
-    bound = bound_once(scope, test[1], 0) if test[0] == NAME else None
+    bound = bound_once(scope, test.name, 0) if isinstance(test, Name) else None
     return bound is not None and _finite(bound[0], bound[1], depth - 1)
 
 
@@ -303,25 +305,25 @@ def _leaves(scope: Scope, number: int) -> bool:
     for event in scope.events():
         if inside(scope, event.block, number) and (
             event.kind in _LEAVES
-            or (event.kind == "expr" and event.value is not None and _exits(event.value, scope))
+            or (event.kind == "expr" and event.value is not None and _exits(event.value))
         ):
             return True
     return any(
-        call.func[:2] == (NAME, "next") and len(call.args) == 1 and inside(scope, call.block, number)
+        is_name(call.func, "next") and len(call.args) == 1 and inside(scope, call.block, number)
         for call in scope.calls
     )
 
 
-def _exits(expr: Expr, scope: Scope) -> bool:
-    return expr[0] == CALL and (
-        dotted(scope.calls[expr[1]].func) in ("sys.exit", "exit", "quit", "os._exit", "os.abort")
+def _exits(expr: Expr) -> bool:
+    return isinstance(expr, Call) and (
+        dotted(expr.func) in ("sys.exit", "exit", "quit", "os._exit", "os.abort")
     )
 
 
 def _stops_itself(scope: Scope) -> bool:
     """Tell whether something in the file sets `stop_training`: a callback may end an epoch by itself."""
     return any(
-        target[0] == ATTRIBUTE and target[2] == "stop_training"
+        isinstance(target, Attribute) and target.attribute == "stop_training"
         for inner in scope.module.summary.scopes
         for event in inner.events()
         for target in event.targets
@@ -453,8 +455,8 @@ def _epochs(site: Site, method: str) -> int | str:
     if given is None:
         return 1
     value = constant(given)
-    if value is MISSING and given[0] == NAME:
-        bound = bound_once(site.scope, given[1], site.call.block)
+    if value is MISSING and isinstance(given, Name):
+        bound = bound_once(site.scope, given.name, site.call.block)
         value = constant(bound[0]) if bound is not None else MISSING
     return value if type(value) is int else _MANY
 
@@ -539,9 +541,9 @@ def _surely_ends(way: list[Dataset]) -> bool:
 
 def _value_of(expr: Expr, scope: Scope, block: int) -> tuple[Expr | None, Scope]:
     for _ in range(4):
-        if expr[0] != NAME:
+        if not isinstance(expr, Name):
             return expr, scope
-        bound = bound_once(scope, expr[1], block)
+        bound = bound_once(scope, expr.name, block)
         if bound is None:
             return None, scope
         expr, scope, block = bound
@@ -551,27 +553,29 @@ def _value_of(expr: Expr, scope: Scope, block: int) -> tuple[Expr | None, Scope]
 def _counts_exactly(expr: Expr, scope: Scope) -> bool:
     """Tell whether a number of steps counts batches as they are: rounded up, or asked of the dataset."""
     for part in walk(expr, scope):
-        if part[0] == CALL:
-            name = dotted(scope.calls[part[1]].func) or ""
-            if name.endswith(("ceil", "cardinality", "max")) or scope.calls[part[1]].method == "numpy":
+        if isinstance(part, Call):
+            name = dotted(part.func) or ""
+            if name.endswith(("ceil", "cardinality", "max")) or part.method == "numpy":
                 return True
             if name == "len" and part is expr:
                 return True
-        elif part[0] == UNARY or (part[0] == BINARY and part[1] in ("+", "-")):
+        elif isinstance(part, Unary) or (isinstance(part, Binary) and part.operator in ("+", "-")):
             return True
     return False
 
 
 def _rounded_down(expr: Expr, scope: Scope) -> bool:
     """Tell whether a number of steps is a division whose rest is dropped, and has one as far as constants tell."""
-    if expr[0] == BINARY and expr[1] == "//":
-        whole, size = constant(expr[2]), constant(expr[3])
+    if isinstance(expr, Binary) and expr.operator == "//":
+        whole, size = constant(expr.left), constant(expr.right)
         return not (type(whole) is int and type(size) is int and size > 0 and whole % size == 0)
-    if expr[0] == CALL:
-        call = scope.calls[expr[1]]
+    if isinstance(expr, Call):
+        call = expr
         if (dotted(call.func) or "").rpartition(".")[2] in ("int", "floor") and len(call.args) == 1:
             inner = call.args[0]
-            return (inner[0] == BINARY and inner[1] in ("/", "//")) or _rounded_down(inner, scope)
+            return (isinstance(inner, Binary) and inner.operator in ("/", "//")) or _rounded_down(
+                inner, scope
+            )
     return False
 
 

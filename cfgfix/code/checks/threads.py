@@ -9,8 +9,9 @@ from typing import Any
 from cfgfix.code.inference.hot_paths import PYTHON, hot_paths, inside
 from cfgfix.code.model.expressions import text
 from cfgfix.code.model.hit import Hit, at
+from cfgfix.code.model.nodes import Call
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import Call, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import alternatives
 
 NEEDLES = (b"Lock(",)

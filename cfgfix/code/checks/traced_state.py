@@ -9,10 +9,11 @@ from cfgfix.code.checks.common import COMPILED, bound_in_loop, in_tests, never_e
 from cfgfix.code.checks.compiled_scopes import compiled_for_sure, compiled_reach, compiled_scopes, eager_guard
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.inference.releases import IMPORTS
-from cfgfix.code.model.expressions import dotted, text, walk
+from cfgfix.code.model.expressions import dotted, is_name, text, walk
 from cfgfix.code.model.hit import Hit, Step, hit_at
+from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name, Place
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, NAME, Call, Expr, Place, Scope
+from cfgfix.code.model.summary import Scope
 
 NEEDLES = (*COMPILED, *IMPORTS)
 """What runs begin with decides, too: it may turn compiling off."""
@@ -23,11 +24,11 @@ def mutated(program: Program) -> Iterator[Hit]:
     for scope, reach in compiled_scopes(program):
         if reach.path or not compiled_for_sure(reach):
             continue
-        own = scope.params[0][0] if scope.params and program.owner(scope) is not None else None
+        own = scope.params[0].name if scope.params and program.owner(scope) is not None else None
         for call in scope.calls:
-            if call.method not in ("append", "extend", "add") or len(call.args) != 1:
+            target = call.receiver
+            if call.method not in ("append", "extend", "add") or target is None or len(call.args) != 1:
                 continue
-            target = call.func[1]
             if _tells_of_tracing(scope, call.block, target):
                 continue
             if (
@@ -51,14 +52,14 @@ def mutated(program: Program) -> Iterator[Hit]:
             if (
                 _is_outside(scope, target, own)
                 and event.value is not None
-                and event.value[0] == CONSTANT
+                and isinstance(event.value, Literal)
                 and _is_number(program, scope, target)
             ):
                 yield Hit(
                     scope,
                     event.place,
                     event.block,
-                    {"what": f"{text(target, scope)} {event.extra}= {event.value[1]}", "via": reach.via},
+                    {"what": f"{text(target, scope)} {event.extra}= {event.value.value!s}", "via": reach.via},
                     entry=reach,
                     severity=None if _read(program, target) else "info",
                 )
@@ -66,14 +67,14 @@ def mutated(program: Program) -> Iterator[Hit]:
 
 def _is_outside(scope: Scope, target: Expr, own: str | None) -> bool:
     """Tell whether a function finds what it changes around it, or in its object, which it calls `own`."""
-    if target[0] == ATTRIBUTE:
-        return own is not None and target[1][0] == NAME and target[1][1] == own
-    return target[0] == NAME and target[1] in scope.outer
+    if isinstance(target, Attribute):
+        return own is not None and isinstance(target.base, Name) and target.base.name == own
+    return isinstance(target, Name) and target.name in scope.outer
 
 
 def _read(program: Program, target: Expr) -> bool:
     """Tell whether something reads an attribute; a counter that nothing reads makes no result wrong. Of a plain name it is taken as read."""
-    if target[0] != ATTRIBUTE:
+    if not isinstance(target, Attribute):
         return True
     for module in program.all_modules():
         for scope in module.summary.scopes:
@@ -82,7 +83,7 @@ def _read(program: Program, target: Expr) -> bool:
             for call in scope.calls:
                 values += [call.func, *call.args, *(value for _, value in call.keywords)]
             if any(
-                part[0] == ATTRIBUTE and part[2] == target[2]
+                isinstance(part, Attribute) and part.attribute == target.attribute
                 for value in values
                 for part in walk(value, scope)
             ):
@@ -102,7 +103,7 @@ def _tells_of_tracing(scope: Scope, block: int, target: Expr) -> bool:
 def _initial(program: Program, scope: Scope, target: Expr) -> list[tuple[Expr | None, Scope]]:
     """Return what is assigned to an attribute in `__init__`, or to a global at module level."""
     found: list[tuple[Expr | None, Scope]] = []
-    if target[0] == ATTRIBUTE:
+    if isinstance(target, Attribute):
         owner = program.owner(scope)
         init = program.method(owner, "__init__") if owner is not None else None
         if init is None or not init.params:
@@ -110,17 +111,17 @@ def _initial(program: Program, scope: Scope, target: Expr) -> list[tuple[Expr | 
         for event in init.events():
             for item in event.targets:
                 if (
-                    item[0] == ATTRIBUTE
-                    and item[2] == target[2]
-                    and item[1][0] == NAME
-                    and item[1][1] == init.params[0][0]
+                    isinstance(item, Attribute)
+                    and item.attribute == target.attribute
+                    and isinstance(item.base, Name)
+                    and item.base.name == init.params[0].name
                 ):
                     found.append((event.value, init))
-    else:
+    elif isinstance(target, Name):
         top = scope.module.scope
         for event in top.body:
             for item in event.targets:
-                if item[0] == NAME and item[1] == target[1]:
+                if isinstance(item, Name) and item.name == target.name:
                     found.append((event.value, top))
     return found
 
@@ -130,8 +131,8 @@ def _is_list(program: Program, scope: Scope, target: Expr) -> bool:
     return bool(initial) and all(
         value is not None
         and (
-            (value[0] == "t" and value[1] in ("list", "set"))
-            or (value[0] == CALL and dotted(where.calls[value[1]].func) in ("list", "set"))
+            (isinstance(value, Collection) and value.kind in ("list", "set"))
+            or (isinstance(value, Call) and dotted(value.func) in ("list", "set"))
         )
         for value, where in initial
     )
@@ -140,7 +141,8 @@ def _is_list(program: Program, scope: Scope, target: Expr) -> bool:
 def _is_number(program: Program, scope: Scope, target: Expr) -> bool:
     initial = _initial(program, scope, target)
     return bool(initial) and all(
-        value is not None and value[0] == CONSTANT and type(value[1]) in (int, float) for value, _ in initial
+        value is not None and isinstance(value, Literal) and type(value.value) in (int, float)
+        for value, _ in initial
     )
 
 
@@ -154,27 +156,31 @@ def captured(program: Program) -> Iterator[Hit]:
         owner = program.owner(scope)
         if owner is None or not scope.params or not compiled_for_sure(reach):
             continue
-        own = scope.params[0][0]
+        own = scope.params[0].name
         for event in scope.events():
             for expr in (event.value, scope.blocks[event.block].test):
-                if expr is None or expr[0] in (NAME, CONSTANT):
+                if expr is None or isinstance(expr, (Name, Literal)):
                     continue
                 for part in walk(expr, scope):
-                    if part[0] != ATTRIBUTE or part[1][0] != NAME or part[1][1] != own:
+                    if (
+                        not isinstance(part, Attribute)
+                        or not isinstance(part.base, Name)
+                        or part.base.name != own
+                    ):
                         continue
-                    if (id(owner), part[2]) in seen or not reach.passes(event.block, None):
+                    if (id(owner), part.attribute) in seen or not reach.passes(event.block, None):
                         continue
                     if not _is_number(program, scope, part):
                         continue
-                    where = _changed(program, owner, part[2], reach.root.scope)
+                    where = _changed(program, owner, part.attribute, reach.root.scope)
                     if where is None:
                         continue
-                    seen.add((id(owner), part[2]))
+                    seen.add((id(owner), part.attribute))
                     yield Hit(
                         scope,
-                        part[3],
+                        part.place,
                         event.block,
-                        {"what": f"{own}.{part[2]}", "via": reach.via, "line_of": where.place[0]},
+                        {"what": f"{own}.{part.attribute}", "via": reach.via, "line_of": where.place[0]},
                         entry=reach,
                         related=(where,),
                     )
@@ -195,9 +201,9 @@ def _changed(program: Program, owner: Scope, name: str, traced: Scope) -> Step |
             continue
         if method.name in ("__init__", "build") or compiled_reach(program, method) is not None:
             continue
-        own = (NAME, method.params[0][0])
+        own = method.params[0].name
         for event in method.events():
-            if any(_is_attribute(target, name) and target[1][:2] == own for target in event.targets):
+            if any(_is_attribute(target, name) and is_name(target.base, own) for target in event.targets):
                 setters.setdefault(id(method), Step(method, event.place, event.block, "changed here"))
     for called in program.flow.callers(traced):
         scope = called.scope
@@ -207,7 +213,7 @@ def _changed(program: Program, owner: Scope, name: str, traced: Scope) -> Step |
         shown = text(receiver, scope)
         for event in scope.events():
             if any(
-                _is_attribute(target, name) and text(target[1], scope) == shown for target in event.targets
+                _is_attribute(target, name) and text(target.base, scope) == shown for target in event.targets
             ) and _behind(scope, called.call, event.block, event.place, receiver):
                 return Step(scope, event.place, event.block, "changed here, after the call")
         for site in program.flow.within(scope):
@@ -215,8 +221,8 @@ def _changed(program: Program, owner: Scope, name: str, traced: Scope) -> Step |
                 step = setters.get(id(target.scope))
                 if (
                     step is not None
-                    and site.call.func[0] == ATTRIBUTE
-                    and text(site.call.func[1], scope) == shown
+                    and isinstance(site.call.func, Attribute)
+                    and text(site.call.func.base, scope) == shown
                     and _behind(scope, called.call, site.call.block, site.call.place, receiver)
                 ):
                     return step
@@ -224,12 +230,12 @@ def _changed(program: Program, owner: Scope, name: str, traced: Scope) -> Step |
 
 
 def _is_attribute(target: Expr, name: str) -> bool:
-    return bool(target[0] == ATTRIBUTE and target[2] == name)
+    return bool(isinstance(target, Attribute) and target.attribute == name)
 
 
 def _receiver(func: Expr) -> Expr:
     """Return the object that a call is made on: `model` of `model.infer(x)` and of `model(x)`."""
-    receiver: Expr = func[1] if func[0] == ATTRIBUTE else func
+    receiver: Expr = func.base if isinstance(func, Attribute) else func
     return receiver
 
 
@@ -241,10 +247,10 @@ def _behind(scope: Scope, first: Call, block: int, place: Place, receiver: Expr)
     if loop is None or not inside(scope, block, loop):
         return False
     head = receiver
-    while head[0] == ATTRIBUTE:
-        head = head[1]
+    while isinstance(head, Attribute):
+        head = head.base
     # A new object in every turn is traced anew.
-    return head[0] == NAME and head[1] not in bound_in_loop(scope, loop)
+    return isinstance(head, Name) and head.name not in bound_in_loop(scope, loop)
 
 
 def variable(program: Program) -> Iterator[Hit]:
@@ -276,7 +282,7 @@ def _raises_wanted(function: Scope) -> bool:
         (scope, call)
         for scope in function.module.summary.scopes
         for call in scope.calls
-        if call.func[:2] == (NAME, function.name)
+        if is_name(call.func, function.name)
     ]
     return bool(called) and all(
         any(

@@ -26,23 +26,22 @@ from cfgfix.code.checks.compiled_scopes import (
 from cfgfix.code.inference.guards import before_in_expression, ready_inline
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PY_FUNCTIONS, Reach, Root, hot_paths
 from cfgfix.code.inference.releases import IMPORTS
-from cfgfix.code.model.expressions import children, dotted, text, walk
+from cfgfix.code.model.expressions import children, dotted, is_name, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, Step, hit_at
-from cfgfix.code.model.program import Program, once
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    BINARY,
-    CALL,
-    CONSTANT,
-    FORMAT,
-    ITEMS,
-    NAME,
-    SUBSCRIPT,
+from cfgfix.code.model.nodes import (
+    Attribute,
+    Binary,
     Call,
+    Collection,
     Expr,
+    FString,
+    Literal,
+    Name,
     Place,
-    Scope,
+    Subscript,
 )
+from cfgfix.code.model.program import Program, once
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Items, Site, alternatives, functions_of
 
 NEEDLES = (*COMPILED, *IMPORTS)
@@ -65,7 +64,7 @@ def numpy_method(program: Program) -> Iterator[Hit]:
                 continue
             if _guarded_type(scope, call.block, call.place) or ready_inline(scope, call.block, call.place):
                 continue
-            if not _tensor_like(program, scope, call.func[1], reach):
+            if call.receiver is None or not _tensor_like(program, scope, call.receiver, reach):
                 continue
             step = Step(scope, call.name_place, call.block, "")
             yield Hit(
@@ -73,7 +72,7 @@ def numpy_method(program: Program) -> Iterator[Hit]:
                 step.place,
                 call.block,
                 {
-                    "expr": text((CALL, call.number), scope),
+                    "expr": text(call, scope),
                     "via": reach.via,
                     "then": f", and the handler in line {handler} runs in its place"
                     if handler is not None
@@ -122,17 +121,21 @@ def array_method(program: Program) -> Iterator[Hit]:
         for call in scope.calls:
             key = id(scope), call.number
             known = call.method in _OF_ARRAYS or (element and call.method == "numpy")
-            if not known or call.method in given or key in seen or call.func[0] != ATTRIBUTE:
+            if not known or call.method in given or key in seen or not isinstance(call.func, Attribute):
                 continue
             if call.method == "numpy" and (call.args or call.keywords):
                 continue
-            asked = call.func[1]
-            parameter = asked[0] == NAME and any(item[0] == asked[1] for item in scope.params)
-            if parameter and (
-                call.method not in (*_PLAIN, "numpy")
-                or reach.path
-                or scope.binding(asked[1])
-                or _is_own(program, scope, asked)
+            asked = call.func.base
+            parameter = isinstance(asked, Name) and any(item.name == asked.name for item in scope.params)
+            if (
+                isinstance(asked, Name)
+                and parameter
+                and (
+                    call.method not in (*_PLAIN, "numpy")
+                    or reach.path
+                    or scope.binding(asked.name)
+                    or _is_own(program, scope, asked)
+                )
             ):
                 continue
             if not parameter and not _is_result(program, scope, asked):
@@ -146,29 +149,29 @@ def array_method(program: Program) -> Iterator[Hit]:
                 scope,
                 call.name_place,
                 call.block,
-                {"expr": text((CALL, call.number), scope), "method": call.method, "via": reach.via},
+                {"expr": text(call, scope), "method": call.method, "via": reach.via},
                 entry=reach,
                 severity=None if not _conditional(scope, call.block) else "warning",
             )
 
 
-def _is_own(program: Program, scope: Scope, name: Expr) -> bool:
+def _is_own(program: Program, scope: Scope, name: Name) -> bool:
     """Tell whether a name is the object that a method belongs to."""
-    return program.owner(scope) is not None and bool(scope.params) and name[1] == scope.params[0][0]
+    return program.owner(scope) is not None and bool(scope.params) and name.name == scope.params[0].name
 
 
 def _is_result(program: Program, scope: Scope, expr: Expr) -> bool:
     """Tell whether an expression is what an operation of TensorFlow gave, straight or by a name that is given once."""
-    if expr[0] == NAME:
-        bound = scope.binding(expr[1])
+    if isinstance(expr, Name):
+        bound = scope.binding(expr.name)
         if len(bound) != 1 or bound[0].kind != "assign" or bound[0].value is None:
             return False
-        if not any(target[:2] == expr[:2] for target in bound[0].targets):
+        if not any(is_name(target, expr.name) for target in bound[0].targets):
             return False
         expr = bound[0].value
-    if expr[0] != CALL:
+    if not isinstance(expr, Call):
         return False
-    names = {site.name for site in program.flow.within(scope) if site.call is scope.calls[expr[1]]}
+    names = {site.name for site in program.flow.within(scope) if site.call is expr}
     return bool(names) and all(name.startswith(_GIVES_TENSORS) for name in names)
 
 
@@ -184,12 +187,12 @@ _GIVES_TENSORS = (
 def _given_attributes(program: Program) -> frozenset[str]:
     """Return the attributes that the project gives to classes, as in `tf.Tensor.astype = tf.cast`."""
     return frozenset(
-        target[2]
+        target.attribute
         for module in program.modules
         for scope in module.summary.scopes
         for event in scope.events()
         for target in event.targets
-        if target[0] == ATTRIBUTE
+        if isinstance(target, Attribute)
     )
 
 
@@ -241,48 +244,48 @@ def _guarded_type(scope: Scope, block: int, place: Place) -> bool:
 
 def _tensor_like(program: Program, scope: Scope, expr: Expr, reach: Reach) -> bool:
     """Tell whether an expression is computed in the function: from its parameters or by TensorFlow."""
-    names = {item[0] for item in scope.params} if not reach.path else set()
+    names = {item.name for item in scope.params} if not reach.path else set()
     if scope.params and program.owner(scope) is not None:
-        names.discard(scope.params[0][0])
+        names.discard(scope.params[0].name)
     for _ in range(4):
         for event in scope.events():
             if event.kind in ("assign", "augment") and event.value is not None:
-                if _static_shape(event.value, scope):
+                if _static_shape(event.value):
                     continue
                 computed = any(
-                    (part[0] == NAME and part[1] in names)
-                    or (part[0] == CALL and _is_tensor_call(program, scope, part[1]))
+                    (isinstance(part, Name) and part.name in names)
+                    or (isinstance(part, Call) and _is_tensor_call(program, scope, part.number))
                     for part in walk(event.value, scope)
                 )
                 if computed:
                     for target in event.targets:
                         for part in walk(target, scope):
-                            if part[0] == NAME:
-                                names.add(part[1])
+                            if isinstance(part, Name):
+                                names.add(part.name)
     head = expr
-    while head[0] in (ATTRIBUTE, "s"):
-        head = head[1]
-    if head[0] == NAME:
-        return head[1] in names and not (expr[0] == ATTRIBUTE and head[1] == "self")
-    if head[0] == CALL:
-        return _is_tensor_call(program, scope, head[1])
+    while isinstance(head, (Attribute, Subscript)):
+        head = head.base
+    if isinstance(head, Name):
+        return head.name in names and not (isinstance(expr, Attribute) and head.name == "self")
+    if isinstance(head, Call):
+        return _is_tensor_call(program, scope, head.number)
     return False
 
 
-def _static_shape(expr: Expr, scope: Scope) -> bool:
+def _static_shape(expr: Expr) -> bool:
     """Tell whether an expression is a static shape or a part of it, such as `x.shape[0]` or `x.get_shape().as_list()`."""
     while True:
-        if expr[0] == SUBSCRIPT:
-            expr = expr[1]
-        elif expr[0] == CALL:
-            expr = scope.calls[expr[1]].func
-            if expr[0] != ATTRIBUTE or expr[2] not in ("as_list", "get_shape"):
+        if isinstance(expr, Subscript):
+            expr = expr.base
+        elif isinstance(expr, Call):
+            expr = expr.func
+            if not isinstance(expr, Attribute) or expr.attribute not in ("as_list", "get_shape"):
                 return False
-            if expr[2] == "get_shape":
+            if expr.attribute == "get_shape":
                 return True
-            expr = expr[1]
+            expr = expr.base
         else:
-            return bool(expr[0] == ATTRIBUTE and expr[2] == "shape")
+            return bool(isinstance(expr, Attribute) and expr.attribute == "shape")
 
 
 def _is_tensor_call(program: Program, scope: Scope, number: int) -> bool:
@@ -309,7 +312,7 @@ def printed(program: Program) -> Iterator[Hit]:
         values = [
             arg
             for arg in site.call.args
-            if not _is_text(arg) and not _static_shape(arg, site.scope) and not _is_type(arg, site.scope)
+            if not _is_text(arg) and not _static_shape(arg) and not _is_type(arg)
         ]
         if not values or _says_traced(site):
             continue
@@ -319,14 +322,14 @@ def printed(program: Program) -> Iterator[Hit]:
             for part in walk(arg, site.scope)
         ):
             continue
-        plain = not site.call.keywords and not any(arg[0] == FORMAT for arg in site.call.args)
+        plain = not site.call.keywords and not any(isinstance(arg, FString) for arg in site.call.args)
         alias = tensorflow_alias(site.scope)
         yield hit_at(
             site,
             entry=reach,
             values={"via": reach.via},
-            rewrites=(Rewrite("replace", site.scope, site.call.func[2], f"{alias}.print"),)
-            if plain and alias and site.call.func[0] == NAME
+            rewrites=(Rewrite("replace", site.scope, site.call.func.place, f"{alias}.print"),)
+            if plain and alias and isinstance(site.call.func, Name)
             else (),
             no_fix=None
             if plain
@@ -342,32 +345,32 @@ def _says_traced(site: Site) -> bool:
 
 def _only_handed_on(program: Program, scope: Scope, expr: Expr) -> bool:
     """Tell whether an expression is a parameter that is not calculated with: it may be a flag or a number of Python."""
-    if expr[0] != NAME or all(item[0] != expr[1] for item in scope.params):
+    if not isinstance(expr, Name) or all(item.name != expr.name for item in scope.params):
         return False
 
     def holds(other: Expr) -> bool:
-        return any(part[:2] == (NAME, expr[1]) for part in walk(other, scope))
+        return any(is_name(part, expr.name) for part in walk(other, scope))
 
     for site in program.flow.within(scope):
-        if site.name.startswith(("tensorflow.", "keras.")) or site.call.func[0] == NAME:
+        if site.name.startswith(("tensorflow.", "keras.")) or isinstance(site.call.func, Name):
             arguments = (*site.call.args, *(value for _, value in site.call.keywords))
             if site.name != "builtins.print" and any(holds(item) for item in arguments):
                 return False
     return not any(
-        part[0] in (BINARY, SUBSCRIPT) and holds(part)
+        isinstance(part, (Binary, Subscript)) and holds(part)
         for event in scope.events()
         if event.value is not None
         for part in walk(event.value, scope)
     )
 
 
-def _is_type(expr: Expr, scope: Scope) -> bool:
+def _is_type(expr: Expr) -> bool:
     """Tell whether an expression is `type(...)`, which tracing knows."""
-    return expr[0] == CALL and scope.calls[expr[1]].func[:2] == (NAME, "type")
+    return isinstance(expr, Call) and is_name(expr.func, "type")
 
 
 def _is_text(expr: Expr) -> bool:
-    return expr[0] == CONSTANT and isinstance(expr[1], str)
+    return isinstance(expr, Literal) and isinstance(expr.value, str)
 
 
 def unrolled(program: Program) -> Iterator[Hit]:
@@ -376,23 +379,33 @@ def unrolled(program: Program) -> Iterator[Hit]:
         if not compiled_for_sure(reach):
             continue
         for event in scope.events():
-            if event.kind != "for" or event.value is None or event.value[0] != CALL:
+            if event.kind != "for" or event.value is None or not isinstance(event.value, Call):
                 continue
             if not reach.passes(event.block, None):
                 continue
-            call = scope.calls[event.value[1]]
-            if call.func[0] != NAME or call.func[1] != "range" or "range" in scope.names or not call.args:
+            call = event.value
+            if (
+                not isinstance(call.func, Name)
+                or call.func.name != "range"
+                or "range" in scope.names
+                or not call.args
+            ):
                 continue
             bound = call.args[1] if len(call.args) > 1 else call.args[0]
-            if bound[0] == CONSTANT and type(bound[1]) is int and bound[1] > 50 and event.bodies[0][1]:
+            if (
+                isinstance(bound, Literal)
+                and type(bound.value) is int
+                and bound.value > 50
+                and event.bodies[0][1]
+            ):
                 around = _turns_around(scope, event.block)
-                total = bound[1] * around
+                total = bound.value * around
                 yield Hit(
                     scope,
                     call.place,
                     event.block,
                     {
-                        "n": bound[1],
+                        "n": bound.value,
                         "via": reach.via,
                         "total": f", {total:,} with the loops around it" if around > 1 else "",
                         "cost": "tracing it takes minutes, and the graph is kept in memory"
@@ -413,15 +426,15 @@ def _turns_around(scope: Scope, block: int) -> int:
     total = 1
     numbers = set(scope.block_numbers(block))
     for event in scope.events():
-        if event.kind != "for" or event.value is None or event.value[0] != CALL:
+        if event.kind != "for" or event.value is None or not isinstance(event.value, Call):
             continue
         if not any(item in numbers for item, _ in event.bodies[:1]):
             continue
-        call = scope.calls[event.value[1]]
-        if call.func[:2] != (NAME, "range") or len(call.args) != 1 or call.args[0][0] != CONSTANT:
+        call = event.value
+        if not is_name(call.func, "range") or len(call.args) != 1 or not isinstance(call.args[0], Literal):
             continue
-        if type(call.args[0][1]) is int:
-            total *= max(1, call.args[0][1])
+        if type(call.args[0].value) is int:
+            total *= max(1, call.args[0].value)
     return total
 
 
@@ -484,10 +497,10 @@ def _is_jit(program: Program, root: Root) -> bool:
     if outer is None:
         return False
     for decorator in root.scope.decorators:
-        if decorator[0] == CALL:
+        if isinstance(decorator, Call):
             for name in ("jit_compile", "experimental_compile"):
-                value = outer.calls[decorator[1]].keyword(name)
-                if value is not None and value[0] == CONSTANT and value[1] is True:
+                value = decorator.keyword(name)
+                if value is not None and isinstance(value, Literal) and value.value is True:
                     return True
     return False
 
@@ -544,9 +557,9 @@ def _where_symbolic(program: Program) -> Iterator[tuple[Scope, set[str], str, se
             for item in alternatives(value):
                 for given in item.items if isinstance(item, Items) else (item,):
                     for function in functions_of(given):
-                        names = {item[0] for item in function.scope.params[function.partial :]}
+                        names = {item.name for item in function.scope.params[function.partial :]}
                         if function.receiver is not None and function.scope.params:
-                            names.discard(function.scope.params[0][0])
+                            names.discard(function.scope.params[0].name)
                         yield function.scope, names, f"compile in line {site.call.name_place[0]}", eager
     for module in program.modules:
         for owner in module.summary.scopes:
@@ -554,7 +567,7 @@ def _where_symbolic(program: Program) -> Iterator[tuple[Scope, set[str], str, se
                 continue
             for method in _LOSS_METHODS & owner.children.keys():
                 scope = module.summary.scopes[owner.children[method]]
-                names = {item[0] for item in scope.params[1:3]}
+                names = {item.name for item in scope.params[1:3]}
                 yield scope, names, f"Keras's {owner.name}", eager
     for scope, reach in compiled_scopes(program):
         if compiled_for_sure(reach) and not reach.path:
@@ -572,17 +585,17 @@ def _arrays_of(
         pending = [expr]
         while pending:
             part = pending.pop()
-            if _static_shape(part, scope) or _is_type(part, scope):
+            if _static_shape(part) or _is_type(part):
                 continue
-            if part[0] == NAME and part[1] in computed:
+            if isinstance(part, Name) and part.name in computed:
                 return True
-            if part[0] == ATTRIBUTE and part[2] in ("shape", "dtype", "name", "ndim", "rank"):
+            if isinstance(part, Attribute) and part.attribute in ("shape", "dtype", "name", "ndim", "rank"):
                 continue
-            if part[0] == CALL:
-                site = sites.get(part[1])
+            if isinstance(part, Call):
+                site = sites.get(part.number)
                 if site is not None and site.name.startswith(_COMPUTES):
                     return True
-                if scope.calls[part[1]].method in ("numpy", "get_shape", "as_list"):
+                if part.method in ("numpy", "get_shape", "as_list"):
                     continue
             pending.extend(children(part, scope))
         return False
@@ -590,14 +603,14 @@ def _arrays_of(
     for _ in range(3):
         for event in scope.events():
             if event.kind in ("assign", "augment") and event.value is not None and holds(event.value):
-                if event.value[0] == CALL and (
-                    (found := sites.get(event.value[1])) is not None and _ARRAYS.fullmatch(found.name)
+                if isinstance(event.value, Call) and (
+                    (found := sites.get(event.value.number)) is not None and _ARRAYS.fullmatch(found.name)
                 ):
                     continue
                 for target in event.targets:
-                    for part in target[2] if target[0] == ITEMS else (target,):
-                        if part[0] == NAME:
-                            computed.add(part[1])
+                    for part in target.items if isinstance(target, Collection) else (target,):
+                        if isinstance(part, Name):
+                            computed.add(part.name)
     for site in program.flow.within(scope):
         call = site.call
         if _ARRAYS.fullmatch(site.name) and site.name not in _OF_SHAPES and not site.targets:
@@ -608,7 +621,7 @@ def _arrays_of(
                 if target.compiled is not None or target.scope is scope or call.opaque:
                     continue
                 offset = int(target.receiver is not None) + target.partial
-                names = [item[0] for item in target.scope.params[offset:]]
+                names = [item.name for item in target.scope.params[offset:]]
                 given = {name for name, item in zip(names, call.args, strict=False) if holds(item)}
                 given |= {name for name, item in call.keywords if name in names and holds(item)}
                 if given:

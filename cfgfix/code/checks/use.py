@@ -29,23 +29,21 @@ from cfgfix.code.inference.flow.datasets import CONSTRUCTORS, DATASET, TRANSFORM
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.code.inference.releases import api
-from cfgfix.code.model.expressions import MISSING, constant, dotted, is_true, text
+from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, is_true, text
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
-from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    CALL,
-    COMPARE,
-    COMPREHENSION,
-    CONSTANT,
-    NAME,
-    SUBSCRIPT,
-    UNARY,
+from cfgfix.code.model.nodes import (
+    Attribute,
     Call,
-    Event,
+    Compare,
+    Comprehension,
     Expr,
-    Scope,
+    Literal,
+    Name,
+    Subscript,
+    Unary,
 )
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Constant, Dataset, Made, Site, alternatives, first_dataset
 
 NEEDLES = (
@@ -81,9 +79,9 @@ def discarded(program: Program) -> Iterator[Hit]:
             continue
         sites: dict[int, Site] | None = None
         for event in scope.events():
-            if event.kind != "expr" or event.value is None or event.value[0] != CALL:
+            if event.kind != "expr" or event.value is None or not isinstance(event.value, Call):
                 continue
-            call = scope.calls[event.value[1]]
+            call = event.value
             if call.method not in TRANSFORMATIONS:
                 continue
             if sites is None:
@@ -94,12 +92,12 @@ def discarded(program: Program) -> Iterator[Hit]:
             if scope.module.path.endswith(".ipynb") and _ends_cell(scope, event):
                 continue
             head: Expr = call.func
-            while head[0] == ATTRIBUTE or head[0] == CALL:
-                head = head[1] if head[0] == ATTRIBUTE else scope.calls[head[1]].func
+            while isinstance(head, (Attribute, Call)):
+                head = head.base if isinstance(head, Attribute) else head.func
             rewrites: tuple[Rewrite, ...] = ()
             endless = call.method == "repeat" and not call.args and not call.keywords
-            if head[0] == NAME and not endless:
-                rewrites = (Rewrite("replace", scope, head[2], f"{head[1]} = {head[1]}"),)
+            if isinstance(head, Name) and not endless:
+                rewrites = (Rewrite("replace", scope, head.place, f"{head.name} = {head.name}"),)
             # Without these the data is the same, only time is lost; and Keras's loaders shuffle and make batches themselves.
             speed = (
                 call.method in ("prefetch", "cache")
@@ -137,11 +135,11 @@ def _shuffled_after(scope: Scope, event: Event, head: Expr) -> bool:
     return any(
         other.kind == "assign"
         and other.place[0] > event.place[0]
-        and any(target[:2] == head[:2] for target in other.targets)
+        and isinstance(head, Name)
+        and any(is_name(target, head.name) for target in other.targets)
         and other.value is not None
-        and head[0] == NAME
-        and "shuffle" in (chain := list(links(other.value, scope)))
-        and chain[-1] == head[1]
+        and "shuffle" in (chain := list(links(other.value)))
+        and chain[-1] == head.name
         for other in scope.events()
     )
 
@@ -163,40 +161,45 @@ def options_copy(program: Program) -> Iterator[Hit]:
     """Setting an attribute of what `ds.options()` returns."""
     for module in program.modules:
         for scope, event, target in module.stores():
-            base = target[1]
-            while base[0] == ATTRIBUTE:
-                base = base[1]
-            if base[0] != CALL or scope.calls[base[1]].method != "options":
+            base = target.base
+            while isinstance(base, Attribute):
+                base = base.base
+            if not isinstance(base, Call) or base.method != "options":
                 continue
-            site = _sites(program, scope).get(base[1])
+            site = _sites(program, scope).get(base.number)
             if site is not None and method_of(site) == "options":
                 yield hit_at(site, values={}, **_with_options(event, target, site))
 
 
-def _with_options(event: Event, target: Expr, site: Site) -> dict[str, Any]:
+def _with_options(event: Event, target: Attribute, site: Site) -> dict[str, Any]:
     """Return the fix that gives a dataset options of its own, in three lines for one."""
     scope = site.scope
     alias = tensorflow_alias(scope)
     name = free_name(scope, "options", "dataset_options")
-    dataset = site.call.func[1]
+    dataset = site.call.receiver
     if (
         alias is None
         or name is None
         or len(event.targets) != 1
-        or dataset[0] != NAME
-        or dataset[1] in scope.outer
+        or not isinstance(dataset, Name)
+        or dataset.name in scope.outer
     ):
         return {"no_fix": "the dataset has no name here that could be given the options"}
-    place = target[-1]
+    place = target.place
     path: list[str] = []
-    while target[0] == ATTRIBUTE:
-        path.insert(0, target[2])
-        target = target[1]
+    base: Expr = target
+    while isinstance(base, Attribute):
+        path.insert(0, base.attribute)
+        base = base.base
     return {
         "rewrites": (
             Rewrite("lines", scope, place, f"{name} = {alias}.data.Options()\n{'.'.join((name, *path))}"),
             Rewrite(
-                "insert", scope, event.place, f"{dataset[1]} = {dataset[1]}.with_options({name})", behind=True
+                "insert",
+                scope,
+                event.place,
+                f"{dataset.name} = {dataset.name}.with_options({name})",
+                behind=True,
             ),
         )
     }
@@ -205,10 +208,10 @@ def _with_options(event: Event, target: Expr, site: Site) -> dict[str, Any]:
 def next_iter(program: Program) -> Iterator[Hit]:
     """Find `next(iter(ds))` in a loop: every turn begins anew."""
     for site in program.flow.named("builtins.next"):
-        if len(site.call.args) != 1 or site.call.args[0][0] != CALL or in_tests(site.scope):
+        if len(site.call.args) != 1 or not isinstance(site.call.args[0], Call) or in_tests(site.scope):
             continue
-        inner = site.scope.calls[site.call.args[0][1]]
-        if inner.func[0] != NAME or inner.func[1] != "iter" or len(inner.args) != 1:
+        inner = site.call.args[0]
+        if not isinstance(inner.func, Name) or inner.func.name != "iter" or len(inner.args) != 1:
             continue
         value = site.args[0] if site.args else None
         if not (
@@ -218,7 +221,7 @@ def next_iter(program: Program) -> Iterator[Hit]:
             and value.site.args
         ):
             continue
-        if first_dataset(value.site.args[0]) is None or inner.args[0][0] not in (NAME, ATTRIBUTE):
+        if first_dataset(value.site.args[0]) is None or not isinstance(inner.args[0], (Name, Attribute)):
             continue
         loop = innermost_loop(site.scope, site.call.block)
         if loop is None or hot_paths(program).reach(site.scope, GRAPH, ELEMENT) is not None:
@@ -274,15 +277,15 @@ def _kept(scope: Scope, call: Call, loop: int) -> bool:
     tested = {
         name
         for test in guards
-        if (test[0] == COMPARE and len(test[2]) == 1 and test[2][0][0] == "is")
-        or (test[0] == UNARY and test[1] == "not")
+        if (isinstance(test, Compare) and len(test.rights) == 1 and test.rights[0][0] == "is")
+        or (isinstance(test, Unary) and test.operator == "not")
         for name in names_in(test, scope)
     }
     return any(
         event.kind == "assign"
         and inside(scope, event.block, loop)
         and event.place[0] <= call.place[0] <= event.place[2]
-        and any(target[0] == NAME and target[1] in tested for target in event.targets)
+        and any(isinstance(target, Name) and target.name in tested for target in event.targets)
         for event in scope.events()
     )
 
@@ -362,9 +365,9 @@ def _built_once(site: Site, loop: int) -> dict[str, Any]:
         event is not None
         and event.kind == "assign"
         and len(event.targets) == 1
-        and event.targets[0][0] == NAME
+        and isinstance(event.targets[0], Name)
     ):
-        rewrites = out_of_loop(site.scope, event, loop, event.targets[0][1])
+        rewrites = out_of_loop(site.scope, event, loop, event.targets[0].name)
     return {"rewrites": rewrites, "no_fix": "the pipeline is not built by a single statement of the loop"}
 
 
@@ -386,16 +389,20 @@ def _below(dataset: Dataset) -> list[Dataset]:
 def counted(program: Program) -> Iterator[Hit]:
     """Counting a dataset by reading all of it."""
     for site in program.flow.named("builtins.len"):
-        if len(site.call.args) == 1 and site.call.args[0][0] == CALL and not in_tests(site.scope):
-            inner = site.scope.calls[site.call.args[0][1]]
-            if inner.func[0] == NAME and inner.func[1] == "list" and len(inner.args) == 1:
+        if len(site.call.args) == 1 and isinstance(site.call.args[0], Call) and not in_tests(site.scope):
+            inner = site.call.args[0]
+            if isinstance(inner.func, Name) and inner.func.name == "list" and len(inner.args) == 1:
                 dataset = _value(program, site.scope, inner.args[0])
                 if dataset is not None:
                     yield _count(program, site, dataset, inner.args[0])
     for site in program.flow.named("builtins.sum"):
-        if len(site.call.args) == 1 and site.call.args[0][0] == COMPREHENSION and not in_tests(site.scope):
-            parts = site.call.args[0][2]
-            if len(parts) == 2 and parts[1][0] == CONSTANT and parts[1][1] == 1:
+        if (
+            len(site.call.args) == 1
+            and isinstance(site.call.args[0], Comprehension)
+            and not in_tests(site.scope)
+        ):
+            parts = site.call.args[0].parts
+            if len(parts) == 2 and isinstance(parts[1], Literal) and parts[1].value == 1:
                 dataset = _value(program, site.scope, parts[0])
                 if dataset is not None:
                     yield _count(program, site, dataset, parts[0])
@@ -448,8 +455,10 @@ def _count(program: Program, site: Site, dataset: Dataset, expr: Expr) -> Hit:
             if unknown
             else ": ds.cardinality() knows it"
         },
-        rewrites=(Rewrite("replace", site.scope, site.call.place, f"int({expr[1]}.cardinality())"),)
-        if all(kind(step) in _COUNTED for step in (dataset, *upstream(dataset))) and _has_cardinality(program)
+        rewrites=(Rewrite("replace", site.scope, site.call.place, f"int({expr.name}.cardinality())"),)
+        if isinstance(expr, Name)
+        and all(kind(step) in _COUNTED for step in (dataset, *upstream(dataset)))
+        and _has_cardinality(program)
         else (),
         no_fix="cardinality() would be -2 where the number is not known, or TensorFlow before 2.3 has it elsewhere",
     )
@@ -461,11 +470,11 @@ def _has_cardinality(program: Program) -> bool:
 
 
 def _value(program: Program, scope: Scope, expr: Expr) -> Dataset | None:
-    if expr[0] != NAME:
+    if not isinstance(expr, Name):
         return None
     env = program.flow.env_of(scope)
     while env is not None:
-        value = env.names.get(expr[1])
+        value = env.names.get(expr.name)
         if value is not None:
             return first_dataset(value)
         env = env.parent
@@ -564,7 +573,7 @@ def _kept_argument(site: Site, keyword: str, value: Expr, dataset: Dataset) -> s
         return None
     shown = text(value, site.scope)
     methods = ("shuffle",) if keyword == "shuffle" else MAKES_BATCHES
-    if value[0] in (NAME, ATTRIBUTE, SUBSCRIPT) and any(
+    if isinstance(value, (Name, Attribute, Subscript)) and any(
         step.site is not None
         and kind(step) in methods
         and any(

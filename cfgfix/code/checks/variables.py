@@ -17,10 +17,11 @@ from cfgfix.code.inference.releases import (
     of_other_releases,
     refused_by_three,
 )
-from cfgfix.code.model.expressions import MISSING, constant, is_true, text, walk
+from cfgfix.code.model.expressions import MISSING, constant, is_name, is_true, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, hit_at
+from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Comprehension, Expr, Name
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import ATTRIBUTE, BINARY, CALL, COMPREHENSION, ITEMS, NAME, Call, Expr, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
 
 NEEDLES = (b"Variable",)
@@ -85,7 +86,11 @@ def untracked(program: Program) -> Iterator[Hit]:
             continue
         if not parts.is_part(owner) or expects_absence(scope, call.block, call.place):
             continue
-        if call.func[0] == ATTRIBUTE and call.func[1][0] == NAME and bound_twice(scope, call.func[1][1]):
+        if (
+            isinstance(call.func, Attribute)
+            and isinstance(call.func.base, Name)
+            and bound_twice(scope, call.func.base.name)
+        ):
             continue
         family = [*program.bases(owner)[0], *parts.below(owner)]
         if any(_says_itself(item) for item in family):
@@ -100,7 +105,7 @@ def untracked(program: Program) -> Iterator[Hit]:
         yield hit_at(
             site,
             values={
-                "attribute": f"{scope.params[0][0]}.{attribute}",
+                "attribute": f"{scope.params[0].name}.{attribute}",
                 "owner": owner.name,
                 "asked": asked_for(api(program)),
             },
@@ -116,26 +121,26 @@ def _kept_as(scope: Scope, call: Call) -> str | None:
     """Return the attribute of its object that a method keeps the result of a call in, by itself or in a list."""
     if not scope.params:
         return None
-    own = (NAME, scope.params[0][0])
-    made = (CALL, call.number)
+    own = scope.params[0].name
+    made = call
     for event in scope.events():
         if event.value is None or event.kind not in ("assign", "annotate", "augment"):
             continue
         value = event.value
         held = (
-            value == made
-            or (value[0] == ITEMS and made in value[2])
-            or (value[0] == COMPREHENSION and value[2][-1] == made)
+            value is made
+            or (isinstance(value, Collection) and made in value.items)
+            or (isinstance(value, Comprehension) and value.parts[-1] is made)
         )
         if held and len(event.targets) == 1:
             target = event.targets[0]
-            if target[0] == ATTRIBUTE and target[1][:2] == own:
-                return str(target[2])
+            if isinstance(target, Attribute) and is_name(target.base, own):
+                return str(target.attribute)
     for other in scope.calls:
         if other.method == "append" and other.args == (made,):
-            inner = other.func[1]
-            if inner[0] == ATTRIBUTE and inner[1][:2] == own:
-                return str(inner[2])
+            inner = other.receiver
+            if isinstance(inner, Attribute) and is_name(inner.base, own):
+                return str(inner.attribute)
     return None
 
 
@@ -168,16 +173,16 @@ def _says_itself(owner: Scope) -> bool:
     if not _OWN.isdisjoint(owner.children) or not _OWN.isdisjoint(owner.names):
         return True
     for method in methods(owner):
-        own = (NAME, method.params[0][0])
+        own = method.params[0].name
         for call in method.calls:
             func = call.func
-            while func[0] == ATTRIBUTE:
-                if func[1][:2] == own and func[2].startswith("_") and func[2] in _OWN:
+            while isinstance(func, Attribute):
+                if is_name(func.base, own) and func.attribute.startswith("_") and func.attribute in _OWN:
                     return True
-                func = func[1]
+                func = func.base
         for event in method.events():
             for target in event.targets:
-                if target[0] == ATTRIBUTE and target[1][:2] == own and target[2] in _OWN:
+                if isinstance(target, Attribute) and is_name(target.base, own) and target.attribute in _OWN:
                     return True
     return False
 
@@ -211,55 +216,55 @@ class _Uses:
         trains = any((call.method or "") in _TRAIN for call in scope.calls)
         for call in scope.calls:
             func = call.func
-            name = call.method or (func[1] if func[0] == NAME else "")
+            name = call.method or (func.name if isinstance(func, Name) else "")
             given = [*call.args, *(value for _, value in call.keywords)]
             if name == "watched_variables":
                 self._watched = True
             elif name in _COLLECT or (trains and name == "zip"):
                 self._collected.update(_attributes(given, scope))
-            if func[0] == ATTRIBUTE:
-                if name.startswith(("assign", "scatter_")) and func[1][0] == ATTRIBUTE:
-                    self._state.add(func[1][2])
-                read.update(_attributes([func[1]], scope))
+            if isinstance(func, Attribute):
+                if name.startswith(("assign", "scatter_")) and isinstance(func.base, Attribute):
+                    self._state.add(func.base.attribute)
+                read.update(_attributes([func.base], scope))
             read.update(_attributes(given, scope))
         for event in scope.events():
             if event.value is None:
                 continue
             read.update(_attributes([event.value], scope))
             self._collected.update(_listed(event.value))
-            if trains and event.value[0] == ATTRIBUTE:
-                self._collected.add(event.value[2])
+            if trains and isinstance(event.value, Attribute):
+                self._collected.add(event.value.attribute)
 
 
 def _attributes(parts: Iterable[Expr], scope: Scope) -> Iterator[str]:
     for part in parts:
         for item in walk(part, scope):
-            if item[0] == ATTRIBUTE:
-                yield item[2]
+            if isinstance(item, Attribute):
+                yield item.attribute
 
 
 def _listed(expr: Expr) -> Iterator[str]:
     """Yield the attributes that stand in a list by themselves: `model.trainable_variables + [self.alpha]`."""
-    if expr[0] == ITEMS:
-        for item in expr[2]:
-            if item[0] == ATTRIBUTE:
-                yield item[2]
-    elif expr[0] == BINARY and expr[1] == "+":
-        yield from _listed(expr[2])
-        yield from _listed(expr[3])
+    if isinstance(expr, Collection):
+        for item in expr.items:
+            if isinstance(item, Attribute):
+                yield item.attribute
+    elif isinstance(expr, Binary) and expr.operator == "+":
+        yield from _listed(expr.left)
+        yield from _listed(expr.right)
 
 
 def _tracked(program: Program, site: Site) -> tuple[Rewrite, ...]:
     """Return the fix that makes it a variable of Keras 3, where every release that is meant has these."""
     call, scope = site.call, site.scope
     alias = tensorflow_alias(scope)
-    if alias is None or call.func[0] != ATTRIBUTE or call.func[1][:2] != (NAME, alias):
+    if alias is None or not isinstance(call.func, Attribute) or not is_name(call.func.base, alias):
         return ()
     if not api(program).has_now("tensorflow.keras.Variable"):
         return ()
     if len(call.args) != 1 or any(key not in ("trainable", "dtype", "name") for key, _ in call.keywords):
         return ()
-    return (Rewrite("replace", scope, call.func[-1], f"{alias}.keras.Variable"),)
+    return (Rewrite("replace", scope, call.func.place, f"{alias}.keras.Variable"),)
 
 
 def check(program: Program) -> Iterable[Hit]:

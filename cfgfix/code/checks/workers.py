@@ -10,26 +10,24 @@ from cfgfix.code.checks.order import named_for_evaluation
 from cfgfix.code.inference.entry_points import imports_of, reached_from
 from cfgfix.code.inference.environment import Variable, environment_of
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.model.expressions import MISSING, constant, dotted, walk
+from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, walk
 from cfgfix.code.model.hit import Hit, Rewrite, Step, at, hit_at
-from cfgfix.code.model.program import Module, Program
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    BINARY,
-    CALL,
-    CONSTANT,
-    ITEMS,
-    MAPPING,
-    NAME,
-    STARRED,
-    SUBSCRIPT,
-    UNARY,
+from cfgfix.code.model.nodes import (
+    Attribute,
+    Binary,
     Call,
-    Event,
+    Collection,
+    Dictionary,
     Expr,
+    Literal,
+    Name,
     Place,
-    Scope,
+    Starred,
+    Subscript,
+    Unary,
 )
+from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Dataset, Made, Site, Value, alternatives, first_dataset, functions_of
 from cfgfix.code.tensorflow.cluster import UNKNOWN, cluster_faults
 
@@ -55,7 +53,7 @@ def cluster_set_late(program: Program) -> Iterator[Hit]:
     if not told:
         return
     for item in told:
-        if item[2] is None or (item[2][0] == CONSTANT and not item[2][1]):
+        if item[2] is None or (isinstance(item[2], Literal) and not item[2].value):
             return
         if _asked(item[0].module) or _starts_processes(program, item[0].module):
             return
@@ -192,26 +190,26 @@ def _content(scope: Scope, value: Expr, event: Event) -> Any:
     """Return the data of a TF_CONFIG, unknown parts as such; a text that says why it cannot be read; None where nothing is known."""
     block = event.block
     for _ in range(3):
-        if value[0] != NAME:
+        if not isinstance(value, Name):
             break
-        bound = bound_once(scope, value[1], block)
+        bound = bound_once(scope, value.name, block)
         if bound is None or bound[1] is not scope:
             return None
         value = bound[0]
-    if value[0] == CONSTANT and isinstance(value[1], str):
+    if isinstance(value, Literal) and isinstance(value.value, str):
         import json
 
-        if len(value[1]) >= _TEXT or not value[1].strip():
+        if len(value.value) >= _TEXT or not value.value.strip():
             return None
         try:
-            return json.loads(value[1])
+            return json.loads(value.value)
         except ValueError as error:
             return f"it cannot be read as JSON: {error}"
-    if value[0] == MAPPING:
+    if isinstance(value, Dictionary):
         return "os.environ takes text, and it is given a mapping: json.dumps makes one of it"
-    if value[0] != CALL:
+    if not isinstance(value, Call):
         return None
-    call = scope.calls[value[1]]
+    call = value
     if (dotted(call.func) or "").rpartition(".")[2] != "dumps" or not call.args:
         return None
     return _dumped(scope, call.args[0], event)
@@ -219,10 +217,10 @@ def _content(scope: Scope, value: Expr, event: Event) -> Any:
 
 def _dumped(scope: Scope, expr: Expr, event: Event) -> Any:
     """Return the data that is dumped, with what was set in it since it was bound."""
-    if expr[0] != NAME:
+    if not isinstance(expr, Name):
         data = _data(scope, expr, event.block)
         return data if isinstance(data, dict) and data else None
-    bound = bound_once(scope, expr[1], event.block)
+    bound = bound_once(scope, expr.name, event.block)
     if bound is None:
         return None
     data = _data(bound[1], bound[0], event.block)
@@ -234,10 +232,10 @@ def _dumped(scope: Scope, expr: Expr, event: Event) -> Any:
         for target in other.targets:
             keys: list[Any] = []
             here = target
-            while here[0] == SUBSCRIPT:
-                keys.insert(0, constant(here[2]))
-                here = here[1]
-            if here[:2] != expr[:2] or not keys:
+            while isinstance(here, Subscript):
+                keys.insert(0, constant(here.index))
+                here = here.base
+            if not is_name(here, expr.name) or not keys:
                 continue
             inner: Any = data
             for key in keys[:-1]:
@@ -249,9 +247,9 @@ def _dumped(scope: Scope, expr: Expr, event: Event) -> Any:
                 _data(scope, other.value, other.block) if plain and other.value is not None else UNKNOWN
             )
     if any(
-        call.func[0] == ATTRIBUTE
+        isinstance(call.func, Attribute)
         and call.method in ("update", "setdefault", "pop", "append", "extend")
-        and expr[1] in _names(call.func[1], scope)
+        and expr.name in _names(call.func.base, scope)
         for call in scope.calls
     ):
         return None
@@ -259,35 +257,35 @@ def _dumped(scope: Scope, expr: Expr, event: Event) -> Any:
 
 
 def _names(expr: Expr, scope: Scope) -> set[str]:
-    return {part[1] for part in walk(expr, scope) if part[0] == NAME}
+    return {part.name for part in walk(expr, scope) if isinstance(part, Name)}
 
 
 def _data(scope: Scope, expr: Expr, block: int, depth: int = 6) -> Any:
     """Return the data that an expression is, parts that are not known as such."""
     if depth <= 0:
         return UNKNOWN
-    if expr[0] == CONSTANT:
-        return expr[1]
-    if expr[0] == UNARY and expr[1] == "-" and isinstance(constant(expr[2]), int):
-        return -constant(expr[2])
-    if expr[0] == MAPPING:
+    if isinstance(expr, Literal):
+        return expr.value
+    if isinstance(expr, Unary) and expr.operator == "-" and isinstance(constant(expr.operand), int):
+        return -constant(expr.operand)
+    if isinstance(expr, Dictionary):
         found: dict[Any, Any] = {}
-        for key, value in expr[1]:
+        for key, value in expr.entries:
             name = constant(key) if key is not None else MISSING
             if name is MISSING:
                 return UNKNOWN
             found[name] = _data(scope, value, block, depth - 1)
         return found
-    if expr[0] == ITEMS:
-        if any(item[0] == STARRED for item in expr[2]):
+    if isinstance(expr, Collection):
+        if any(isinstance(item, Starred) for item in expr.items):
             return UNKNOWN
-        return [_data(scope, item, block, depth - 1) for item in expr[2]]
-    if expr[0] == NAME:
-        bound = bound_once(scope, expr[1], block)
+        return [_data(scope, item, block, depth - 1) for item in expr.items]
+    if isinstance(expr, Name):
+        bound = bound_once(scope, expr.name, block)
         return _data(bound[1], bound[0], bound[2], depth - 1) if bound is not None else UNKNOWN
-    if expr[0] == CALL:
-        call = scope.calls[expr[1]]
-        if call.func[:2] == (NAME, "dict") and not call.args and all(name for name, _ in call.keywords):
+    if isinstance(expr, Call):
+        call = expr
+        if is_name(call.func, "dict") and not call.args and all(name for name, _ in call.keywords):
             return {name: _data(scope, value, block, depth - 1) for name, value in call.keywords}
     return UNKNOWN
 
@@ -362,7 +360,7 @@ def _several(value: Value) -> bool:
         return False
     devices = value.site.call.argument(0, "devices")
     return not value.name.endswith(".MirroredStrategy") or (
-        devices is None or (devices[0] == ITEMS and len(devices[2]) > 1)
+        devices is None or (isinstance(devices, Collection) and len(devices.items) > 1)
     )
 
 
@@ -382,9 +380,9 @@ def _step_of_mean(program: Program, scope: Scope) -> tuple[Scope, Call, Site, bo
             continue
         taken = _gradients(scope, call)
         target = _value(scope, taken.argument(0, "target"), taken) if taken is not None else None
-        if target is None or target[0] != CALL:
+        if target is None or not isinstance(target, Call):
             continue
-        where, mean = _mean_of(program, scope, scope.calls[target[1]])
+        where, mean = _mean_of(program, scope, target)
         if mean is not None and _one_for_each_example(program, where, mean):
             return where, mean, applied, all(name.startswith(_RESCALES) for name in made)
     return None
@@ -404,12 +402,12 @@ def _mean_of(program: Program, scope: Scope, call: Call, depth: int = 2) -> tupl
     if len(returned) != 1 or returned[0].value is None:
         return scope, None
     value = returned[0].value
-    if value[0] == NAME:
-        found = _last_bound(inner, value[1], returned[0].place, returned[0].block)
+    if isinstance(value, Name):
+        found = _last_bound(inner, value.name, returned[0].place, returned[0].block)
         if found is None:
             return scope, None
         value = found
-    return _mean_of(program, inner, inner.calls[value[1]], depth - 1) if value[0] == CALL else (scope, None)
+    return _mean_of(program, inner, value, depth - 1) if isinstance(value, Call) else (scope, None)
 
 
 def _last_bound(scope: Scope, name: str, place: Place, block: int) -> Expr | None:
@@ -425,38 +423,37 @@ def _last_bound(scope: Scope, name: str, place: Place, block: int) -> Expr | Non
     around = last.block
     while scope.blocks[around].kind == "with":
         around = scope.blocks[around].parent
-    plain = (
-        last.kind in ("assign", "annotate") and len(last.targets) == 1 and last.targets[0][:2] == (NAME, name)
-    )
+    plain = last.kind in ("assign", "annotate") and len(last.targets) == 1 and is_name(last.targets[0], name)
     return last.value if plain and inside(scope, block, around) else None
 
 
 def _gradients(scope: Scope, call: Call) -> Call | None:
     """Return the call of `gradient` whose result is applied as it is: `zip(gradients, variables)`."""
     pairs = _value(scope, call.argument(0, "grads_and_vars"), call)
-    if pairs is None or pairs[0] != CALL:
+    if pairs is None or not isinstance(pairs, Call):
         return None
-    inner = scope.calls[pairs[1]]
+    inner = pairs
     if (
-        inner.func[:2] in ((NAME, "list"), (NAME, "tuple"))
+        isinstance(inner.func, Name)
+        and inner.func.name in ("list", "tuple")
         and len(inner.args) == 1
-        and inner.args[0][0] == CALL
+        and isinstance(inner.args[0], Call)
     ):
-        inner = scope.calls[inner.args[0][1]]
-    if inner.func[:2] != (NAME, "zip") or len(inner.args) != 2:
+        inner = inner.args[0]
+    if not is_name(inner.func, "zip") or len(inner.args) != 2:
         return None
     given = _value(scope, inner.args[0], call)
-    if given is None or given[0] != CALL:
+    if given is None or not isinstance(given, Call):
         return None
-    taken = scope.calls[given[1]]
+    taken = given
     return taken if taken.method == "gradient" else None
 
 
 def _value(scope: Scope, expr: Expr | None, call: Call) -> Expr | None:
     """Return what a name of the scope was given last before a call; another expression as it is."""
-    if expr is None or expr[0] != NAME:
+    if expr is None or not isinstance(expr, Name):
         return expr
-    return _last_bound(scope, expr[1], call.place, call.block)
+    return _last_bound(scope, expr.name, call.place, call.block)
 
 
 def _one_for_each_example(program: Program, scope: Scope, mean: Call) -> bool:
@@ -465,11 +462,11 @@ def _one_for_each_example(program: Program, scope: Scope, mean: Call) -> bool:
     inner = _value(scope, mean.args[0], mean)
     if inner is None:
         return False
-    if inner[0] == BINARY:
-        return bool(inner[1] == "**")
-    if inner[0] != CALL:
+    if isinstance(inner, Binary):
+        return bool(inner.operator == "**")
+    if not isinstance(inner, Call):
         return False
-    call = scope.calls[inner[1]]
+    call = inner
     site = sites.get(call.number)
     if (
         site is not None
@@ -493,7 +490,7 @@ def _unreduced(made: Site) -> bool:
     given = made.call.keyword("reduction")
     return given is not None and (
         constant(given) in ("none", None)
-        if given[0] == CONSTANT
+        if isinstance(given, Literal)
         else (dotted(given) or "").endswith(".Reduction.NONE")
     )
 

@@ -6,8 +6,9 @@ import re
 
 from cfgfix.code.model.expressions import place_of
 from cfgfix.code.model.hit import Rewrite
+from cfgfix.code.model.nodes import Attribute, Call, Place
 from cfgfix.code.model.positions import CannotRewriteError, Offsets
-from cfgfix.code.model.summary import ATTRIBUTE, Call, Event, Place, Scope
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.core.edits import ReplaceText
 
 KINDS = frozenset({"append", "move-link", "move-statement", "insert", "lines", "decorate"})
@@ -54,9 +55,9 @@ def _link(scope: Scope, call: Call, offsets: Offsets) -> tuple[int, int, int]:
     Raises:
         CannotRewriteError: A comment or a bracket stands between the link and what it is called on.
     """
-    if call.func[0] != ATTRIBUTE:
+    if not isinstance(call.func, Attribute):
         raise CannotRewriteError("the call is no part of a chain")
-    receiver = place_of(call.func[1], scope)
+    receiver = place_of(call.func.base, scope)
     if receiver is None:
         raise CannotRewriteError("what the method is called on is not kept")
     start = offsets.offset(receiver[2], receiver[3])
@@ -79,7 +80,7 @@ def _append(rewrite: Rewrite, offsets: Offsets) -> ReplaceText:
     call = _called(rewrite.scope, rewrite.place)
     end = offsets.span(call.place)[1]
     separator = ""
-    if call.func[0] == ATTRIBUTE:
+    if isinstance(call.func, Attribute):
         start, dot, _ = _link(rewrite.scope, call, offsets)
         separator = offsets.text[start:dot]
     return ReplaceText(end, end, separator + rewrite.text)

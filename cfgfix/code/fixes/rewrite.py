@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from cfgfix.code.fixes import layout, spans
 from cfgfix.code.fixes.spans import ONLY_TREE, tree_of
 from cfgfix.code.model.hit import Rewrite
+from cfgfix.code.model.nodes import Call, Place
 from cfgfix.code.model.positions import CannotRewriteError, Offsets
-from cfgfix.code.model.summary import Call, Place, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.core.edits import Edit, ReplaceText
 
 

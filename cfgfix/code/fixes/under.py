@@ -8,7 +8,7 @@ from typing import Any
 
 from cfgfix.code.model.given import Given, Replaced
 from cfgfix.code.model.hit import Rewrite
-from cfgfix.code.model.summary import Place
+from cfgfix.code.model.nodes import Place
 from cfgfix.core.edits import FileChanges, Fix, SetValue
 from cfgfix.core.findings import parse_key_path
 from cfgfix.core.records import dataclass

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from cfgfix.code.inference.guards import literals
-from cfgfix.code.model.expressions import constant
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, NAME, Call, Expr, Scope
+from cfgfix.code.model.expressions import constant, is_name
+from cfgfix.code.model.nodes import Attribute, Call, Expr, Name
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
 
 
@@ -21,7 +22,7 @@ def excluded(entered: Site, scope: Scope, block_number: int, *, names: bool = Tr
         if block.kind != "if" or block.test is None:
             continue
         for part, side in literals(block.test, block.branch):
-            if not names and part[0] == NAME:
+            if not names and isinstance(part, Name):
                 continue
             value = _given_on_the_way(scope, entered, part)
             if isinstance(value, bool) and value is not side:
@@ -45,11 +46,11 @@ def forced(entered: Site, scope: Scope, block_number: int) -> bool:
 
 def _given_on_the_way(scope: Scope, entered: Site, expr: Expr) -> object:
     """Return the constant that a guard is by the call that entered its function, or None."""
-    if expr[0] == NAME and not any(
-        target[:2] == expr[:2] for event in scope.binding(expr[1]) for target in event.targets
+    if isinstance(expr, Name) and not any(
+        is_name(target, expr.name) for event in scope.binding(expr.name) for target in event.targets
     ):
-        return _argument(scope, entered.call, expr[1])
-    if expr[0] != ATTRIBUTE or not scope.params or expr[1][:2] != (NAME, scope.params[0][0]):
+        return _argument(scope, entered.call, expr.name)
+    if not isinstance(expr, Attribute) or not scope.params or not is_name(expr.base, scope.params[0].name):
         return None
     # A method: what its object was made with, where that stands beside the call.
     scopes = scope.module.summary.scopes
@@ -60,46 +61,46 @@ def _given_on_the_way(scope: Scope, entered: Site, expr: Expr) -> object:
     made = _maker(entered)
     if init is None or made is None or scope.parent < 0 or scopes[scope.parent].kind != "class":
         return None
-    own = init.params[0][0]
+    own = init.params[0].name
     sources = [
         event.value
         for event in init.events()
         if any(
-            target[0] == ATTRIBUTE and target[2] == expr[2] and target[1][:2] == (NAME, own)
+            isinstance(target, Attribute) and target.attribute == expr.attribute and is_name(target.base, own)
             for target in event.targets
         )
     ]
-    if len(sources) != 1 or sources[0] is None or sources[0][0] != NAME:
+    if len(sources) != 1 or sources[0] is None or not isinstance(sources[0], Name):
         return None
-    return _argument(init, made, sources[0][1])
+    return _argument(init, made, sources[0].name)
 
 
 def _argument(scope: Scope, call: Call, name: str) -> object:
     """Return the constant that a call gives to a parameter of a function, its default included; None for anything else."""
-    names = [item[0] for item in scope.params if item[3] == "plain"]
+    names = [item.name for item in scope.params if item.kind == "plain"]
     if scope.parent >= 0 and scope.module.summary.scopes[scope.parent].kind == "class" and names:
         names = names[1:]
-    found = next((item for item in scope.params if item[0] == name), None)
+    found = next((item for item in scope.params if item.name == name), None)
     if found is None or call.opaque:
         return None
     given = call.argument(names.index(name) if name in names else len(names) + 99, name)
-    return constant(given if given is not None else found[2])
+    return constant(given if given is not None else found.default)
 
 
 def _maker(entered: Site) -> Call | None:
     """Return the call that made the object a method is called on: `Reader(...)(x)`, or `reader = Reader(...)` before it."""
     func = entered.call.func
-    receiver = func[1] if func[0] == ATTRIBUTE else func
-    if receiver[0] == NAME:
+    receiver = func.base if isinstance(func, Attribute) else func
+    if isinstance(receiver, Name):
         values = [
             event.value
             for event in entered.scope.events()
-            if any(target[:2] == receiver[:2] for target in event.targets)
+            if any(is_name(target, receiver.name) for target in event.targets)
         ]
         if len(values) != 1 or values[0] is None:
             return None
         receiver = values[0]
-    if receiver[0] != CALL:
+    if not isinstance(receiver, Call):
         return None
-    made: Call = entered.scope.calls[receiver[1]]
+    made: Call = receiver
     return made

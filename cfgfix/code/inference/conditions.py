@@ -13,25 +13,23 @@ from typing import Any
 
 from cfgfix.code.inference.guards import before_in_expression
 from cfgfix.code.model.expressions import dotted
-from cfgfix.code.model.program import NEEDLE_CONFIG, Module, Program, once
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    BINARY,
-    BOOLEAN,
-    CALL,
-    CHOICE,
-    COMPARE,
-    CONSTANT,
-    ITEMS,
-    NAME,
-    SUBSCRIPT,
-    UNARY,
-    Block,
-    Event,
+from cfgfix.code.model.nodes import (
+    Attribute,
+    Binary,
+    Boolean,
+    Call,
+    Collection,
+    Compare,
+    Conditional,
     Expr,
+    Literal,
+    Name,
     Place,
-    Scope,
+    Subscript,
+    Unary,
 )
+from cfgfix.code.model.program import NEEDLE_CONFIG, Module, Program, once
+from cfgfix.code.model.summary import Block, Event, Scope
 from cfgfix.core.findings import State
 
 
@@ -57,7 +55,7 @@ Given = Mapping[tuple[int, str], Any]
 MAX_DEPTH = 24
 
 
-def config_path(expr: Expr, scope: Scope) -> tuple[str, ...] | None:
+def config_path(expr: Expr) -> tuple[str, ...] | None:
     """Return the key path that an expression reads from a settings object, or None.
 
     It is a tuple such as `("data", "batch_size")`. `self.config.data.batch_size`, `cfg["data"]["batch_size"]`,
@@ -65,39 +63,47 @@ def config_path(expr: Expr, scope: Scope) -> tuple[str, ...] | None:
     """
     parts: list[str] = []
     while True:
-        kind = expr[0]
-        if kind == ATTRIBUTE:
-            if parts and CONFIG_NAME.search(expr[2]):
+        if isinstance(expr, Attribute):
+            if parts and CONFIG_NAME.search(expr.attribute):
                 return tuple(reversed(parts))
-            parts.append(expr[2])
-            expr = expr[1]
-        elif kind == SUBSCRIPT and expr[2][0] == CONSTANT and isinstance(expr[2][1], str):
-            parts.append(expr[2][1])
-            expr = expr[1]
-        elif kind == CALL:
-            call = scope.calls[expr[1]]
+            parts.append(expr.attribute)
+            expr = expr.base
+        elif (
+            isinstance(expr, Subscript)
+            and isinstance(expr.index, Literal)
+            and isinstance(expr.index.value, str)
+        ):
+            parts.append(expr.index.value)
+            expr = expr.base
+        elif isinstance(expr, Call):
+            call = expr
             func = call.func
-            if func[0] == ATTRIBUTE and func[2] == "get" and call.args and call.args[0][0] == CONSTANT:
-                key = call.args[0][1]
+            if (
+                isinstance(func, Attribute)
+                and func.attribute == "get"
+                and call.args
+                and isinstance(call.args[0], Literal)
+            ):
+                key = call.args[0].value
                 if not isinstance(key, str):
                     return None
                 parts.append(key)
-                expr = func[1]
+                expr = func.base
             elif (
-                func[0] == NAME
-                and func[1] == "getattr"
+                isinstance(func, Name)
+                and func.name == "getattr"
                 and len(call.args) >= 2
-                and call.args[1][0] == CONSTANT
+                and isinstance(call.args[1], Literal)
             ):
-                key = call.args[1][1]
+                key = call.args[1].value
                 if not isinstance(key, str):
                     return None
                 parts.append(key)
                 expr = call.args[0]
             else:
                 return None
-        elif kind == NAME:
-            return tuple(reversed(parts)) if parts and CONFIG_NAME.search(expr[1]) else None
+        elif isinstance(expr, Name):
+            return tuple(reversed(parts)) if parts and CONFIG_NAME.search(expr.name) else None
         else:
             return None
 
@@ -249,7 +255,7 @@ class Conditions:
         """Whether a handler is for a missing module: which side is taken is then a matter of what is installed."""
         if test is None:
             return False
-        names = test[2] if test[0] == ITEMS else (test,)
+        names = test.items if isinstance(test, Collection) else (test,)
         return all(dotted(item) in ("ImportError", "ModuleNotFoundError") for item in names)
 
     # Values
@@ -263,49 +269,48 @@ class Conditions:
         """
         if depth > MAX_DEPTH:
             return UNKNOWN
-        kind = expr[0]
-        if kind == CONSTANT:
-            return expr[1]
+        if isinstance(expr, Literal):
+            return expr.value
 
         def inner(part: Expr) -> Any:
             return self.value(part, scope, before=before, after_error=after_error, depth=depth + 1)
 
-        if kind == NAME:
-            return self._name(expr[1], scope, before, after_error, depth)
-        if kind in (ATTRIBUTE, SUBSCRIPT):
+        if isinstance(expr, Name):
+            return self._name(expr.name, scope, before, after_error, depth)
+        if isinstance(expr, (Attribute, Subscript)):
             return self._read(expr, scope, after_error, depth)
-        if kind == CALL:
+        if isinstance(expr, Call):
             return self._call(expr, scope, inner)
-        if kind == UNARY:
-            value = inner(expr[2])
-            if expr[1] == "not":
+        if isinstance(expr, Unary):
+            value = inner(expr.operand)
+            if expr.operator == "not":
                 found = truth(value)
                 return UNKNOWN if found is UNKNOWN else not found
-            if expr[1] == "-" and isinstance(value, (int, float)):
+            if expr.operator == "-" and isinstance(value, (int, float)):
                 return -value
             return UNKNOWN
-        if kind == BOOLEAN:
+        if isinstance(expr, Boolean):
             return self._boolean(expr, inner)
-        if kind == COMPARE:
+        if isinstance(expr, Compare):
             return self._compare(expr, inner)
-        if kind == CHOICE:
-            test = truth(inner(expr[1]))
+        if isinstance(expr, Conditional):
+            test = truth(inner(expr.test))
             if test is UNKNOWN:
-                then, other = inner(expr[2]), inner(expr[3])
+                then, other = inner(expr.then), inner(expr.otherwise)
                 return then if then is not UNKNOWN and _same(then, other) else UNKNOWN
-            return inner(expr[2] if test else expr[3])
-        if kind == BINARY:
-            return _arithmetic(expr[1], inner(expr[2]), inner(expr[3]))
-        if kind == ITEMS:
-            values = [inner(item) for item in expr[2]]
+            return inner(expr.then if test else expr.otherwise)
+        if isinstance(expr, Binary):
+            return _arithmetic(expr.operator, inner(expr.left), inner(expr.right))
+        if isinstance(expr, Collection):
+            values = [inner(item) for item in expr.items]
             return UNKNOWN if UNKNOWN in values else tuple(values)
         return UNKNOWN
 
-    def _boolean(self, expr: Expr, inner: Callable[[Expr], Any]) -> Any:
-        stop = expr[1] == "or"
+    def _boolean(self, expr: Boolean, inner: Callable[[Expr], Any]) -> Any:
+        stop = expr.operator == "or"
         known = True
         value: Any = UNKNOWN
-        for item in expr[2]:
+        for item in expr.operands:
             value = inner(item)
             found = truth(value)
             if found is UNKNOWN:
@@ -314,10 +319,10 @@ class Conditions:
                 return value if known else stop
         return value if known else UNKNOWN
 
-    def _compare(self, expr: Expr, inner: Callable[[Expr], Any]) -> Any:
-        left = inner(expr[1])
+    def _compare(self, expr: Compare, inner: Callable[[Expr], Any]) -> Any:
+        left = inner(expr.left)
         result: Any = True
-        for operator, right_expr in expr[2]:
+        for operator, right_expr in expr.rights:
             right = inner(right_expr)
             if left is UNKNOWN or right is UNKNOWN:
                 result = UNKNOWN
@@ -332,12 +337,11 @@ class Conditions:
 
     def _call(
         self,
-        expr: Expr,
+        call: Call,
         scope: Scope,
         inner: Callable[[Expr], Any],
     ) -> Any:
-        call = scope.calls[expr[1]]
-        path = config_path(expr, scope)
+        path = config_path(call)
         if path is not None:
             value = self._key(path)
             if value is not UNKNOWN:
@@ -352,7 +356,7 @@ class Conditions:
                 "tensorflow."
             ):
                 return mode
-        name = call.func[1] if call.func[0] == NAME else None
+        name = call.func.name if isinstance(call.func, Name) else None
         if name == "isinstance" and len(call.args) == 2 and not call.keywords:
             return _is_instance(inner(call.args[0]), call.args[1])
         if (
@@ -370,17 +374,22 @@ class Conditions:
         return UNKNOWN
 
     def _read(self, expr: Expr, scope: Scope, after_error: bool, depth: int) -> Any:
-        path = config_path(expr, scope)
+        path = config_path(expr)
         if path is not None:
             value = self._key(path)
             if value is not UNKNOWN:
                 return value
-        if scope is self._traced and expr[0] == ATTRIBUTE and expr[2] == RUN_EAGERLY:
+        if scope is self._traced and isinstance(expr, Attribute) and expr.attribute == RUN_EAGERLY:
             return False
-        if expr[0] == ATTRIBUTE and expr[1][0] == NAME and scope.params and expr[1][1] == scope.params[0][0]:
+        if (
+            isinstance(expr, Attribute)
+            and isinstance(expr.base, Name)
+            and scope.params
+            and expr.base.name == scope.params[0].name
+        ):
             owner = self.program.owner(scope)
             if owner is not None and not self._given and self._traced is None:
-                return self._attribute(owner, expr[2], after_error, depth)
+                return self._attribute(owner, expr.attribute, after_error, depth)
         return UNKNOWN
 
     def _attribute(self, owner: Scope, name: str, after_error: bool, depth: int) -> Any:
@@ -398,14 +407,14 @@ class Conditions:
                         if method.place[0] > scope.place[2]:
                             break
                         continue
-                    own = method.params[0][0]
+                    own = method.params[0].name
                     for event in method.events():
                         for target in event.targets:
                             if (
-                                target[0] == ATTRIBUTE
-                                and target[2] == name
-                                and target[1][0] == NAME
-                                and target[1][1] == own
+                                isinstance(target, Attribute)
+                                and target.attribute == name
+                                and isinstance(target.base, Name)
+                                and target.base.name == own
                             ):
                                 if event.value is None or event.kind not in ("assign", "annotate"):
                                     return UNKNOWN
@@ -448,7 +457,7 @@ class Conditions:
         self._active.add(key)
         try:
             value: Any = UNKNOWN
-            if any(item[0] == name for item in scope.params):
+            if any(item.name == name for item in scope.params):
                 value = self._parameter(name, scope, after_error, depth)
             for event in scope.binding(name):
                 if event.place[0] >= before:
@@ -466,7 +475,7 @@ class Conditions:
         if handler and not after_error:
             return value
         if event.kind in ("assign", "annotate") and event.value is not None:
-            direct = any(target[0] == NAME and target[1] == name for target in event.targets)
+            direct = any(isinstance(target, Name) and target.name == name for target in event.targets)
             new = (
                 self.value(
                     event.value, scope, before=event.place[0], after_error=after_error, depth=depth + 1
@@ -531,8 +540,8 @@ class Conditions:
         sites = flow.callers(scope)
         if not sites or len(sites) > 50:
             return UNKNOWN
-        position = next(i for i, item in enumerate(scope.params) if item[0] == name)
-        default = scope.params[position][2]
+        position = next(i for i, item in enumerate(scope.params) if item.name == name)
+        default = scope.params[position].default
         values = []
         for site in sites:
             call = site.call
@@ -546,8 +555,8 @@ class Conditions:
                         expr, site.scope, before=call.place[0], after_error=after_error, depth=depth + 1
                     )
                 )
-            elif default is not None and default[0] == CONSTANT:
-                values.append(default[1])
+            elif default is not None and isinstance(default, Literal):
+                values.append(default.value)
             else:
                 return UNKNOWN
         if any(value is UNKNOWN or not _same(value, values[0]) for value in values):
@@ -615,10 +624,10 @@ def _fields_of(program: Program, module: Module) -> dict[str, list[tuple[str, An
         if scope.kind != "class" or not _is_config_class(scope):
             continue
         for event in scope.body:
-            if event.kind == "annotate" and event.targets[0][0] == NAME:
+            if event.kind == "annotate" and isinstance(event.targets[0], Name):
                 given = event.value
-                value = given[1] if given is not None and given[0] == CONSTANT else UNKNOWN
-                fields.setdefault(event.targets[0][1], []).append((scope.name, value))
+                value = given.value if given is not None and isinstance(given, Literal) else UNKNOWN
+                fields.setdefault(event.targets[0].name, []).append((scope.name, value))
     return fields
 
 
@@ -634,16 +643,15 @@ def asks_mode(func: Expr) -> bool | None:
     The name of the call decides; None for any other call.
     """
     return (
-        _WHILE_TRACING.get(func[2] if func[0] == ATTRIBUTE else func[1])
-        if func[0] in (ATTRIBUTE, NAME)
+        _WHILE_TRACING.get(func.attribute if isinstance(func, Attribute) else func.name)
+        if isinstance(func, (Attribute, Name))
         else None
     )
 
 
 def _is_config_class(scope: Scope) -> bool:
-    outer = scope.module.summary.scopes[scope.parent]
     for decorator in scope.decorators:
-        func = outer.calls[decorator[1]].func if decorator[0] == CALL else decorator
+        func = decorator.func if isinstance(decorator, Call) else decorator
         if (dotted(func) or "").rsplit(".", 1)[-1] in ("dataclass", "define", "frozen", "attrs", "s"):
             return True
     return any(
@@ -683,7 +691,10 @@ def _is_instance(value: Any, types: Expr) -> Any:
     """Return whether a value is of one of some types, where all of them are of Python's own."""
     if value is UNKNOWN:
         return UNKNOWN
-    names = [item[1] if item[0] == NAME else "" for item in (types[2] if types[0] == ITEMS else (types,))]
+    names = [
+        item.name if isinstance(item, Name) else ""
+        for item in (types.items if isinstance(types, Collection) else (types,))
+    ]
     # What is a list in a config and what is a tuple in code are the same here.
     if isinstance(value, (list, tuple)) or any(name not in _TYPES for name in names):
         return UNKNOWN

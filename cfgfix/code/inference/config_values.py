@@ -13,25 +13,27 @@ from functools import partial
 from typing import Any
 
 from cfgfix.code.model.expressions import MISSING, children, constant, dotted
-from cfgfix.code.model.program import Module, Program
-from cfgfix.code.model.summary import (
-    ASSIGNED,
-    ATTRIBUTE,
-    BOOLEAN,
-    CALL,
-    CHOICE,
-    CONSTANT,
-    FORMAT,
-    ITEMS,
-    MAPPING,
-    NAME,
-    STARRED,
-    SUBSCRIPT,
-    UNARY,
+from cfgfix.code.model.nodes import (
+    NOT_KEPT,
+    Assigned,
+    Attribute,
+    Binary,
+    Boolean,
     Call,
+    Collection,
+    Compare,
+    Conditional,
+    Dictionary,
     Expr,
-    Scope,
+    FString,
+    Literal,
+    Name,
+    Starred,
+    Subscript,
+    Unary,
 )
+from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import ClassValue, External, Function, ModuleValue
 
 Path = tuple[str, ...]
@@ -155,7 +157,13 @@ class Follower:
             for scope in module.summary.scopes:
                 for call in scope.calls:
                     func = call.func
-                    name = func[2] if func[0] == ATTRIBUTE else func[1] if func[0] == NAME else None
+                    name = (
+                        func.attribute
+                        if isinstance(func, Attribute)
+                        else func.name
+                        if isinstance(func, Name)
+                        else None
+                    )
                     if name is not None:
                         self._callers.setdefault(name, []).append((scope, call))
 
@@ -168,38 +176,37 @@ class Follower:
         self.steps += 1
         if depth > MAX_DEPTH or self.steps > MAX_STEPS:
             return _UNKNOWN
-        kind = expr[0]
-        if kind == NAME:
-            return self._remember(("n", id(scope), expr[1]), lambda: self._name(expr[1], scope, depth + 1))
-        if kind == ATTRIBUTE:
-            found = self.atoms_of(expr[1], scope, depth + 1)
+        if isinstance(expr, Name):
+            return self._remember(
+                ("n", id(scope), expr.name), lambda: self._name(expr.name, scope, depth + 1)
+            )
+        if isinstance(expr, Attribute):
+            found = self.atoms_of(expr.base, scope, depth + 1)
             result: set[Atom] = set()
             for atom in found:
-                result |= self._attribute(atom, expr[2], depth + 1)
+                result |= self._attribute(atom, expr.attribute, depth + 1)
             return frozenset(result)
-        if kind == CALL:
-            return self._remember(
-                ("k", id(scope), expr[1]), lambda: self._call(scope.calls[expr[1]], scope, depth + 1)
-            )
-        if kind == SUBSCRIPT:
-            key = constant(expr[2])
+        if isinstance(expr, Call):
+            return self._remember(("k", id(scope), expr.number), lambda: self._call(expr, scope, depth + 1))
+        if isinstance(expr, Subscript):
+            key = constant(expr.index)
             result = set()
-            for atom in self.atoms_of(expr[1], scope, depth + 1):
+            for atom in self.atoms_of(expr.base, scope, depth + 1):
                 result |= self._item(atom, key)
             return frozenset(result)
-        if kind == BOOLEAN:
-            return self._union(expr[2], scope, depth)
-        if kind == CHOICE:
-            return self._union((expr[2], expr[3]), scope, depth)
-        if kind == ASSIGNED:
-            return self.atoms_of(expr[2], scope, depth + 1)
-        if kind == STARRED:
-            return self.atoms_of(expr[1], scope, depth + 1)
-        if kind == ITEMS:
-            return self._container(expr[2], scope, depth)
-        if kind == MAPPING:
-            return self._container([value for _, value in expr[1]], scope, depth)
-        if kind in (CONSTANT, FORMAT, UNARY, "b", "m"):
+        if isinstance(expr, Boolean):
+            return self._union(expr.operands, scope, depth)
+        if isinstance(expr, Conditional):
+            return self._union((expr.then, expr.otherwise), scope, depth)
+        if isinstance(expr, Assigned):
+            return self.atoms_of(expr.value, scope, depth + 1)
+        if isinstance(expr, Starred):
+            return self.atoms_of(expr.value, scope, depth + 1)
+        if isinstance(expr, Collection):
+            return self._container(expr.items, scope, depth)
+        if isinstance(expr, Dictionary):
+            return self._container([value for _, value in expr.entries], scope, depth)
+        if isinstance(expr, (Literal, FString, Unary, Binary, Compare)):
             return _OTHER
         return _UNKNOWN
 
@@ -268,7 +275,7 @@ class Follower:
         first = True
         while here is not None:
             if here.kind != "class" or first:
-                if here.kind in ("function", "lambda") and any(param[0] == name for param in here.params):
+                if here.kind in ("function", "lambda") and any(param.name == name for param in here.params):
                     result = set(self._parameter(here, name, depth))
                     for value, how in self.assignments(here).get(name, ()):
                         result |= self._bound(value, how, here, depth)
@@ -362,7 +369,7 @@ class Follower:
                         _bind(target, manager, "with", found)
                 elif event.kind not in ("define", "import", "delete"):
                     for target in event.targets:
-                        _bind(target, ("?",), "?", found)
+                        _bind(target, NOT_KEPT, "?", found)
             self._assigned[id(scope)] = found
         return found
 
@@ -373,8 +380,8 @@ class Follower:
             managers = self.atoms_of(value, scope, depth + 1)
             return _OTHER if managers and all(atom[0] in ("x", "o") for atom in managers) else _UNKNOWN
         if how == "for":
-            if value[0] == ITEMS:
-                return self._union(value[2], scope, depth)
+            if isinstance(value, Collection):
+                return self._union(value.items, scope, depth)
             items = self.atoms_of(value, scope, depth + 1)
             return _OTHER if items <= _OTHER or all(atom[0] in ("x", "o") for atom in items) else _UNKNOWN
         return _UNKNOWN
@@ -440,7 +447,7 @@ class Follower:
         for owner in classes:
             for event in owner.body:
                 if event.kind in ("annotate", "assign") and any(
-                    target[0] == NAME and target[1] == name for target in event.targets
+                    isinstance(target, Name) and target.name == name for target in event.targets
                 ):
                     known = True
                     if event.kind == "annotate" and event.extra is not None:
@@ -493,19 +500,29 @@ class Follower:
             for module in self.modules:
                 for scope in module.summary.scopes:
                     owner = self.program.owner(scope)
-                    own = scope.params[0][0] if owner is not None and scope.params else None
+                    own = scope.params[0].name if owner is not None and scope.params else None
                     for event in scope.events():
                         if event.value is None or event.kind not in ("assign", "annotate", "augment", "for"):
                             continue
                         for target in event.targets:
                             for single, value in _pairs(target, event.value):
-                                if single[0] == ATTRIBUTE:
-                                    mine = owner is not None and single[1][0] == NAME and single[1][1] == own
-                                    whose: Scope | Expr = owner if owner is not None and mine else single[1]
-                                    given: Expr = value if event.kind != "for" else ("?",)
-                                    self._attributes.setdefault(single[2], []).append((given, scope, whose))
+                                if isinstance(single, Attribute):
+                                    mine = (
+                                        owner is not None
+                                        and isinstance(single.base, Name)
+                                        and single.base.name == own
+                                    )
+                                    whose: Scope | Expr = owner if owner is not None and mine else single.base
+                                    given: Expr = value if event.kind != "for" else NOT_KEPT
+                                    self._attributes.setdefault(single.attribute, []).append(
+                                        (given, scope, whose)
+                                    )
                     for call in scope.calls:
-                        if call.func[0] == NAME and call.func[1] == "setattr" and len(call.args) == 3:
+                        if (
+                            isinstance(call.func, Name)
+                            and call.func.name == "setattr"
+                            and len(call.args) == 3
+                        ):
                             key = constant(call.args[1])
                             if isinstance(key, str):
                                 self._attributes.setdefault(key, []).append(
@@ -533,7 +550,7 @@ class Follower:
 
     def _parameter_of(self, scope: Scope, name: str, depth: int) -> Atoms:
         owner = self.program.owner(scope)
-        position = next(index for index, param in enumerate(scope.params) if param[0] == name)
+        position = next(index for index, param in enumerate(scope.params) if param.name == name)
         param = scope.params[position]
         decorators = {dotted(decorator) for decorator in scope.decorators}
         if owner is not None and position == 0 and "staticmethod" not in decorators:
@@ -542,20 +559,20 @@ class Follower:
                 if "classmethod" in decorators
                 else frozenset({self._instance(owner)})
             )
-        if param[3] in ("*", "**"):
+        if param.kind in ("*", "**"):
             return _UNKNOWN
         if position == 0 and self.composed(scope):
             return frozenset({("m", ())})
         outer = self.program.outer(scope) or scope
-        if param[1] is not None:
-            annotated = self._annotated(param[1], outer)
+        if param.annotation is not None:
+            annotated = self._annotated(param.annotation, outer)
             if annotated:
                 return annotated
         if scope.kind == "lambda":
             return _UNKNOWN
         result: set[Atom] = set()
-        if param[2] is not None and param[2] != (CONSTANT, None) and constant(param[2]) is not None:
-            result |= self.atoms_of(param[2], outer, depth + 1)
+        if param.default is not None and constant(param.default) is not None:
+            result |= self.atoms_of(param.default, outer, depth + 1)
         names = [scope.name]
         bound = 0
         if owner is not None and "staticmethod" not in decorators:
@@ -602,22 +619,26 @@ class Follower:
                             pending.extend(event.extra or ())
                     while pending:
                         expr = pending.pop()
-                        if expr[0] == CALL:
-                            call = scope.calls[expr[1]]
-                            if call.func[0] == NAME and call.func[1] in ("isinstance", "issubclass", "super"):
+                        if isinstance(expr, Call):
+                            call = expr
+                            if isinstance(call.func, Name) and call.func.name in (
+                                "isinstance",
+                                "issubclass",
+                                "super",
+                            ):
                                 continue
                             func = call.func
-                            if func[0] == ATTRIBUTE:
-                                pending.append(func[1])
-                            elif func[0] != NAME:
+                            if isinstance(func, Attribute):
+                                pending.append(func.base)
+                            elif not isinstance(func, Name):
                                 pending.append(func)
                             pending.extend(call.args)
                             pending.extend(value for _, value in call.keywords)
                             continue
-                        if expr[0] == NAME:
-                            found.add(expr[1])
-                        elif expr[0] == ATTRIBUTE:
-                            found.add(expr[2])
+                        if isinstance(expr, Name):
+                            found.add(expr.name)
+                        elif isinstance(expr, Attribute):
+                            found.add(expr.attribute)
                         pending.extend(children(expr, scope))
             self._referenced = found
         return self._referenced
@@ -628,7 +649,7 @@ class Follower:
         if scope.kind != "function" or outer is None:
             return False
         for decorator in scope.decorators:
-            func = outer.calls[decorator[1]].func if decorator[0] == CALL else decorator
+            func = decorator.func if isinstance(decorator, Call) else decorator
             if self.program.static_name(func, outer) == "hydra.main":
                 return True
         return False
@@ -657,29 +678,29 @@ class Follower:
 
     def _annotated(self, annotation: Expr, scope: Scope) -> Atoms:
         """Return what an annotation says a value is; nothing where it does not say."""
-        if annotation[0] == CONSTANT and isinstance(annotation[1], str):
-            name = annotation[1].strip().strip("'\"")
+        if isinstance(annotation, Literal) and isinstance(annotation.value, str):
+            name = annotation.value.strip().strip("'\"")
             for opening in ("Optional[", "typing.Optional["):
                 if name.startswith(opening) and name.endswith("]"):
                     name = name[len(opening) : -1].strip()
             name = name.split("|")[0].strip()
             if not name.replace(".", "").replace("_", "a").isalnum():
                 return _NONE
-            expr: Expr = (NAME, name.split(".")[0], (0, 0, 0, 0))
+            expr: Expr = Name(name.split(".")[0], (0, 0, 0, 0))
             for part in name.split(".")[1:]:
-                expr = (ATTRIBUTE, expr, part, (0, 0, 0, 0))
+                expr = Attribute(expr, part, (0, 0, 0, 0))
             annotation = expr
-        if annotation[0] == SUBSCRIPT:
-            head = dotted(annotation[1]) or ""
+        if isinstance(annotation, Subscript):
+            head = dotted(annotation.base) or ""
             if head.rsplit(".", 1)[-1] == "Optional":
-                return self._annotated(annotation[2], scope)
-            if head.rsplit(".", 1)[-1] == "Union" and annotation[2][0] == ITEMS:
-                parts = [item for item in annotation[2][2] if item[0] != CONSTANT]
+                return self._annotated(annotation.index, scope)
+            if head.rsplit(".", 1)[-1] == "Union" and isinstance(annotation.index, Collection):
+                parts = [item for item in annotation.index.items if not isinstance(item, Literal)]
                 found = [self._annotated(item, scope) for item in parts]
                 return frozenset().union(*found) if found and all(found) else _NONE
             return _NONE
-        if annotation[0] == "b" and annotation[1] == "|":
-            parts = [item for item in (annotation[2], annotation[3]) if item[0] != CONSTANT]
+        if isinstance(annotation, Binary) and annotation.operator == "|":
+            parts = [item for item in (annotation.left, annotation.right) if not isinstance(item, Literal)]
             found = [self._annotated(item, scope) for item in parts]
             return frozenset().union(*found) if found and all(found) else _NONE
         value = self.program.static_value(annotation, scope)
@@ -794,17 +815,19 @@ def _outside(name: str) -> Atom:
 
 def _bind(target: Expr, value: Expr, how: str, found: dict[str, list[tuple[Expr, str]]]) -> None:
     for single, part in _pairs(target, value):
-        if single[0] == NAME:
-            found.setdefault(single[1], []).append((part, how if part is value or how == "=" else "?"))
+        if isinstance(single, Name):
+            found.setdefault(single.name, []).append((part, how if part is value or how == "=" else "?"))
 
 
 def _pairs(target: Expr, value: Expr) -> Iterator[tuple[Expr, Expr]]:
     """Yield each single target with the part of the value it gets."""
-    if target[0] == ITEMS:
-        parts = value[2] if value[0] == ITEMS and len(value[2]) == len(target[2]) else None
-        for index, inner in enumerate(target[2]):
-            yield from _pairs(inner, parts[index] if parts is not None else ("?",))
-    elif target[0] == STARRED:
-        yield from _pairs(target[1], ("?",))
+    if isinstance(target, Collection):
+        parts = (
+            value.items if isinstance(value, Collection) and len(value.items) == len(target.items) else None
+        )
+        for index, inner in enumerate(target.items):
+            yield from _pairs(inner, parts[index] if parts is not None else NOT_KEPT)
+    elif isinstance(target, Starred):
+        yield from _pairs(target.value, NOT_KEPT)
     else:
         yield target, value

@@ -9,9 +9,10 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.inference.reachability import Reached, plain_names
-from cfgfix.code.model.expressions import dotted, text
+from cfgfix.code.model.expressions import alike, dotted, is_name, text
+from cfgfix.code.model.nodes import Call, Expr, Name
 from cfgfix.code.model.program import Module, Program, absolute, once
-from cfgfix.code.model.summary import CALL, NAME, Call, Event, Expr, Scope
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.tensorflow.requirements import MAX_LEVELS
 
 _SETS_UP = frozenset(
@@ -88,7 +89,7 @@ def _unnamed(program: Program, scope: Scope) -> bool:
     if owner.kind != "class" or owner.parent != 0 or is_test(scope.module.path):
         return False
     return (
-        all(base[0] == NAME and base[1] == "object" for base in owner.bases)
+        all(isinstance(base, Name) and base.name == "object" for base in owner.bases)
         and stands_alone(program, scope.module)
         and not program.flow.callers(scope)
         and not _what_runs(program).mentions(scope)
@@ -135,13 +136,13 @@ def never_given(program: Program, scope: Scope, name: str) -> bool:
     private = scope.name.startswith("_") and not scope.name.startswith("__")
     if not (private or stands_alone(program, scope.module)) or is_test(scope.module.path):
         return False
-    position = next((number for number, item in enumerate(scope.params) if item[0] == name), -1)
+    position = next((number for number, item in enumerate(scope.params) if item.name == name), -1)
     if position < 0:
         return False
     owner = scope.module.summary.scopes[scope.parent] if scope.parent >= 0 else None
     method = owner is not None and owner.kind == "class"
     called = owner.name if method and owner is not None and scope.name == "__init__" else scope.name
-    default = scope.params[position][2]
+    default = scope.params[position].default
     if default is None or any(
         _gives(call, called, name, position - method, default)
         for module in program.modules
@@ -156,14 +157,17 @@ def never_given(program: Program, scope: Scope, name: str) -> bool:
 def _gives(call: Call, called: str, name: str, position: int, default: Expr) -> bool:
     """Tell whether a call may give a parameter, and another value than its default or what came in under its name."""
     for keyword, value in call.keywords:
-        if keyword == name and value[:2] not in ((NAME, name), default[:2]):
+        if keyword == name and not (is_name(value, name) or alike(value, default)):
             return True
-    last = call.func[1] if call.func[0] == NAME else call.method
+    last = call.func.name if isinstance(call.func, Name) else call.method
     if last not in (called, "super", "__init__"):
         return False
     if any(keyword is None for keyword, _ in call.keywords) or call.opaque:
         return True
-    return len(call.args) > position and call.args[position][:2] not in ((NAME, name), default[:2])
+    if len(call.args) <= position:
+        return False
+    value = call.args[position]
+    return not (is_name(value, name) or alike(value, default))
 
 
 def stands_alone(program: Program, module: Module) -> bool:
@@ -191,7 +195,7 @@ def _never_named_inside(scope: Scope) -> bool:
         return False
     inside = [item for item in scopes[outer.number :] if outer in _up_to_the_top(item)]
     return all(scope.name not in plain_names(item) for item in inside if item is not scope) and not any(
-        call.func[:2] in ((NAME, "locals"), (NAME, "vars")) for call in outer.calls
+        isinstance(call.func, Name) and call.func.name in ("locals", "vars") for call in outer.calls
     )
 
 
@@ -216,7 +220,7 @@ def for_python_two(module: Module) -> bool:
     """
     scopes = module.summary.scopes
     return any(
-        call.func[0] == NAME and call.func[1] == "xrange" for scope in scopes for call in scope.calls
+        isinstance(call.func, Name) and call.func.name == "xrange" for scope in scopes for call in scope.calls
     ) and not any(
         "xrange" in scope.names or "xrange" in scope.imports or "xrange" in scope.children or scope.stars
         for scope in scopes
@@ -465,11 +469,7 @@ def _begins(module: Module) -> bool:
             continue
         if event.kind == "if" and "__name__" in text(event.value, scope):
             return True
-        if (
-            event.kind == "expr"
-            and event.value[0] == CALL
-            and not _only_sets_up(scope.calls[event.value[1]].func)
-        ):
+        if event.kind == "expr" and isinstance(event.value, Call) and not _only_sets_up(event.value.func):
             return True
     return False
 
@@ -502,7 +502,7 @@ def _does_nothing(module: Module) -> bool:
         and _BEGINS.isdisjoint(scope.children)
         and all(_only_sets_up(call.func) for call in scope.calls)
         and all(
-            decorator[0] == CALL or _only_sets_up(decorator)
+            isinstance(decorator, Call) or _only_sets_up(decorator)
             for number in scope.children.values()
             for decorator in module.summary.scopes[number].decorators
         )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.code.model.expressions import constant, dotted
+from cfgfix.code.model.nodes import Attribute, Call, Dictionary, Expr, Name, Subscript
 from cfgfix.code.model.program import Module, Program, once
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, MAPPING, NAME, SUBSCRIPT, Call, Event, Expr, Scope
+from cfgfix.code.model.summary import Event, Scope
 
 Variable = tuple[Scope, str, Expr | None, Event, tuple[int, int, int, int]]
 
@@ -20,15 +21,15 @@ def sets(scope: Scope) -> Iterator[tuple[str, Expr | None, Event, tuple[int, int
         if event.kind == "assign" and len(event.targets) == 1:
             target = event.targets[0]
             if (
-                target[0] == SUBSCRIPT
-                and target[1][0] in (ATTRIBUTE, NAME)
-                and dotted(target[1]) in ("os.environ", "environ")
+                isinstance(target, Subscript)
+                and isinstance(target.base, (Attribute, Name))
+                and dotted(target.base) in ("os.environ", "environ")
             ):
-                name = constant(target[2])
+                name = constant(target.index)
                 if isinstance(name, str):
-                    yield name, event.value, event, target[-1]
-        elif event.kind == "expr" and event.value is not None and event.value[0] == CALL:
-            call = scope.calls[event.value[1]]
+                    yield name, event.value, event, target.place
+        elif event.kind == "expr" and event.value is not None and isinstance(event.value, Call):
+            call = event.value
             if len(call.args) == 2 and dotted(call.func) in (
                 "os.environ.setdefault",
                 "environ.setdefault",
@@ -48,8 +49,8 @@ def _updated(call: Call) -> Iterator[tuple[str, Expr]]:
         if name is not None:
             yield name, given
     for part in call.args[:1]:
-        if part[0] == MAPPING:
-            for key, given in part[1]:
+        if isinstance(part, Dictionary):
+            for key, given in part.entries:
                 text = constant(key) if key is not None else None
                 if isinstance(text, str):
                     yield text, given

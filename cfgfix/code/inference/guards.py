@@ -6,22 +6,21 @@ import re
 from collections.abc import Iterator
 
 from cfgfix.code.model import comments as remarks
-from cfgfix.code.model.expressions import constant, dotted, place_of, text, walk
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    BOOLEAN,
-    CALL,
-    CHOICE,
-    COMPARE,
-    CONSTANT,
-    ITEMS,
-    NAME,
-    UNARY,
-    Event,
+from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text, walk
+from cfgfix.code.model.nodes import (
+    Attribute,
+    Boolean,
+    Call,
+    Collection,
+    Compare,
+    Conditional,
     Expr,
+    Literal,
+    Name,
     Place,
-    Scope,
+    Unary,
 )
+from cfgfix.code.model.summary import Event, Scope
 
 _READY = re.compile(
     r"hasattr|getattr|\bdir\(|__dict__|callable\((?:tf|keras|tensorflow)|executing_eagerly|i[ns]_eager|eager_(?:execution|mode)|version(?!_base\b)|compat|legacy|type_checking|theano|cntk"
@@ -90,7 +89,7 @@ def expects_absence(
                 return True
         outer = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
         if outer is not None and any(
-            _asks(decorator, outer) or _skips(decorator, outer) for decorator in here.decorators
+            _asks(decorator, outer) or _skips(decorator) for decorator in here.decorators
         ):
             # `@skipIf(version < ...)`.
             return True
@@ -109,9 +108,9 @@ def _said_to_fail(scope: Scope, place: Place) -> bool:
     )
 
 
-def _skips(decorator: Expr, scope: Scope) -> bool:
+def _skips(decorator: Expr) -> bool:
     """Tell whether a decorator keeps a test from running: `@unittest.skip("why")`."""
-    func = scope.calls[decorator[1]].func if decorator[0] == CALL else decorator
+    func = decorator.func if isinstance(decorator, Call) else decorator
     return (dotted(func) or "") in ("unittest.skip", "pytest.mark.skip", "skip")
 
 
@@ -129,20 +128,20 @@ def _left_before(scope: Scope, block: int, line: int) -> bool:
         if event.place[2] >= line or event.block not in around or event.value is None:
             continue
         ends = event.kind == "assert" or (
-            event.kind == "if" and bool(event.bodies) and _ends(event.bodies[0][1], scope)
+            event.kind == "if" and bool(event.bodies) and _ends(event.bodies[0][1])
         )
         if ends and _asks(event.value, scope, sharp=True):
             return True
     return False
 
 
-def _ends(body: list[Event], scope: Scope) -> bool:
+def _ends(body: list[Event]) -> bool:
     """Tell whether a suite ends with a call that does not come back."""
     last = body[-1].value if body and body[-1].kind == "expr" else None
-    if last is None or last[0] != CALL:
+    if last is None or not isinstance(last, Call):
         return False
-    func = scope.calls[last[1]].func
-    name = func[2] if func[0] == ATTRIBUTE else func[1] if func[0] == NAME else ""
+    func = last.func
+    name = func.attribute if isinstance(func, Attribute) else func.name if isinstance(func, Name) else ""
     return name in ("skipTest", "skip", "exit", "_exit", "fail", "abort")
 
 
@@ -159,10 +158,10 @@ def ready_inline(scope: Scope, block: int, place: Place, *, keras: bool = True, 
 def _other_backend(test: Expr) -> bool:
     """Tell whether a test holds only where Keras runs on something else than TensorFlow: `K.backend() == "theano"`."""
     return (
-        test[0] == COMPARE
-        and len(test[2]) == 1
-        and test[2][0][0] == "=="
-        and constant(test[2][0][1]) in ("theano", "cntk", "jax", "torch", "numpy", "mxnet")
+        isinstance(test, Compare)
+        and len(test.rights) == 1
+        and test.rights[0][0] == "=="
+        and constant(test.rights[0][1]) in ("theano", "cntk", "jax", "torch", "numpy", "mxnet")
     )
 
 
@@ -204,35 +203,35 @@ def _asks(
         return True
     for part in walk(test, scope):
         # What a comprehension hides from the text: `tuple(int(x) for x in tf.__version__.split("."))`.
-        asks = part[0] == ATTRIBUTE and part[2] == "__version__"
+        asks = isinstance(part, Attribute) and part.attribute == "__version__"
         if asks and not sharp and (keras or dotted(part) != "keras.__version__"):
             return True
-        if part[0] != NAME:
+        if not isinstance(part, Name):
             continue
         here: Scope | None = scope
-        while here is not None and part[1] not in here.names:
+        while here is not None and part.name not in here.names:
             here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
         if here is None or here.kind == "class":
             continue
-        if imports and not sharp and _tells_of_import(here, part[1]):
+        if imports and not sharp and _tells_of_import(here, part.name):
             return True
         for event in here.events():
             if event.kind == "define":
                 inner = here.module.summary.scopes[event.extra]
-                if inner.name == part[1] and _answers(inner, sure, keras):
+                if inner.name == part.name and _answers(inner, sure, keras):
                     return True
             if event.kind not in ("assign", "annotate") or event.value is None:
                 continue
             if (
-                any(target[0] == NAME and target[1] == part[1] for target in event.targets)
-                and event.value[0] in (CALL, COMPARE, BOOLEAN, UNARY)
+                any(isinstance(target, Name) and target.name == part.name for target in event.targets)
+                and isinstance(event.value, (Call, Compare, Boolean, Unary))
                 and sure.search(text(event.value, here))
             ):
                 return True
             if (
                 not sharp
                 and any(
-                    target[0] == ITEMS and any(item[:2] == part[:2] for item in target[2])
+                    isinstance(target, Collection) and any(is_name(item, part.name) for item in target.items)
                     for target in event.targets
                 )
                 and _of_version(event.value, here, keras)
@@ -244,9 +243,9 @@ def _asks(
 
 def _of_version(expr: Expr, scope: Scope, keras: bool) -> bool:
     return any(
-        part[0] == ATTRIBUTE
-        and part[2] == "__version__"
-        and (keras or scope.imports.get(dotted(part[1]) or "") != "keras")
+        isinstance(part, Attribute)
+        and part.attribute == "__version__"
+        and (keras or scope.imports.get(dotted(part.base) or "") != "keras")
         for part in walk(expr, scope)
     )
 
@@ -262,7 +261,7 @@ def _tells_of_import(scope: Scope, name: str) -> bool:
     kinds = {
         scope.blocks[event.block].kind
         for event in scope.events()
-        if event.kind == "assign" and any(target[:2] == (NAME, name) for target in event.targets)
+        if event.kind == "assign" and any(is_name(target, name) for target in event.targets)
     }
     return (
         "except" in kinds
@@ -288,7 +287,7 @@ def never_reached(scope: Scope, block: int, place: Place) -> bool:
         around.add(here)
         here = scope.blocks[here].parent
     for event in scope.events():
-        if event.block in around and event.place[2:] <= place[:2] and _leaves(event, scope):
+        if event.block in around and event.place[2:] <= place[:2] and _leaves(event):
             return True
     module = scope.module.scope
     return (
@@ -298,12 +297,12 @@ def never_reached(scope: Scope, block: int, place: Place) -> bool:
     )
 
 
-def _leaves(event: Event, scope: Scope) -> bool:
+def _leaves(event: Event) -> bool:
     if event.kind in ("raise", "return"):
         return True
-    if event.kind != "expr" or event.value is None or event.value[0] != CALL:
+    if event.kind != "expr" or event.value is None or not isinstance(event.value, Call):
         return False
-    return dotted(scope.calls[event.value[1]].func) in _NO_WAY_BACK
+    return dotted(event.value.func) in _NO_WAY_BACK
 
 
 def statement_of(scope: Scope, block: int, place: Place) -> Event | None:
@@ -338,15 +337,15 @@ def before_in_expression(scope: Scope, block: int, place: Place) -> Iterator[tup
     managers = event.extra if event.kind == "with" else ()
     tops = [top for top in (event.value, *event.targets, *managers) if top is not None]
     for part in (part for top in tops for part in walk(top, scope)):
-        if part[0] == BOOLEAN:
-            for number, operand in enumerate(part[2]):
+        if isinstance(part, Boolean):
+            for number, operand in enumerate(part.operands):
                 if number and _holds_place(operand, scope, place):
-                    for earlier in part[2][:number]:
-                        yield earlier, part[1] == "and"
-        elif part[0] == CHOICE:
-            for position, wanted in ((2, True), (3, False)):
-                if _holds_place(part[position], scope, place):
-                    yield part[1], wanted
+                    for earlier in part.operands[:number]:
+                        yield earlier, part.operator == "and"
+        elif isinstance(part, Conditional):
+            for side, wanted in ((part.then, True), (part.otherwise, False)):
+                if _holds_place(side, scope, place):
+                    yield part.test, wanted
 
 
 def _holds_place(expr: Expr, scope: Scope, place: Place) -> bool:
@@ -367,13 +366,18 @@ def behind_a_default(scope: Scope, block: int, place: Place | None = None) -> st
         tests += before_in_expression(scope, block, place)
     for given, branch in tests:
         test, wanted = unnegated(given, branch)
-        if test[0] == NAME:
-            value = defaults.get(test[1])
+        if isinstance(test, Name):
+            value = defaults.get(test.name)
             if value is not None and isinstance(value, (bool, int, float, str)) and bool(value) is not wanted:
-                return str(test[1])
-        elif test[0] == COMPARE and len(test[2]) == 1 and test[1][0] == NAME and test[2][0][1][0] == CONSTANT:
-            operator, other = test[2][0][0], test[2][0][1][1]
-            value = defaults.get(test[1][1])
+                return str(test.name)
+        elif (
+            isinstance(test, Compare)
+            and len(test.rights) == 1
+            and isinstance(test.left, Name)
+            and isinstance(test.rights[0][1], Literal)
+        ):
+            operator, other = test.rights[0][0], test.rights[0][1].value
+            value = defaults.get(test.left.name)
             same = operator in ("is", "==")
             if (
                 isinstance(value, (bool, int, float, str))
@@ -381,14 +385,14 @@ def behind_a_default(scope: Scope, block: int, place: Place | None = None) -> st
                 and (value == other) is not (same is wanted)
                 and (other is None or type(other) is type(value))
             ):
-                return str(test[1][1])
+                return str(test.left.name)
     return ""
 
 
 def unnegated(test: Expr, holds: bool) -> tuple[Expr, bool]:
     """Return what stands behind `not`, any number of times, and whether that holds."""
-    while test[0] == UNARY and test[1] == "not":
-        test, holds = test[2], not holds
+    while isinstance(test, Unary) and test.operator == "not":
+        test, holds = test.operand, not holds
     return test, holds
 
 
@@ -399,8 +403,8 @@ def literals(test: Expr, holds: bool) -> Iterator[tuple[Expr, bool]]:
     other test says itself.
     """
     test, holds = unnegated(test, holds)
-    if test[0] == BOOLEAN and (test[1] == "and") is holds:
-        for operand in test[2]:
+    if isinstance(test, Boolean) and (test.operator == "and") is holds:
+        for operand in test.operands:
             yield unnegated(operand, holds)
     else:
         yield test, holds

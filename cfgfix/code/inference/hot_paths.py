@@ -14,10 +14,11 @@ from cfgfix.code.inference.flow.flow import Flow
 from cfgfix.code.inference.flow.run import MAX_WAYS
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.parameters import is_classmethod
-from cfgfix.code.model.expressions import walk
+from cfgfix.code.model.expressions import is_name, walk
 from cfgfix.code.model.hit import Step, Way, at, steps_to
+from cfgfix.code.model.nodes import Attribute, Boolean, Call, Conditional, Literal, Name, Place
 from cfgfix.code.model.program import Program, is_keras_model, once
-from cfgfix.code.model.summary import ATTRIBUTE, BOOLEAN, CALL, CHOICE, CONSTANT, NAME, Block, Place, Scope
+from cfgfix.code.model.summary import Block, Scope
 from cfgfix.code.model.values import (
     Constant,
     Function,
@@ -291,7 +292,7 @@ class Ways:
             ) or (
                 RUN_EAGERLY in scope.module.summary.words
                 and any(
-                    part[0] == ATTRIBUTE and part[2] == RUN_EAGERLY
+                    isinstance(part, Attribute) and part.attribute == RUN_EAGERLY
                     for block in scope.blocks
                     if block.test is not None
                     for part in walk(block.test, scope)
@@ -326,20 +327,20 @@ class Ways:
                     if default is None or (scope.name == "call" and name in _KERAS_GIVES):
                         continue
                     expr = default
-                elif expr[0] == NAME:
-                    place = self._parameter(site.scope, expr[1])
+                elif isinstance(expr, Name):
+                    place = self._parameter(site.scope, expr.name)
                     if place in known:
                         found[(id(scope), name)] = known[place]
                     continue
-                if expr[0] == CONSTANT and isinstance(expr[1], _SIMPLE):
-                    found[(id(scope), name)] = expr[1]
+                if isinstance(expr, Literal) and isinstance(expr.value, _SIMPLE):
+                    found[(id(scope), name)] = expr.value
         return tuple(sorted(found.items(), key=lambda item: item[0])) if found else ()
 
     def _parameter(self, scope: Scope, name: str) -> tuple[int, str] | None:
         """Return which function's parameter a name is, here or in a function around, if it is never given anew."""
         here: Scope | None = scope
         while here is not None:
-            if any(item[0] == name for item in here.params):
+            if any(item.name == name for item in here.params):
                 return (id(here), name) if _bound_once(here, name) else None
             if name in here.names and here.kind != "class":
                 return None
@@ -362,17 +363,23 @@ class Ways:
                 for here in pending:
                     for block in here.blocks:
                         if block.test is not None and block.kind in ("if", "while"):
-                            used.update(part[1] for part in walk(block.test, here) if part[0] == NAME)
+                            used.update(
+                                part.name for part in walk(block.test, here) if isinstance(part, Name)
+                            )
                     for call in here.calls:
-                        used.update(item[1] for item in call.args if item[0] == NAME)
-                        used.update(item[1] for _, item in call.keywords if item[0] == NAME)
+                        used.update(item.name for item in call.args if isinstance(item, Name))
+                        used.update(item.name for _, item in call.keywords if isinstance(item, Name))
                     for event in here.events():
                         if event.value is not None:
                             for part in walk(event.value, here):
-                                if part[0] == CHOICE:
-                                    used.update(inner[1] for inner in walk(part[1], here) if inner[0] == NAME)
-                                elif part[0] == BOOLEAN:
-                                    used.update(item[1] for item in part[2] if item[0] == NAME)
+                                if isinstance(part, Conditional):
+                                    used.update(
+                                        inner.name
+                                        for inner in walk(part.test, here)
+                                        if isinstance(inner, Name)
+                                    )
+                                elif isinstance(part, Boolean):
+                                    used.update(item.name for item in part.operands if isinstance(item, Name))
             wanted = self._tested[id(scope)] = frozenset(names & used)
         return wanted
 
@@ -402,7 +409,7 @@ def flags(function: Function | Scope | None) -> Pairs:
     taken = function.partial + int(function.receiver is not None)
     found: dict[str, Any] = {}
     for position, (name, _, default, kind) in enumerate(function.scope.params):
-        value = None if default is None or default[0] != CONSTANT else default[1]
+        value = None if default is None or not isinstance(default, Literal) else default.value
         if name in fixed:
             if isinstance(fixed[name], _SIMPLE):
                 found[name] = fixed[name]
@@ -419,7 +426,7 @@ def _receiver(site: Site, scope: Scope) -> Value | None:
 def _bound_once(scope: Scope, name: str) -> bool:
     """Tell whether nothing but its parameter binds a name in a function."""
     return not any(
-        part[0] == NAME and part[1] == name
+        isinstance(part, Name) and part.name == name
         for event in scope.events()
         for target in event.targets
         for part in walk(target, scope)
@@ -436,15 +443,10 @@ def _overwritten(site: Site) -> bool:
     """Tell whether what a call makes is given a name, and the name something else before anything looks at it."""
     scope = site.scope
     event = statement_of(scope, site.call.block, site.call.place)
-    if (
-        event is None
-        or event.kind != "assign"
-        or event.value != (CALL, site.call.number)
-        or len(event.targets) != 1
-    ):
+    if event is None or event.kind != "assign" or event.value is not site.call or len(event.targets) != 1:
         return False
     target = event.targets[0]
-    if target[0] != NAME or scope.loops(event.block) or target[1] in scope.outer:
+    if not isinstance(target, Name) or scope.loops(event.block) or target.name in scope.outer:
         return False
     around = set(scope.block_numbers(event.block))
     for later in scope.events():
@@ -454,11 +456,11 @@ def _overwritten(site: Site) -> bool:
             part for part in (later.value, *(later.extra if later.kind == "with" else ())) if part is not None
         ]
         if (
-            any(part[:2] == target[:2] for expr in given for part in walk(expr, scope))
+            any(is_name(part, target.name) for expr in given for part in walk(expr, scope))
             or later.kind == "define"
         ):
             return False
-        if any(item[:2] == target[:2] for item in later.targets):
+        if any(is_name(item, target.name) for item in later.targets):
             if later.block in around and later.kind == "assign":
                 return True
             if later.kind != "assign":
@@ -610,7 +612,7 @@ class HotPaths:
                     outer = self.program.outer(scope)
                     assert outer is not None
                     for decorator in scope.decorators:
-                        func = outer.calls[decorator[1]].func if decorator[0] == "c" else decorator
+                        func = decorator.func if isinstance(decorator, Call) else decorator
                         name = self.program.static_name(func, outer)
                         if name is not None and name.endswith(".function") and name.startswith("tensorflow."):
                             decorated.add(id(scope))

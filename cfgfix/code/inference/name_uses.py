@@ -6,32 +6,31 @@ from collections.abc import Iterator
 from typing import Any
 
 from cfgfix.code.inference.config_values import Follower
-from cfgfix.code.model.summary import (
-    ASSIGNED,
-    ATTRIBUTE,
-    BINARY,
-    BOOLEAN,
-    CALL,
-    CHOICE,
-    COMPARE,
-    COMPREHENSION,
-    CONSTANT,
-    FORMAT,
-    ITEMS,
-    MAPPING,
-    NAME,
-    STARRED,
-    SUBSCRIPT,
-    UNARY,
-    YIELD,
+from cfgfix.code.model.nodes import (
+    Assigned,
+    Attribute,
+    Binary,
+    Boolean,
     Call,
-    Event,
+    Collection,
+    Compare,
+    Comprehension,
+    Conditional,
+    Dictionary,
     Expr,
-    Scope,
+    FString,
+    Literal,
+    Name,
+    NotKept,
+    Slice,
+    Starred,
+    Subscript,
+    Unary,
+    Yield,
 )
-from cfgfix.code.model.summary import UNKNOWN as NOT_KEPT
+from cfgfix.code.model.summary import Event, Scope
 
-NAMING = frozenset({NAME, ATTRIBUTE, SUBSCRIPT, CALL, BOOLEAN, CHOICE, ASSIGNED})
+NAMING = (Name, Attribute, Subscript, Call, Boolean, Conditional, Assigned)
 """Kinds of expressions that may stand for a section."""
 
 
@@ -53,16 +52,16 @@ class Loads:
         self.around: dict[int, tuple[Any, Any]] = {}
         """For each expression by id the expression, event or default it is part of, and as which part."""
         self.names: dict[int, dict[str, list[Expr]]] = {}
-        self.attributes: dict[str, list[tuple[Expr, Scope]]] = {}
-        self.calls: dict[tuple[int, int], Expr] = {}
+        self.attributes: dict[str, list[tuple[Attribute, Scope]]] = {}
+        self.calls: dict[tuple[int, int], Call] = {}
         self.scope_of: dict[int, Scope] = {}
         """The scope of each call's expression, by the expression's id."""
         self.inner: dict[int, list[Scope]] = {}
         self.imported: set[str] = set()
-        self.subscripts: list[tuple[Expr, Scope]] = []
-        self.containers: list[tuple[Expr, Scope]] = []
+        self.subscripts: list[tuple[Subscript, Scope]] = []
+        self.containers: list[tuple[Collection | Dictionary, Scope]] = []
         """Tuples, lists and mappings written out."""
-        self.texts: dict[str, list[tuple[Expr, Scope]]] = {}
+        self.texts: dict[str, list[tuple[Literal, Scope]]] = {}
         self.loose: list[tuple[Expr, Scope]] = []
         """What may be a section and stands where nothing follows one."""
         self.by_locals: list[Scope] = []
@@ -93,32 +92,31 @@ class Loads:
                     self._visit(part, event, "message", scope)
             elif event.kind == "match":
                 for case in event.extra or ():
-                    for part in case[2]:
+                    for part in case.parts:
                         self._visit(part, event, "guard", scope)
             if event.kind == "define":
                 inner = scope.module.summary.scopes[event.extra]
                 for param in inner.params:
-                    if param[2] is not None:
-                        self._visit(param[2], Default(inner, param[0]), "default", scope)
+                    if param.default is not None:
+                        self._visit(param.default, Default(inner, param.name), "default", scope)
                 for decorator in (*inner.decorators, *inner.bases):
                     self._visit(decorator, event, "decorator", scope)
         for number, call in enumerate(scope.calls):
             # Calls that no kept expression leads to, such as those in keywords of a class.
             if (id(scope), number) not in self.calls:
-                self._visit((CALL, number), None, "lost", scope)
-                del call
+                self._visit(call, None, "lost", scope)
 
     def _target(self, target: Expr, event: Event, scope: Scope) -> None:
-        if target[0] == ITEMS:
-            for item in target[2]:
+        if isinstance(target, Collection):
+            for item in target.items:
                 self._target(item, event, scope)
-        elif target[0] == STARRED:
-            self._target(target[1], event, scope)
-        elif target[0] == ATTRIBUTE:
-            self._visit(target[1], event, "owner", scope)
-        elif target[0] == SUBSCRIPT:
-            self._visit(target[1], event, "owner", scope)
-            self._visit(target[2], event, "index", scope)
+        elif isinstance(target, Starred):
+            self._target(target.value, event, scope)
+        elif isinstance(target, Attribute):
+            self._visit(target.base, event, "owner", scope)
+        elif isinstance(target, Subscript):
+            self._visit(target.base, event, "owner", scope)
+            self._visit(target.index, event, "index", scope)
 
     def _visit(self, top: Expr, parent: Any, role: Any, scope: Scope) -> None:
         around = self.around
@@ -126,24 +124,23 @@ class Loads:
         pending: list[tuple[Expr, Any, Any]] = [(top, parent, role)]
         while pending:
             expr, parent, role = pending.pop()
-            kind = expr[0]
-            if kind == NOT_KEPT:
+            if isinstance(expr, NotKept):
                 continue
             around[id(expr)] = (parent, role)
-            if kind in NAMING and _loose(parent, role, scope):
+            if isinstance(expr, NAMING) and _loose(parent, role, scope):
                 self.loose.append((expr, scope))
-            if kind == NAME:
-                names.setdefault(expr[1], []).append(expr)
-            elif kind == CONSTANT:
-                if isinstance(expr[1], str) and len(expr[1]) < 80:
-                    self.texts.setdefault(expr[1], []).append((expr, scope))
-            elif kind == ATTRIBUTE:
-                self.attributes.setdefault(expr[2], []).append((expr, scope))
-                pending.append((expr[1], expr, "base"))
-            elif kind == CALL:
-                self.calls[(id(scope), expr[1])] = expr
+            if isinstance(expr, Name):
+                names.setdefault(expr.name, []).append(expr)
+            elif isinstance(expr, Literal):
+                if isinstance(expr.value, str) and len(expr.value) < 80:
+                    self.texts.setdefault(expr.value, []).append((expr, scope))
+            elif isinstance(expr, Attribute):
+                self.attributes.setdefault(expr.attribute, []).append((expr, scope))
+                pending.append((expr.base, expr, "base"))
+            elif isinstance(expr, Call):
+                self.calls[(id(scope), expr.number)] = expr
                 self.scope_of[id(expr)] = scope
-                call = scope.calls[expr[1]]
+                call = expr
                 if _takes_locals(call):
                     self.by_locals.append(scope)
                 pending.append((call.func, expr, "func"))
@@ -151,46 +148,47 @@ class Loads:
                     pending.append((item, expr, position))
                 for name, value in call.keywords:
                     pending.append((value, expr, name if name is not None else "**"))
-            elif kind == SUBSCRIPT:
+            elif isinstance(expr, Subscript):
                 self.subscripts.append((expr, scope))
-                pending.append((expr[1], expr, "base"))
-                pending.append((expr[2], expr, "index"))
-            elif kind == CHOICE:
-                pending.append((expr[1], expr, "test"))
-                pending.append((expr[2], expr, "then"))
-                pending.append((expr[3], expr, "else"))
-            elif kind == BOOLEAN:
-                for position, item in enumerate(expr[2]):
+                pending.append((expr.base, expr, "base"))
+                pending.append((expr.index, expr, "index"))
+            elif isinstance(expr, Conditional):
+                pending.append((expr.test, expr, "test"))
+                pending.append((expr.then, expr, "then"))
+                pending.append((expr.otherwise, expr, "else"))
+            elif isinstance(expr, Boolean):
+                for position, item in enumerate(expr.operands):
                     pending.append((item, expr, position))
-            elif kind == MAPPING:
+            elif isinstance(expr, Dictionary):
                 self.containers.append((expr, scope))
-                for key, value in expr[1]:
+                for key, value in expr.entries:
                     if key is not None:
                         pending.append((key, expr, "key"))
                     pending.append((value, expr, "part" if key is not None else "**"))
-            elif kind in (STARRED, YIELD):
-                pending.append((expr[1], expr, "part"))
-            elif kind in (UNARY, ASSIGNED):
-                pending.append((expr[2], expr, "part"))
-            elif kind == COMPARE:
-                pending.append((expr[1], expr, "left"))
-                for operator, right in expr[2]:
+            elif isinstance(expr, (Starred, Yield)):
+                pending.append((expr.value, expr, "part"))
+            elif isinstance(expr, Unary):
+                pending.append((expr.operand, expr, "part"))
+            elif isinstance(expr, Assigned):
+                pending.append((expr.value, expr, "part"))
+            elif isinstance(expr, Compare):
+                pending.append((expr.left, expr, "left"))
+                for operator, right in expr.rights:
                     pending.append((right, expr, operator))
-            elif kind in (ITEMS, COMPREHENSION):
-                if kind == ITEMS:
-                    self.containers.append((expr, scope))
-                for item in expr[2]:
+            elif isinstance(expr, Collection):
+                self.containers.append((expr, scope))
+                for item in expr.items:
                     pending.append((item, expr, "part"))
-            elif kind == FORMAT:
-                for item in expr[1]:
+            elif isinstance(expr, (Comprehension, FString)):
+                for item in expr.parts:
                     pending.append((item, expr, "part"))
-            elif kind == "b":
-                pending.append((expr[2], expr, expr[1]))
-                pending.append((expr[3], expr, expr[1]))
-            elif kind == "x":
-                for item in expr[1:]:
-                    if item is not None:
-                        pending.append((item, expr, "part"))
+            elif isinstance(expr, Binary):
+                pending.append((expr.left, expr, expr.operator))
+                pending.append((expr.right, expr, expr.operator))
+            elif isinstance(expr, Slice):
+                for bound in (expr.lower, expr.upper, expr.step):
+                    if bound is not None:
+                        pending.append((bound, expr, "part"))
 
     def of_name(self, name: str, scope: Scope) -> Iterator[tuple[Expr, Scope]]:
         """Yield the places where a name of a scope is loaded, in functions inside too."""
@@ -214,20 +212,18 @@ def _loose(parent: Any, role: Any, scope: Scope) -> bool:
             return False
         if kind in ("assign", "annotate"):
             return any(
-                target[0] == ATTRIBUTE or (target[0] == NAME and target[1] in scope.outer)
+                isinstance(target, Attribute) or (isinstance(target, Name) and target.name in scope.outer)
                 for target in parent.targets
             )
         return kind in ("return", "yield", "augment", "match")
-    if not isinstance(parent, tuple):
-        return False
-    if parent[0] == COMPARE:
-        return not all(operator in ("is", "is not") for operator, _ in parent[2])
-    return parent[0] in (BINARY, COMPREHENSION, FORMAT, YIELD, STARRED)
+    if isinstance(parent, Compare):
+        return not all(operator in ("is", "is not") for operator, _ in parent.rights)
+    return isinstance(parent, (Binary, Comprehension, FString, Yield, Starred))
 
 
 def _takes_locals(call: Call) -> bool:
     """Tell whether a call takes all local names at once."""
     func = call.func
-    if func[0] == NAME:
-        return func[1] in ("locals", "eval", "exec") or (func[1] == "vars" and not call.args)
-    return bool(func[0] == ATTRIBUTE and func[2] == "save_hyperparameters" and not call.args)
+    if isinstance(func, Name):
+        return func.name in ("locals", "eval", "exec") or (func.name == "vars" and not call.args)
+    return bool(isinstance(func, Attribute) and func.attribute == "save_hyperparameters" and not call.args)

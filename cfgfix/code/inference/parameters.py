@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from cfgfix.code.model.expressions import dotted
-from cfgfix.code.model.summary import CALL, NAME, Call, Scope
+from cfgfix.code.model.nodes import Call, Name
+from cfgfix.code.model.summary import Scope
 
 
 def is_static(scope: Scope) -> bool:
     """Tell whether a function is a static method."""
-    return any(item[0] == NAME and item[1] == "staticmethod" for item in scope.decorators)
+    return any(isinstance(item, Name) and item.name == "staticmethod" for item in scope.decorators)
 
 
 def is_classmethod(scope: Scope) -> bool:
     """Tell whether a function is a class method."""
-    return any(item[0] == NAME and item[1] == "classmethod" for item in scope.decorators)
+    return any(isinstance(item, Name) and item.name == "classmethod" for item in scope.decorators)
 
 
 _SAME_PARAMETERS = ("staticmethod", "classmethod", "function")
@@ -29,8 +30,7 @@ class Parameters:
         self.changed = False
         """Whether a decorator may change it."""
         for decorator in scope.decorators:
-            around = scope.module.summary.scopes[scope.parent]
-            func = around.calls[decorator[1]].func if decorator[0] == CALL else decorator
+            func = decorator.func if isinstance(decorator, Call) else decorator
             if (dotted(func) or "").rpartition(".")[2] not in _SAME_PARAMETERS:
                 self.changed = True
         self.classmethod = is_classmethod(scope)

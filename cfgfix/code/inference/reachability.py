@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
-from cfgfix.code.model.expressions import children, dotted
+from cfgfix.code.model.expressions import children, dotted, is_name
+from cfgfix.code.model.nodes import Attribute, Call, Expr, Literal, Name, Subscript
 from cfgfix.code.model.program import Module, Program
-from cfgfix.code.model.summary import ATTRIBUTE, CALL, CONSTANT, NAME, SUBSCRIPT, Expr, Scope
+from cfgfix.code.model.summary import Scope
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NAMES = re.compile(r"[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*)*")
@@ -303,32 +304,32 @@ def _of_others(owner: Expr, scope: Scope, roots: AbstractSet[str], depth: int = 
     """Tell whether what an attribute is taken of is certainly no module of the program."""
     if depth > _DEPTH:
         return False
-    while owner[0] in (ATTRIBUTE, SUBSCRIPT):
-        owner = owner[1]
-    if owner[0] == CALL:
-        return _of_others(scope.calls[owner[1]].func, scope, roots, depth + 1)
-    if owner[0] != NAME:
-        return bool(owner[0] == CONSTANT)
+    while isinstance(owner, (Attribute, Subscript)):
+        owner = owner.base
+    if isinstance(owner, Call):
+        return _of_others(owner.func, scope, roots, depth + 1)
+    if not isinstance(owner, Name):
+        return bool(isinstance(owner, Literal))
     here: Scope | None = scope
-    while here is not None and owner[1] not in here.names and owner[1] not in here.imports:
+    while here is not None and owner.name not in here.names and owner.name not in here.imports:
         here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
     if here is None:
         return False
-    source = here.imports.get(owner[1])
+    source = here.imports.get(owner.name)
     if source is not None:
         return not source.startswith(".") and source.partition(".")[0] not in roots and source != "importlib"
-    if here.params and here.params[0][0] == owner[1] and here.parent >= 0:
+    if here.params and here.params[0].name == owner.name and here.parent >= 0:
         return bool(here.module.summary.scopes[here.parent].kind == "class")
-    events = here.binding(owner[1])
+    events = here.binding(owner.name)
     return 0 < len(events) <= _MOST and all(
         event.kind == "assign"
         and event.value is not None
-        and event.value[0] == CALL
-        and any(target[:2] == owner[:2] for target in event.targets)
-        and here.calls[event.value[1]].func[0] == ATTRIBUTE
-        and (dotted(here.calls[event.value[1]].func) or "importlib").partition(".")[0] != owner[1]
-        and "import_module" not in (dotted(here.calls[event.value[1]].func) or "")
-        and _of_others(here.calls[event.value[1]].func, here, roots, depth + 1)
+        and isinstance(event.value, Call)
+        and any(is_name(target, owner.name) for target in event.targets)
+        and isinstance(event.value.func, Attribute)
+        and (dotted(event.value.func) or "importlib").partition(".")[0] != owner.name
+        and "import_module" not in (dotted(event.value.func) or "")
+        and _of_others(event.value.func, here, roots, depth + 1)
         for event in events
     )
 
@@ -337,20 +338,19 @@ def _gather(pending: list[Expr], scope: Scope, part: Part, roots: AbstractSet[st
     plain, wide, free = part.plain, part.wide, part.free
     while pending:
         expr = pending.pop()
-        kind = expr[0]
-        if kind == NAME:
-            plain.add(expr[1])
-        elif kind == ATTRIBUTE:
-            wide.add(expr[2])
-            if expr[2] not in free and not _of_others(expr[1], scope, roots):
-                free.add(expr[2])
-            pending.append(expr[1])
-        elif kind == CONSTANT:
-            if isinstance(expr[1], str) and _NAMES.fullmatch(expr[1]):
-                words = _WORD.findall(expr[1])
+        if isinstance(expr, Name):
+            plain.add(expr.name)
+        elif isinstance(expr, Attribute):
+            wide.add(expr.attribute)
+            if expr.attribute not in free and not _of_others(expr.base, scope, roots):
+                free.add(expr.attribute)
+            pending.append(expr.base)
+        elif isinstance(expr, Literal):
+            if isinstance(expr.value, str) and _NAMES.fullmatch(expr.value):
+                words = _WORD.findall(expr.value)
                 wide.update(words)
                 free.update(words)
                 part.texts.update(words)
-        elif kind != CALL:
+        elif not isinstance(expr, Call):
             # Calls are listed by themselves.
             pending.extend(children(expr, scope))

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cfgfix.code.inference.entry_points import comes_to
 from cfgfix.code.inference.guards import behind_a_default, expects_absence
-from cfgfix.code.model.expressions import constant, dotted, text, walk
+from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text, walk
+from cfgfix.code.model.nodes import Attribute, Expr, Literal, Name, Place
 from cfgfix.code.model.program import Module, Program, absolute, once
-from cfgfix.code.model.summary import ATTRIBUTE, CONSTANT, NAME, Event, Expr, Place, Scope
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.tensorflow.api import WHOLE, Api, Presence, load
 from cfgfix.code.tensorflow.requirement import Requirement
 from cfgfix.core.records import dataclass
@@ -92,7 +93,7 @@ def references(program: Program) -> list[Reference]:
                     known[raw] = table.presence(raw)
                 presence = known[raw]
                 if presence is not None and not (legacy and presence.name.startswith("keras.")):
-                    found.append(Reference(raw, scope, expr[-1], block, expr, presence))
+                    found.append(Reference(raw, scope, expr.place, block, expr, presence))
             if not scope.imports:
                 continue
             for event in scope.events():
@@ -144,7 +145,8 @@ def _meanings(program: Program, rebound: _Imports, expr: Expr, scope: Scope, blo
     around = {0}
     if here is scope:
         around.update(scope.block_numbers(block))
-        found = [item for item in found if item[0].place < expr[-1]] or found
+        place = place_of(expr, scope) or scope.place
+        found = [item for item in found if item[0].place < place] or found
     sources: list[str] = []
     for event, source in found:
         if event.block in around:
@@ -240,7 +242,9 @@ def _asks_for_keras_two(program: Program) -> bool:
             if any(source.split(".")[0] == "tf_keras" for source in scope.imports.values()):
                 return True
             for call in scope.calls:
-                if any(item[0] == CONSTANT and item[1] == "TF_USE_LEGACY_KERAS" for item in call.args):
+                if any(
+                    isinstance(item, Literal) and item.value == "TF_USE_LEGACY_KERAS" for item in call.args
+                ):
                     return True
             if "environ" in module.summary.words:
                 for event in scope.events():
@@ -289,14 +293,14 @@ def rebound(program: Program, raw: str, expr: Expr | None, scope: Scope) -> bool
     if expr is None:
         return False
     head = expr
-    while head[0] == ATTRIBUTE:
-        head = head[1]
-    return (
-        _assigned(scope, head[1])
+    while isinstance(head, Attribute):
+        head = head.base
+    return isinstance(head, Name) and (
+        _assigned(scope, head.name)
         or _in_annotation(expr, scope)
         or any(
             # `global tf; import tensorflow.compat.v1 as tf` in a function.
-            head[1] in item.outer and head[1] in item.imports
+            head.name in item.outer and head.name in item.imports
             for item in scope.module.summary.scopes
         )
     )
@@ -338,7 +342,7 @@ def _assigned(scope: Scope, name: str) -> bool:
     """Tell whether a name is assigned as well in the scope that imports it."""
     here = _binder(scope, name)
     return here is not None and any(
-        target[:2] == (NAME, name) for event in here.events() for target in event.targets
+        is_name(target, name) for event in here.events() for target in event.targets
     )
 
 
@@ -355,7 +359,7 @@ def bound_twice(scope: Scope, name: str) -> bool:
     for event in here.events():
         if event.kind == "import":
             sources.update(source for bound, source in event.extra if bound == name)
-        elif any(target[:2] == (NAME, name) for target in event.targets):
+        elif any(is_name(target, name) for target in event.targets):
             assigned += 1
     return len(sources) + assigned > 1
 
@@ -368,7 +372,7 @@ def _in_annotation(name: Expr, scope: Scope) -> bool:
     )
 
     def holds(expr: Expr | None) -> bool:
-        return expr is not None and any(part[-1] == name[-1] for part in walk(expr, scope))
+        return expr is not None and any(part is name for part in walk(expr, scope))
 
     for event in scope.events():
         # The annotation of a local variable is never evaluated.
@@ -842,8 +846,8 @@ def _over_updates(reference: Reference) -> bool:
     return any(
         block.kind == "for"
         and block.test is not None
-        and block.test[0] == ATTRIBUTE
-        and block.test[2] == "updates"
+        and isinstance(block.test, Attribute)
+        and block.test.attribute == "updates"
         for block in reference.scope.block_chain(reference.block)
     )
 
@@ -851,12 +855,12 @@ def _over_updates(reference: Reference) -> bool:
 def _brought_by(reference: Reference, names: Sequence[str]) -> bool:
     """Tell whether a name is a part of what some imports bring, and begins with the very name that one of them binds."""
     head = reference.expr
-    while head is not None and head[0] == ATTRIBUTE:
-        head = head[1]
-    if head is None or head[0] != NAME:
+    while head is not None and isinstance(head, Attribute):
+        head = head.base
+    if head is None or not isinstance(head, Name):
         return False
-    here = _binder(reference.scope, head[1])
-    return here is not None and here.imports.get(head[1]) in names
+    here = _binder(reference.scope, head.name)
+    return here is not None and here.imports.get(head.name) in names
 
 
 def before_the_table(table: Api) -> bool:

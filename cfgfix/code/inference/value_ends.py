@@ -21,27 +21,25 @@ from cfgfix.code.inference.value_uses import (
     Uses,
     parameters,
 )
-from cfgfix.code.model.expressions import constant, dotted, place_of
-from cfgfix.code.model.summary import (
-    ASSIGNED,
-    ATTRIBUTE,
-    BOOLEAN,
-    CALL,
-    CHOICE,
-    COMPREHENSION,
-    CONSTANT,
-    FORMAT,
-    ITEMS,
-    NAME,
-    STARRED,
-    SUBSCRIPT,
-    YIELD,
+from cfgfix.code.model.expressions import constant, dotted, is_name, place_of
+from cfgfix.code.model.nodes import (
+    Assigned,
+    Attribute,
+    Boolean,
     Call,
-    Event,
+    Collection,
+    Comprehension,
+    Conditional,
     Expr,
+    FString,
+    Literal,
+    Name,
     Place,
-    Scope,
+    Starred,
+    Subscript,
+    Yield,
 )
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.core.records import dataclass
 
 MAX_VISITS = 4_000
@@ -125,23 +123,22 @@ class _Trace:
                 if role != "lambda":
                     self.end(USED, scope, expr, guards)
                 return
-            kind = parent[0]
-            if kind == CALL:
-                call = scope.calls[parent[1]]
+            if isinstance(parent, Call):
+                call = parent
                 guards = guards | self.uses.guards(scope, call.block)
                 if not self.argument(here, call, role, scope, guards, expr):
                     return
             elif self.decides(here, parent, role, scope):
                 self.end(USED, scope, expr, guards)
                 return
-            elif kind == CHOICE and role in ("then", "else"):
-                guards = guards | self.uses.tested(parent[1], role == "then", scope)
-            elif kind == BOOLEAN and role:
-                for before in parent[2][:role]:
-                    guards = guards | self.uses.tested(before, parent[1] == "and", scope)
-            elif kind == ASSIGNED:
-                self.slot(("v", scope, parent[1]), guards)
-            elif kind == YIELD:
+            elif isinstance(parent, Conditional) and role in ("then", "else"):
+                guards = guards | self.uses.tested(parent.test, role == "then", scope)
+            elif isinstance(parent, Boolean) and role:
+                for before in parent.operands[:role]:
+                    guards = guards | self.uses.tested(before, parent.operator == "and", scope)
+            elif isinstance(parent, Assigned):
+                self.slot(("v", scope, parent.name), guards)
+            elif isinstance(parent, Yield):
                 self.end(USED, scope, expr, guards)
                 return
             here = parent
@@ -149,13 +146,12 @@ class _Trace:
 
     def decides(self, here: Expr, parent: Expr, role: Any, scope: Scope) -> bool:
         """Tell whether a part of an expression settles whether another part is run that does something."""
-        kind = parent[0]
-        if kind == CHOICE and role == "test":
-            after: Iterable[Expr] = parent[2:4]
-        elif kind == BOOLEAN:
-            after = parent[2][role + 1 :]
-        elif kind == COMPREHENSION:
-            parts = parent[2]
+        if isinstance(parent, Conditional) and role == "test":
+            after: Iterable[Expr] = (parent.then, parent.otherwise)
+        elif isinstance(parent, Boolean):
+            after = parent.operands[role + 1 :]
+        elif isinstance(parent, Comprehension):
+            parts = parent.parts
             after = parts[next((n for n, part in enumerate(parts) if part is here), len(parts)) + 1 :]
         else:
             return False
@@ -171,7 +167,7 @@ class _Trace:
             return
         if role == "augmented":
             # `x += 1` gives the name itself a new value; what becomes of it is found where the name is loaded.
-            if here[0] not in (NAME, ATTRIBUTE):
+            if not isinstance(here, (Name, Attribute)):
                 self.end(USED, scope, expr, guards)
             return
         if role == "value" and kind in ("assign", "annotate", "augment"):
@@ -203,39 +199,38 @@ class _Trace:
         self.end(USED, scope, expr, guards)
 
     def target(self, target: Expr, scope: Scope, guards: Guards, expr: Expr) -> None:
-        kind = target[0]
-        if kind == ITEMS:
-            for item in target[2]:
+        if isinstance(target, Collection):
+            for item in target.items:
                 self.target(item, scope, guards, expr)
             return
-        if kind == STARRED:
-            self.target(target[1], scope, guards, expr)
+        if isinstance(target, Starred):
+            self.target(target.value, scope, guards, expr)
             return
-        found = self.uses.access(target, scope)
-        if found is not None and kind in (ATTRIBUTE, SUBSCRIPT):
+        found = self.uses.access(target)
+        if found is not None and isinstance(target, (Attribute, Subscript)):
             atoms = self.follower.atoms_of(found[0], scope)
             paths = self.uses.paths_of(atoms)
             if paths:
                 own = all((*path, found[1]) == self.origin for path in paths)
                 self.end(COPIED if own else USED, scope, expr, guards)
                 return
-        if kind == NAME:
+        if isinstance(target, Name):
             if scope.kind == "class":
-                self.slot(("a", scope, target[1]), guards)
-            elif target[1] in scope.outer:
+                self.slot(("a", scope, target.name), guards)
+            elif target.name in scope.outer:
                 self.end(USED, scope, expr, guards)
             else:
-                self.slot(("v", scope, target[1]), guards)
+                self.slot(("v", scope, target.name), guards)
             return
-        if kind == ATTRIBUTE:
-            owners = self.owners(target[1], scope)
+        if isinstance(target, Attribute):
+            owners = self.owners(target.base, scope)
             if not owners:
                 self.end(USED, scope, expr, guards)
             for owner in owners:
-                self.slot(("a", owner, target[2]), guards)
+                self.slot(("a", owner, target.attribute), guards)
             return
-        if kind == SUBSCRIPT:
-            self.container(target[1], scope, guards, expr)
+        if isinstance(target, Subscript):
+            self.container(target.base, scope, guards, expr)
             return
         self.end(USED, scope, expr, guards)
 
@@ -248,18 +243,18 @@ class _Trace:
 
     def container(self, base: Expr, scope: Scope, guards: Guards, expr: Expr) -> None:
         """Follow the container that the value is put in."""
-        while base[0] == SUBSCRIPT:
-            base = base[1]
-        if base[0] == NAME and self.uses.given(base[1], scope) is not None:
-            given = self.uses.given(base[1], scope)
+        while isinstance(base, Subscript):
+            base = base.base
+        if isinstance(base, Name) and self.uses.given(base.name, scope) is not None:
+            given = self.uses.given(base.name, scope)
             assert given is not None
             if given[1].kind == "function":
-                self.slot(("v", given[1], base[1]), guards)
+                self.slot(("v", given[1], base.name), guards)
                 return
-        if base[0] == ATTRIBUTE:
-            owners = self.owners(base[1], scope)
+        if isinstance(base, Attribute):
+            owners = self.owners(base.base, scope)
             for owner in owners:
-                self.slot(("a", owner, base[2]), guards)
+                self.slot(("a", owner, base.attribute), guards)
             if owners:
                 return
         self.end(USED, scope, expr, guards)
@@ -269,16 +264,16 @@ class _Trace:
         func = call.func
         if role == "func":
             # `value.lower()` stands for the value; calling the value itself uses it.
-            if here[0] == ATTRIBUTE:
+            if isinstance(here, Attribute):
                 return True
             self.end(USED, scope, expr, guards)
             return False
         if self.uses.logs(call, scope):
             self.end(LOGGED, scope, expr, guards)
             return False
-        if func[0] == ATTRIBUTE and func[1][0] in (CONSTANT, FORMAT):
+        if isinstance(func, Attribute) and isinstance(func.base, (Literal, FString)):
             return True
-        if func[:2] == (NAME, "setattr") and len(call.args) == 3 and role in (1, 2):
+        if is_name(func, "setattr") and len(call.args) == 3 and role in (1, 2):
             name = constant(call.args[1])
             owners = self.owners(call.args[0], scope) if isinstance(name, str) and role == 2 else []
             for owner in owners:
@@ -301,8 +296,8 @@ class _Trace:
             for atom in functions:
                 self.into(atom, role, scope, guards, expr)
             return False
-        if func[0] == ATTRIBUTE and func[2] in _ADDING:
-            self.container(func[1], scope, guards, expr)
+        if isinstance(func, Attribute) and func.attribute in _ADDING:
+            self.container(func.base, scope, guards, expr)
             return False
         self.end(USED, scope, expr, guards)
         return False
@@ -343,10 +338,10 @@ class _Trace:
         self.visits += 1
         if kind == "v":
             if id(scope) in self.uses.by_locals:
-                self.end(USED, scope, (NAME, name, scope.place), guards)
+                self.end(USED, scope, Name(name, scope.place), guards)
                 return
             if scope.kind == "module" and (name in self.loads.imported or name in self.loads.attributes):
-                self.end(USED, scope, (NAME, name, scope.place), guards)
+                self.end(USED, scope, Name(name, scope.place), guards)
                 return
             for expr, where in self.loads.of_name(name, scope):
                 self.pending.append((expr, where, guards))
@@ -359,14 +354,14 @@ class _Trace:
         bases, outside = self.follower.program.bases(owner)
         opened = self.uses.opened(owner, name)
         if opened is None or self.uses.given_away(owner):
-            self.end(USED, owner, (NAME, name, owner.place), guards)
+            self.end(USED, owner, Name(name, owner.place), guards)
             return
         for expr, where in opened:
             self.pending.append((expr, where, guards))
         texts = self.loads.texts.get(name, ())
         read = bool(opened)
         for expr, where in self.loads.attributes.get(name, ()):
-            atoms = self.follower.atoms_of(expr[1], where)
+            atoms = self.follower.atoms_of(expr.base, where)
             mine = [
                 atom
                 for atom in atoms
@@ -380,18 +375,18 @@ class _Trace:
             around = self.loads.around.get(id(expr))
             if around is not None and around[0] is not None and not isinstance(around[0], (Event, Default)):
                 parent, role = around
-                if parent[0] == CALL and role == 1 and where.calls[parent[1]].func[:2] == (NAME, "getattr"):
+                if isinstance(parent, Call) and role == 1 and is_name(parent.func, "getattr"):
                     read = True
                     self.pending.append((parent, where, guards))
         if not read and any(base not in INERT_BASES for base in outside):
             # A framework may read what its subclass stores.
-            self.end(USED, owner, (NAME, name, owner.place), guards)
+            self.end(USED, owner, Name(name, owner.place), guards)
 
     def result(self, scope: Scope, guards: Guards) -> None:
         program = self.follower.program
         owner = program.owner(scope)
         if scope.kind != "function":
-            self.end(USED, scope, (NAME, "", scope.place), guards)
+            self.end(USED, scope, Name("", scope.place), guards)
             return
         seen = False
         if owner is not None and any(
@@ -414,7 +409,7 @@ class _Trace:
             if expr is not None:
                 self.pending.append((expr, where, guards))
         if scope.name in self.follower.referenced() or (not seen and scope.name not in STORING):
-            self.end(USED, scope, (NAME, scope.name, scope.place), guards)
+            self.end(USED, scope, Name(scope.name, scope.place), guards)
 
 
 def ends_of(

@@ -14,25 +14,23 @@ from typing import Any
 
 from cfgfix.code.inference.config_values import Atom, Atoms, Follower, Path
 from cfgfix.code.inference.name_uses import Loads
-from cfgfix.code.model.expressions import constant, dotted, walk
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    BOOLEAN,
-    CALL,
-    COMPARE,
-    CONSTANT,
-    FORMAT,
-    ITEMS,
-    NAME,
-    SUBSCRIPT,
-    UNARY,
-    YIELD,
+from cfgfix.code.model.expressions import constant, dotted, is_name, walk
+from cfgfix.code.model.nodes import (
+    Attribute,
+    Boolean,
     Call,
-    Event,
+    Collection,
+    Compare,
     Expr,
-    Scope,
+    FString,
+    Literal,
+    Name,
+    NotKept,
+    Subscript,
+    Unary,
+    Yield,
 )
-from cfgfix.code.model.summary import UNKNOWN as NOT_KEPT
+from cfgfix.code.model.summary import Event, Scope
 
 USED, LOGGED, COPIED = "used", "logged", "copied"
 Guard = tuple[Path, str, Any]
@@ -120,23 +118,23 @@ class Uses:
                 found.update(sections.by_class[atom[1]][1])
         return found
 
-    def access(self, expr: Expr, scope: Scope) -> tuple[Expr, str] | None:
+    def access(self, expr: Expr) -> tuple[Expr, str] | None:
         """Return the object and the name of a read, or None.
 
         Reads are `cfg.x`, `cfg["x"]`, `cfg.get("x")`, `getattr(cfg, "x")`.
         """
-        if expr[0] == ATTRIBUTE:
-            return expr[1], expr[2]
-        if expr[0] == SUBSCRIPT:
-            key = constant(expr[2])
-            return (expr[1], key) if isinstance(key, str) else None
-        if expr[0] == CALL:
-            call = scope.calls[expr[1]]
+        if isinstance(expr, Attribute):
+            return expr.base, expr.attribute
+        if isinstance(expr, Subscript):
+            key = constant(expr.index)
+            return (expr.base, key) if isinstance(key, str) else None
+        if isinstance(expr, Call):
+            call = expr
             func = call.func
-            if func[0] == ATTRIBUTE and func[2] in ("get", "pop", "setdefault") and call.args:
+            if isinstance(func, Attribute) and func.attribute in ("get", "pop", "setdefault") and call.args:
                 key = constant(call.args[0])
-                return (func[1], key) if isinstance(key, str) else None
-            if func[0] == NAME and func[1] == "getattr" and len(call.args) >= 2:
+                return (func.base, key) if isinstance(key, str) else None
+            if isinstance(func, Name) and func.name == "getattr" and len(call.args) >= 2:
                 key = constant(call.args[1])
                 return (call.args[0], key) if isinstance(key, str) else None
         return None
@@ -148,31 +146,31 @@ class Uses:
         """
         if expr is None or depth > 6:
             return None
-        found = self.access(expr, scope)
+        found = self.access(expr)
         if found is not None:
             paths = self.paths_of(self.follower.atoms_of(found[0], scope))
             if paths:
                 return (*min(paths), found[1])
-        if expr[0] == CALL:
-            call = scope.calls[expr[1]]
+        if isinstance(expr, Call):
+            call = expr
             if (
-                call.func[0] == NAME
-                and call.func[1] in ("bool", "int", "float", "str")
+                isinstance(call.func, Name)
+                and call.func.name in ("bool", "int", "float", "str")
                 and len(call.args) == 1
             ):
                 return self.key_of(call.args[0], scope, depth + 1)
             return None
-        if expr[0] == NAME:
-            given = self.given(expr[1], scope)
+        if isinstance(expr, Name):
+            given = self.given(expr.name, scope)
             if given is not None and len(given[0]) == 1 and given[0][0][1] == "=":
                 return self.key_of(given[0][0][0], given[1], depth + 1)
             return None
-        if expr[0] == ATTRIBUTE and expr[1][0] == NAME:
-            atoms = self.follower.atoms_of(expr[1], scope)
+        if isinstance(expr, Attribute) and isinstance(expr.base, Name):
+            atoms = self.follower.atoms_of(expr.base, scope)
             if len(atoms) == 1:
                 atom = next(iter(atoms))
                 if atom[0] == "i":
-                    stores = self.follower.stores(expr[2], atom[1])
+                    stores = self.follower.stores(expr.attribute, atom[1])
                     if len(stores) == 1:
                         return self.key_of(stores[0][0], stores[0][1], depth + 1)
         return None
@@ -184,7 +182,7 @@ class Uses:
         """
         here: Scope | None = scope
         while here is not None:
-            if here.kind in ("function", "lambda") and any(param[0] == name for param in here.params):
+            if here.kind in ("function", "lambda") and any(param.name == name for param in here.params):
                 return None
             found = self.follower.assignments(here).get(name)
             if found:
@@ -233,24 +231,24 @@ class Uses:
 
         With `holds` False they are those where it does not hold.
         """
-        if test[0] == UNARY and test[1] == "not":
-            return self.tested(test[2], not holds, scope)
-        if test[0] == BOOLEAN:
-            if (test[1] == "and") == holds:
-                return {guard for part in test[2] for guard in self.tested(part, holds, scope)}
+        if isinstance(test, Unary) and test.operator == "not":
+            return self.tested(test.operand, not holds, scope)
+        if isinstance(test, Boolean):
+            if (test.operator == "and") == holds:
+                return {guard for part in test.operands for guard in self.tested(part, holds, scope)}
             return set()
-        if test[0] == COMPARE:
-            if len(test[2]) != 1:
+        if isinstance(test, Compare):
+            if len(test.rights) != 1:
                 return set()
-            operator, right = test[2][0]
-            if operator not in ("==", "!=", "is", "is not") or right[0] != CONSTANT:
+            operator, right = test.rights[0]
+            if operator not in ("==", "!=", "is", "is not") or not isinstance(right, Literal):
                 return set()
-            path = self.key_of(test[1], scope)
-            if path is None or right[1] is None:
+            path = self.key_of(test.left, scope)
+            if path is None or right.value is None:
                 return set()
             same = (operator in ("==", "is")) == holds
-            return {(path, "==" if same else "!=", right[1])}
-        if test[0] == CALL and scope.calls[test[1]].func[:2] == (NAME, "hasattr"):
+            return {(path, "==" if same else "!=", right.value)}
+        if isinstance(test, Call) and is_name(test.func, "hasattr"):
             return set()
         path = self.key_of(test, scope)
         return {(path, "true" if holds else "false", None)} if path is not None else set()
@@ -286,22 +284,23 @@ class Uses:
 
     def _find_opened(self) -> list[tuple[Atoms, frozenset[str] | None, Expr, Scope]]:
         found: list[tuple[Atoms, frozenset[str] | None, Expr, Scope]] = []
-        for (_, number), expr in self.loads.calls.items():
-            scope = self.loads.scope_of[id(expr)]
-            call = scope.calls[number]
+        for call in self.loads.calls.values():
+            scope = self.loads.scope_of[id(call)]
             func = call.func
-            last = func[2] if func[0] == ATTRIBUTE else func[1] if func[0] == NAME else ""
+            last = (
+                func.attribute if isinstance(func, Attribute) else func.name if isinstance(func, Name) else ""
+            )
             if not call.args or scope.name in STORING:
                 continue
             if last in _TAKING_APART:
-                found.append((self.follower.atoms_of(call.args[0], scope), None, expr, scope))
-            elif func[:2] == (NAME, "getattr") and len(call.args) > 1 and call.args[1][0] != CONSTANT:
+                found.append((self.follower.atoms_of(call.args[0], scope), None, call, scope))
+            elif is_name(func, "getattr") and len(call.args) > 1 and not isinstance(call.args[1], Literal):
                 names = self.names_in_loop(call.args[1], scope)
                 known = frozenset(names) if names is not None else None
-                found.append((self.follower.atoms_of(call.args[0], scope), known, expr, scope))
+                found.append((self.follower.atoms_of(call.args[0], scope), known, call, scope))
         for expr, scope in self.loads.attributes.get("__dict__", ()):
             if scope.name not in STORING:
-                found.append((self.follower.atoms_of(expr[1], scope), None, expr, scope))
+                found.append((self.follower.atoms_of(expr.base, scope), None, expr, scope))
         return found
 
     def names_in_loop(self, name: Expr, scope: Scope) -> list[str] | None:
@@ -310,32 +309,32 @@ class Uses:
         None means that they are not known.
         """
         items = self.items_in_loop(name, scope)
-        return [item[1] for item in items] if items is not None else None
+        return [str(item.value) for item in items] if items is not None else None
 
-    def items_in_loop(self, name: Expr, scope: Scope) -> list[Expr] | None:
+    def items_in_loop(self, name: Expr, scope: Scope) -> list[Literal] | None:
         """Return the constants that a loop's variable goes through, or None.
 
         None means that they are not known or no texts.
         """
-        if name[0] != NAME:
+        if not isinstance(name, Name):
             return None
-        given = self.given(name[1], scope)
+        given = self.given(name.name, scope)
         if given is None or len(given[0]) == 0 or any(how != "for" for _, how in given[0]):
             return None
-        found: list[Expr] = []
+        found: list[Literal] = []
         for value, _ in given[0]:
             items: Expr | None = value
-            if value[0] == NAME:
-                source = self.given(value[1], given[1])
+            if isinstance(value, Name):
+                source = self.given(value.name, given[1])
                 items = (
                     source[0][0][0]
                     if source is not None and len(source[0]) == 1 and source[0][0][1] == "="
                     else None
                 )
-            if items is None or items[0] != ITEMS:
+            if items is None or not isinstance(items, Collection):
                 return None
-            for item in items[2]:
-                if item[0] != CONSTANT or not isinstance(item[1], str):
+            for item in items.items:
+                if not isinstance(item, Literal) or not isinstance(item.value, str):
                     return None
                 found.append(item)
         return found
@@ -343,8 +342,8 @@ class Uses:
     def logs(self, call: Call, scope: Scope) -> bool:
         """Tell whether a call only prints, logs or stores its arguments."""
         func = call.func
-        if func[0] == ATTRIBUTE and func[2] in _LOG_METHODS:
-            name = (dotted(func[1]) or "").rsplit(".", 1)[-1].lower()
+        if isinstance(func, Attribute) and func.attribute in _LOG_METHODS:
+            name = (dotted(func.base) or "").rsplit(".", 1)[-1].lower()
             if any(name.endswith(word) for word in _LOG_WORDS):
                 return True
         names = {atom[1] for atom in self.follower.atoms_of(func, scope) if atom[0] == "x"}
@@ -358,12 +357,12 @@ class Uses:
             if event.kind in ("pass", "raise"):
                 continue
             if event.kind == "expr" and event.value is not None:
-                if event.value[0] == CONSTANT:
+                if isinstance(event.value, Literal):
                     continue
-                if event.value[0] == CALL and self.logs(scope.calls[event.value[1]], scope):
+                if isinstance(event.value, Call) and self.logs(event.value, scope):
                     continue
             elif event.kind in ("assign", "augment") and len(event.targets) == 1:
-                target = self.access(event.targets[0], scope)
+                target = self.access(event.targets[0])
                 if target is not None:
                     paths = self.paths_of(self.follower.atoms_of(target[0], scope))
                     if paths and all((*path, target[1]) == origin for path in paths):
@@ -413,17 +412,19 @@ class Uses:
     def _plain(self, expr: Expr, scope: Scope, *, logging: bool = False) -> bool:
         """Tell whether an expression calls nothing but plain conversions."""
         for part in walk(expr, scope):
-            if part[0] == CALL:
-                call = scope.calls[part[1]]
+            if isinstance(part, Call):
+                call = part
                 func = call.func
                 if logging and self.logs(call, scope):
                     continue
-                if func[0] == ATTRIBUTE and (func[1][0] in (CONSTANT, FORMAT) or func[2] in _PLAIN_METHODS):
+                if isinstance(func, Attribute) and (
+                    isinstance(func.base, (Literal, FString)) or func.attribute in _PLAIN_METHODS
+                ):
                     continue
                 names = {atom[1] if atom[0] == "x" else "?" for atom in self.follower.atoms_of(func, scope)}
                 if not names or not names <= PASSING:
                     return False
-            elif part[0] in (YIELD, NOT_KEPT):
+            elif isinstance(part, (Yield, NotKept)):
                 return False
         return True
 
@@ -465,14 +466,14 @@ def parameters(follower: Follower, atom: Atom, role: Any) -> list[tuple[str, Sco
     if scope.kind not in ("function", "lambda"):
         return None
     if isinstance(role, int):
-        plain = [param for param in scope.params if param[3] == "plain"]
+        plain = [param for param in scope.params if param.kind == "plain"]
         if role + shift < len(plain):
-            return [("v", scope, plain[role + shift][0])]
+            return [("v", scope, plain[role + shift].name)]
         return None
     if (
         isinstance(role, str)
         and role != "**"
-        and any(param[0] == role and param[3] in ("plain", "keyword") for param in scope.params)
+        and any(param.name == role and param.kind in ("plain", "keyword") for param in scope.params)
     ):
         return [("v", scope, role)]
     return None

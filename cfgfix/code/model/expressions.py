@@ -2,49 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeGuard
 
-from cfgfix.code.model.summary import (
-    ASSIGNED,
-    ATTRIBUTE,
-    BINARY,
-    BOOLEAN,
-    CALL,
-    CHOICE,
-    COMPARE,
-    COMPREHENSION,
-    CONSTANT,
-    FORMAT,
-    ITEMS,
-    LAMBDA,
-    MAPPING,
-    NAME,
-    PATTERN,
-    SLICE,
-    STARRED,
-    SUBSCRIPT,
-    UNARY,
-    YIELD,
+from cfgfix.code.model.nodes import (
+    Assigned,
+    Attribute,
+    Binary,
+    Boolean,
+    Call,
+    Collection,
+    Compare,
+    Comprehension,
+    Conditional,
+    Dictionary,
     Expr,
+    FString,
+    Lambda,
+    Literal,
+    Name,
+    NotKept,
+    Pattern,
     Place,
-    Scope,
+    Slice,
+    Starred,
+    Subscript,
+    Unary,
+    Yield,
 )
+from cfgfix.code.model.summary import Scope
 
 MISSING: Any = object()
 """What `constant` returns for an expression that is no constant; None is a constant."""
 
 
-def dotted(expr: Expr) -> str | None:
+def dotted(expr: Expr | None) -> str | None:
     """Return `a.b.c` for a name or a chain of attributes of a name, else None."""
     parts: list[str] = []
-    while expr[0] == ATTRIBUTE:
-        parts.append(expr[2])
-        expr = expr[1]
-    if expr[0] != NAME:
+    while isinstance(expr, Attribute):
+        parts.append(expr.attribute)
+        expr = expr.base
+    if not isinstance(expr, Name):
         return None
-    parts.append(expr[1])
+    parts.append(expr.name)
     return ".".join(reversed(parts))
+
+
+def is_name(expr: Expr | None, name: str) -> TypeGuard[Name]:
+    """Tell whether an expression is a certain plain name."""
+    return isinstance(expr, Name) and expr.name == name
+
+
+def alike(first: Expr, second: Expr) -> bool:
+    """Tell whether two expressions are one node, or the same name or literal."""
+    if isinstance(first, Name):
+        return isinstance(second, Name) and first.name == second.name
+    if isinstance(first, Literal):
+        return isinstance(second, Literal) and first.value == second.value
+    return first is second
+
+
+def is_none(expr: Expr | None) -> TypeGuard[Literal]:
+    """Tell whether an expression is the literal `None`."""
+    return isinstance(expr, Literal) and expr.value is None
 
 
 def constant(expr: Expr | None) -> Any:
@@ -52,131 +73,152 @@ def constant(expr: Expr | None) -> Any:
 
     Tuples and lists of constants are constant, too.
     """
-    if expr is None:
-        return MISSING
-    if expr[0] == CONSTANT:
-        return expr[1]
-    if expr[0] == ITEMS and expr[1] != "set":
-        values = [constant(item) for item in expr[2]]
+    if isinstance(expr, Literal):
+        return expr.value
+    if isinstance(expr, Collection) and expr.kind != "set":
+        values = [constant(item) for item in expr.items]
         if MISSING in values:
             return MISSING
-        return tuple(values) if expr[1] == "tuple" else values
+        return tuple(values) if expr.kind == "tuple" else values
     return MISSING
 
 
 def is_true(expr: Expr | None) -> bool:
     """Tell whether an expression is the literal `True`."""
-    return expr is not None and expr[0] == CONSTANT and expr[1] is True
+    return isinstance(expr, Literal) and expr.value is True
 
 
 def place_of(expr: Expr, scope: Scope) -> Place | None:
     """Return the span of an expression, or None where the summary does not keep it."""
-    kind = expr[0]
-    if kind == CALL:
-        return scope.calls[expr[1]].place
-    if kind == LAMBDA:
-        return scope.module.summary.scopes[expr[1]].place if scope.module is not None else None
-    if kind in (STARRED, YIELD):
-        return place_of(expr[1], scope)
-    last = expr[-1]
-    if isinstance(last, tuple) and len(last) == 4 and all(type(item) is int for item in last):
-        place: Place = last
-        return place
-    return None
+    if isinstance(expr, Lambda):
+        return scope.module.summary.scopes[expr.number].place if scope.module is not None else None
+    if isinstance(expr, (Starred, Yield)):
+        return place_of(expr.value, scope)
+    if isinstance(expr, (Assigned, Comprehension, FString, NotKept, Pattern, Slice)):
+        return None
+    place: Place | None = getattr(expr, "place", None)
+    return place
 
 
-def children(expr: Expr, scope: Scope) -> Sequence[Expr]:
+def children(expr: Expr, _scope: Scope | None = None) -> Sequence[Expr]:
     """Return the direct parts of an expression.
 
     For a call its callee and its arguments.
     """
-    kind = expr[0]
-    if kind in (NAME, CONSTANT):
-        return ()
-    if kind in (ATTRIBUTE, STARRED, YIELD):
-        return (expr[1],)
-    if kind == CALL:
-        call = scope.calls[expr[1]]
-        if call.keywords:
-            return (call.func, *call.args, *[value for _, value in call.keywords])
-        return (call.func, *call.args)
-    if kind == SUBSCRIPT:
-        return expr[1:3]
-    if kind == BINARY:
-        return expr[2:4]
-    if kind in (UNARY, ASSIGNED):
-        return (expr[2],)
-    if kind in (BOOLEAN, ITEMS, COMPREHENSION):
-        parts: tuple[Expr, ...] = expr[2]
-        return parts
-    if kind == COMPARE:
-        return (expr[1], *[right for _, right in expr[2]])
-    if kind == CHOICE:
-        return expr[1:4]
-    if kind == MAPPING:
-        return [part for pair in expr[1] for part in pair if part is not None]
-    if kind == FORMAT:
-        return tuple(expr[1])
-    if kind == SLICE:
-        return [part for part in expr[1:] if part is not None]
-    if kind == PATTERN:
-        inner: tuple[Expr, ...] = expr[2]
-        return inner
+    return _PARTS[type(expr)](expr)
+
+
+def _none(_: Expr) -> Sequence[Expr]:
     return ()
 
 
-def walk(expr: Expr, scope: Scope) -> Iterator[Expr]:
+def _call(call: Call) -> Sequence[Expr]:
+    if call.keywords:
+        return (call.func, *call.args, *[value for _, value in call.keywords])
+    return (call.func, *call.args)
+
+
+def _compare(expr: Compare) -> Sequence[Expr]:
+    return (expr.left, *[right for _, right in expr.rights])
+
+
+def _dictionary(expr: Dictionary) -> Sequence[Expr]:
+    return [part for pair in expr.entries for part in pair if part is not None]
+
+
+def _slice(expr: Slice) -> Sequence[Expr]:
+    return [part for part in (expr.lower, expr.upper, expr.step) if part is not None]
+
+
+_PARTS: dict[type[Expr], Callable[[Any], Sequence[Expr]]] = {
+    Name: _none,
+    Literal: _none,
+    Lambda: _none,
+    NotKept: _none,
+    Attribute: lambda expr: (expr.base,),
+    Starred: lambda expr: (expr.value,),
+    Yield: lambda expr: (expr.value,),
+    Assigned: lambda expr: (expr.value,),
+    Call: _call,
+    Subscript: lambda expr: (expr.base, expr.index),
+    Binary: lambda expr: (expr.left, expr.right),
+    Unary: lambda expr: (expr.operand,),
+    Boolean: operator.attrgetter("operands"),
+    Collection: operator.attrgetter("items"),
+    Comprehension: operator.attrgetter("parts"),
+    FString: operator.attrgetter("parts"),
+    Pattern: operator.attrgetter("parts"),
+    Compare: _compare,
+    Conditional: lambda expr: (expr.test, expr.then, expr.otherwise),
+    Dictionary: _dictionary,
+    Slice: _slice,
+}
+"""How the parts of each kind are found."""
+
+
+def walk(expr: Expr, _scope: Scope | None = None) -> Iterator[Expr]:
     """Yield an expression and all its parts, calls entered, lambdas not."""
     pending = [expr]
     while pending:
         here = pending.pop()
         yield here
-        pending.extend(children(here, scope))
+        pending.extend(_PARTS[type(here)](here))
 
 
-def text(expr: Expr | None, scope: Scope, depth: int = 6) -> str:
+def walk_own(exprs: Iterable[Expr]) -> Iterator[Expr]:
+    """Yield expressions and all their parts, loop variables too; calls not entered.
+
+    Those are in the list of their scope, each once.
+    """
+    pending = list(exprs)
+    while pending:
+        here = pending.pop()
+        yield here
+        if not isinstance(here, Call):
+            pending.extend(_PARTS[type(here)](here))
+            if isinstance(here, Comprehension):
+                pending.extend(target for target, _, _ in here.generators)
+
+
+def text(expr: Expr | None, _scope: Scope | None = None, depth: int = 6) -> str:
     """Return an expression as short text like Python.
 
     For messages, and to compare guards.
     """
     if expr is None or depth < 0:
         return "..."
-    kind = expr[0]
-    if kind == NAME:
-        return str(expr[1])
-    if kind == ATTRIBUTE:
-        return f"{text(expr[1], scope, depth - 1)}.{expr[2]}"
-    if kind == CONSTANT:
-        shown = repr(expr[1])
+
+    def inner(part: Expr) -> str:
+        return text(part, depth=depth - 1)
+
+    if isinstance(expr, Name):
+        return expr.name
+    if isinstance(expr, Attribute):
+        return f"{inner(expr.base)}.{expr.attribute}"
+    if isinstance(expr, Literal):
+        shown = repr(expr.value)
         return shown if len(shown) <= 60 else shown[:57] + "..."
-    if kind == SUBSCRIPT:
-        return f"{text(expr[1], scope, depth - 1)}[{text(expr[2], scope, depth - 1)}]"
-    if kind == CALL:
-        call = scope.calls[expr[1]]
-        parts = [text(item, scope, depth - 1) for item in call.args]
-        parts += [
-            f"{name or '**'}{'=' if name else ''}{text(value, scope, depth - 1)}"
-            for name, value in call.keywords
-        ]
-        return f"{text(call.func, scope, depth - 1)}({', '.join(parts)})"
-    if kind == BINARY:
-        return f"{text(expr[2], scope, depth - 1)} {expr[1]} {text(expr[3], scope, depth - 1)}"
-    if kind == UNARY:
-        return f"{expr[1]}{' ' if expr[1] == 'not' else ''}{text(expr[2], scope, depth - 1)}"
-    if kind == BOOLEAN:
-        return f" {expr[1]} ".join(text(item, scope, depth - 1) for item in expr[2])
-    if kind == COMPARE:
-        parts = [text(expr[1], scope, depth - 1)]
-        for operator, right in expr[2]:
-            parts += [operator, text(right, scope, depth - 1)]
-        return " ".join(parts)
-    if kind == CHOICE:
-        return f"{text(expr[2], scope, depth - 1)} if {text(expr[1], scope, depth - 1)} else {text(expr[3], scope, depth - 1)}"
-    if kind == ITEMS:
-        inner = ", ".join(text(item, scope, depth - 1) for item in expr[2][:8])
-        return {"tuple": f"({inner})", "list": f"[{inner}]", "set": f"{{{inner}}}"}[expr[1]]
-    if kind == STARRED:
-        return f"*{text(expr[1], scope, depth - 1)}"
-    if kind == LAMBDA:
+    if isinstance(expr, Subscript):
+        return f"{inner(expr.base)}[{inner(expr.index)}]"
+    if isinstance(expr, Call):
+        parts = [inner(item) for item in expr.args]
+        parts += [f"{name or '**'}{'=' if name else ''}{inner(value)}" for name, value in expr.keywords]
+        return f"{inner(expr.func)}({', '.join(parts)})"
+    if isinstance(expr, Binary):
+        return f"{inner(expr.left)} {expr.operator} {inner(expr.right)}"
+    if isinstance(expr, Unary):
+        return f"{expr.operator}{' ' if expr.operator == 'not' else ''}{inner(expr.operand)}"
+    if isinstance(expr, Boolean):
+        return f" {expr.operator} ".join(map(inner, expr.operands))
+    if isinstance(expr, Compare):
+        return " ".join([inner(expr.left), *[f"{sign} {inner(right)}" for sign, right in expr.rights]])
+    if isinstance(expr, Conditional):
+        return f"{inner(expr.then)} if {inner(expr.test)} else {inner(expr.otherwise)}"
+    if isinstance(expr, Collection):
+        listed = ", ".join(map(inner, expr.items[:8]))
+        return {"tuple": f"({listed})", "list": f"[{listed}]", "set": f"{{{listed}}}"}[expr.kind]
+    if isinstance(expr, Starred):
+        return f"*{inner(expr.value)}"
+    if isinstance(expr, Lambda):
         return "lambda"
     return "..."

@@ -6,8 +6,9 @@ import os
 from collections.abc import Container, Mapping
 
 from cfgfix.code.model.expressions import place_of
+from cfgfix.code.model.nodes import Call, Expr, Literal, Place
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import CONSTANT, Call, Event, Expr, Place, Scope
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.core.findings import Location
 from cfgfix.core.records import dataclass
 
@@ -136,10 +137,10 @@ def _replace(call: Call, argument: int | str, value: Any, scope: Scope) -> Place
         written = call.args[argument] if argument < len(call.args) and not call.opaque else None
     else:
         written = call.keyword(argument)
-    if written is None or written[0] == CONSTANT:
+    if written is None or isinstance(written, Literal):
         return None
     place = place_of(written, scope) or call.place
-    constant: Expr = (CONSTANT, value, place)
+    constant: Expr = Literal(value, place)
     call.args = tuple(constant if expr is written else expr for expr in call.args)
     call.keywords = tuple((name, constant if expr is written else expr) for name, expr in call.keywords)
     return place

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
+from cfgfix.code.model.nodes import Attribute, Name, Place
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import Place, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site, ways_to
 from cfgfix.core.records import dataclass, field
 
@@ -202,8 +203,8 @@ def site_name(site: Site) -> str:
     if site.targets:
         return site.targets[0].scope.qualname
     func = site.call.func
-    if func[0] == "a":
-        return str(func[2])
-    if func[0] == "n":
-        return str(func[1])
+    if isinstance(func, Attribute):
+        return str(func.attribute)
+    if isinstance(func, Name):
+        return str(func.name)
     return site.name.rsplit(".", 1)[-1] or "it"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-from cfgfix.code.model.summary import Place
+from cfgfix.code.model.nodes import Place
 
 
 class CannotRewriteError(Exception):

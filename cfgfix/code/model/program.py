@@ -13,20 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from cfgfix.code.model import python_files as discover
-from cfgfix.code.model.expressions import dotted
+from cfgfix.code.model.expressions import dotted, is_name
+from cfgfix.code.model.nodes import Attribute, Conditional, Expr, Name, Place
 from cfgfix.code.model.python_files import PythonFile
 from cfgfix.code.model.summarise import summarise
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    CHOICE,
-    NAME,
-    Event,
-    Expr,
-    ModuleSummary,
-    Place,
-    Scope,
-    broken,
-)
+from cfgfix.code.model.summary import Event, ModuleSummary, Scope, broken
 from cfgfix.code.model.summary_cache import SummaryStore, dump, undump
 from cfgfix.code.model.summary_codec import pack, unpack
 from cfgfix.code.model.values import ClassValue, External, Function, ModuleValue, Value
@@ -94,9 +85,9 @@ POOL_BYTES = 3 * 1024 * 1024
 
 def _sides(base: Expr) -> tuple[Expr, ...]:
     """Return what a base of a class may be: `Layer if HAS_TENSORFLOW else object` is a layer where it is used as one."""
-    if base[0] != CHOICE:
+    if not isinstance(base, Conditional):
         return (base,)
-    return tuple(side for side in (base[2], base[3]) if side[:2] != (NAME, "object"))
+    return tuple(side for side in (base.then, base.otherwise) if not is_name(side, "object"))
 
 
 P = ParamSpec("P")
@@ -173,11 +164,11 @@ class Module:
         self.summary = summary
         self.needles = needles
         self.content: bytes | None = None
-        self._stores: list[tuple[Scope, Event, Expr]] | None = None
+        self._stores: list[tuple[Scope, Event, Attribute]] | None = None
         for scope in summary.scopes:
             scope.module = self
 
-    def stores(self) -> list[tuple[Scope, Event, Expr]]:
+    def stores(self) -> list[tuple[Scope, Event, Attribute]]:
         """Return the assignments to attributes, `a.b = value`.
 
         Scope, statement, target; listed once.
@@ -190,7 +181,7 @@ class Module:
                 for event in scope.events()
                 if event.kind == "assign"
                 for target in event.targets
-                if target[0] == ATTRIBUTE
+                if isinstance(target, Attribute)
             ]
         return found
 
@@ -561,14 +552,14 @@ class Program:
         A name that a scope on the way binds otherwise gives None.
         """
         below: list[str] = []
-        while expr[0] == ATTRIBUTE:
-            below.append(expr[2])
-            expr = expr[1]
-        if expr[0] != NAME:
+        while isinstance(expr, Attribute):
+            below.append(expr.attribute)
+            expr = expr.base
+        if not isinstance(expr, Name):
             return None
-        key = id(scope), expr[1]
+        key = id(scope), expr.name
         if key not in self._heads:
-            self._heads[key] = _imported_as(expr[1], scope)
+            self._heads[key] = _imported_as(expr.name, scope)
         full = self._heads[key]
         if full is None or not below:
             return full

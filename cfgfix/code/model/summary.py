@@ -4,39 +4,16 @@ The standard library's parser makes the tree; one walk keeps what rules ask abou
 assignments, in order. Nothing is resolved here, since that needs other files (`program.py`), and nothing is ever
 imported or executed.
 
-Expressions are nested tuples; the first item says what they are (see the constants below), the last item of most
-of them is their place: `(line, column, end_line, end_column)`, lines from 1, columns in UTF-8 bytes from 0, as the
-parser counts them. `expressions.py` reads them.
-
-    (NAME, name, place)                 (ATTRIBUTE, base, attribute, place)
-    (CONSTANT, value, place)            (SUBSCRIPT, base, index, place)
-    (CALL, number)                      the call with this number in `Scope.calls` of the same scope
-    (BINARY, operator, left, right, place)
-    (UNARY, operator, operand, place)   (BOOLEAN, "and" or "or", operands, place)
-    (COMPARE, left, ((operator, right), ...), place)
-    (CHOICE, test, then, otherwise, place)
-    (ITEMS, "tuple" or "list" or "set", items, place)
-    (MAPPING, ((key, value), ...), place)   a `**x` entry has the key None
-    (LAMBDA, scope number)              (STARRED, value)
-    (FORMAT, parts, text behind the last part, whether a part calls something, pieces)
-        pieces: texts, and `(number of the part, how it is written)`; that is None where it is not plain text
-    (SLICE, lower, upper, step)         (COMPREHENSION, kind, parts, ((target, iterable, conditions), ...))
-    (ASSIGNED, name, value)             (YIELD, value)            (UNKNOWN,)
+Expressions are the nodes of `nodes.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
-Expr = tuple[Any, ...]
-Place = tuple[int, int, int, int]
-NAME, ATTRIBUTE, CONSTANT, SUBSCRIPT, CALL = "n", "a", "k", "s", "c"
-BINARY, UNARY, BOOLEAN, COMPARE, CHOICE = "b", "u", "o", "m", "i"
-ITEMS, MAPPING, LAMBDA, STARRED, FORMAT = "t", "d", "l", "*", "f"
-SLICE, COMPREHENSION, ASSIGNED, YIELD, UNKNOWN = "x", "g", "w", "y", "?"
-PATTERN = "p"
-"""A pattern of a `case`: `(PATTERN, kind, parts, name)`; what its parts are depends on the kind (`summary_builder.py`)."""
+from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Name, Place, Starred
+
 WORDS = (
     "AUTOTUNE", "environ", "Lock(", "TF_USE_LEGACY_KERAS", "tf_keras", "compat", "optimizer.lr", "opt.lr", "putenv", "run_eagerly", ".variables()",
     "hf://", "zipped", "rbax", "n't work",
@@ -71,81 +48,8 @@ class Block:
         self.sides: tuple[tuple[str, bool], ...] | None = None
 
 
-class Call:
-    """One call: what is called, with what, where, and under which guard.
-
-    Attributes:
-        func: The callee as an expression.
-        args: Positional arguments.
-        keywords: Pairs of name and value; a `**x` has the name None.
-        block: Number of the block it stands in.
-        place: Its span.
-        number: Its number in the scope; inner calls come first.
-    """
-
-    __slots__ = ("args", "block", "func", "keywords", "number", "place")
-
-    def __init__(
-        self,
-        func: Expr,
-        args: tuple[Expr, ...],
-        keywords: tuple[tuple[str | None, Expr], ...],
-        block: int,
-        place: Place,
-        number: int,
-    ) -> None:
-        self.func = func
-        self.args = args
-        self.keywords = keywords
-        self.block = block
-        self.place = place
-        self.number = number
-
-    def keyword(self, name: str) -> Expr | None:
-        """Return the value of a keyword argument, or None."""
-        for key, value in self.keywords:
-            if key == name:
-                return value
-        return None
-
-    def argument(self, position: int, name: str) -> Expr | None:
-        """Return an argument given by position or by name, or None."""
-        if 0 <= position < len(self.args):
-            for item in self.args[: position + 1]:
-                if item[0] == STARRED:
-                    return self.keyword(name)
-            return self.args[position]
-        return self.keyword(name)
-
-    @property
-    def opaque(self) -> bool:
-        """Whether `*x` or `**x` hides some of its arguments."""
-        return (bool(self.args) and any(item[0] == STARRED for item in self.args)) or (
-            bool(self.keywords) and any(key is None for key, _ in self.keywords)
-        )
-
-    @property
-    def method(self) -> str | None:
-        """The attribute that is called, such as `map` of `ds.map(f)`.
-
-        None for a plain name.
-        """
-        return self.func[2] if self.func[0] == ATTRIBUTE else None
-
-    @property
-    def name_place(self) -> Place:
-        """The span of the callee's last name.
-
-        The part of a fluent chain that is this call's own.
-        """
-        func = self.func
-        if func[0] == ATTRIBUTE:
-            _, _, end_line, end_column = func[3]
-            return end_line, max(0, end_column - len(func[2].encode())), end_line, end_column
-        if func[0] == NAME:
-            place: Place = func[2]
-            return place
-        return self.place
+NODES_IN_EXTRA = frozenset({"with", "match", "assert"})
+"""Statements whose `extra` is a tuple of expressions."""
 
 
 class Event:
@@ -184,6 +88,32 @@ class Event:
         self.extra = extra
         self.bodies = bodies
 
+    def extra_nodes(self) -> tuple[Expr, ...]:
+        """Return the expressions in `extra`.
+
+        These are the annotation, the context managers, the patterns, or the message of `assert`.
+        """
+        if self.kind in NODES_IN_EXTRA:
+            found: tuple[Expr, ...] = self.extra
+            return found
+        return (self.extra,) if self.kind == "annotate" else ()
+
+
+class Parameter(NamedTuple):
+    """What a function takes.
+
+    Attributes:
+        name: Its name.
+        annotation: Its annotation, or None; an expression of the enclosing scope.
+        default: Its default, or None; an expression of the enclosing scope.
+        kind: `plain`, `*`, `keyword` or `**`.
+    """
+
+    name: str
+    annotation: Expr | None
+    default: Expr | None
+    kind: str
+
 
 class Scope:
     """A module, a class, a function or a lambda.
@@ -196,8 +126,7 @@ class Scope:
         parent: Number of the enclosing scope, -1 for the module.
         block: Number of the enclosing scope's block in which it is defined.
         place: Its span, from `def` or `class` on (decorators left out).
-        params: For functions tuples `(name, annotation, default, kind)`; kind is `plain`, `*`, `keyword` or `**`.
-            Annotation and default are expressions of the enclosing scope.
+        params: For functions what they take.
         decorators: Expressions of the enclosing scope.
         returns: The annotation of the result, or None.
         bases: For classes: base expressions of the enclosing scope.
@@ -230,7 +159,7 @@ class Scope:
         self.parent = parent
         self.block = block
         self.place = place
-        self.params: tuple[tuple[str, Expr | None, Expr | None, str], ...] = ()
+        self.params: tuple[Parameter, ...] = ()
         self.decorators: tuple[Expr, ...] = ()
         self.returns: Expr | None = None
         self.bases: tuple[Expr, ...] = ()
@@ -244,7 +173,7 @@ class Scope:
         self.blocks: list[Block] = [Block(-1, "body", None, True, place[0])]
         self.calls: list[Call] = []
         self.body: list[Event] = []
-        self.references: list[tuple[Expr, int]] = []
+        self.references: list[tuple[Attribute, int]] = []
         self.module: Any = None
         self._events: list[Event] | None = None
         self._bound: dict[str, list[Event]] | None = None
@@ -308,13 +237,13 @@ class Scope:
 
 def bind(target: Expr, names: dict[str, None]) -> None:
     """Add the names that an assignment target binds."""
-    if target[0] == NAME:
-        names[target[1]] = None
-    elif target[0] == ITEMS:
-        for item in target[2]:
+    if isinstance(target, Name):
+        names[target.name] = None
+    elif isinstance(target, Collection):
+        for item in target.items:
             bind(item, names)
-    elif target[0] == STARRED:
-        bind(target[1], names)
+    elif isinstance(target, Starred):
+        bind(target.value, names)
 
 
 class ModuleSummary:

@@ -5,37 +5,34 @@ from __future__ import annotations
 import _ast
 from collections.abc import Callable, Sequence
 from typing import Any
+from typing import Literal as OneOf
 
-from cfgfix.code.model.summary import (
-    ASSIGNED,
-    ATTRIBUTE,
-    BINARY,
-    BOOLEAN,
-    CALL,
-    CHOICE,
-    COMPARE,
-    COMPREHENSION,
-    CONSTANT,
-    FORMAT,
-    ITEMS,
-    LAMBDA,
-    MAPPING,
-    NAME,
-    PATTERN,
-    SLICE,
-    STARRED,
-    SUBSCRIPT,
-    UNARY,
-    UNKNOWN,
-    YIELD,
-    Block,
+from cfgfix.code.model.nodes import (
+    NOT_KEPT,
+    Assigned,
+    Attribute,
+    Binary,
+    Boolean,
     Call,
-    Event,
+    Collection,
+    Compare,
+    Comprehension,
+    Conditional,
+    Dictionary,
     Expr,
-    ModuleSummary,
+    FString,
+    Lambda,
+    Literal,
+    Name,
+    Pattern,
     Place,
-    Scope,
+    Slice,
+    Starred,
+    Subscript,
+    Unary,
+    Yield,
 )
+from cfgfix.code.model.summary import Block, Event, ModuleSummary, Parameter, Scope
 from cfgfix.code.tensorflow.numpy_names import GONE
 
 MAX_DEPTH = 150
@@ -84,13 +81,12 @@ class SummaryBuilder:
     # Expressions
 
     def expr(self, node: Any) -> Expr:
-        """Return an expression as the tuple that stands for it."""
+        """Return an expression as the node that stands for it."""
         kind = type(node)
         if kind is _NAME_NODE:
             # Half of all expressions are names.
             lines = self.lines
-            return (
-                NAME,
+            return Name(
                 node.id,
                 (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
             )
@@ -98,7 +94,7 @@ class SummaryBuilder:
             return self._constant(node)
         handler = _EXPRESSIONS.get(kind)
         if handler is None or self._depth > MAX_DEPTH:
-            return (UNKNOWN,)
+            return NOT_KEPT
         self._depth += 1
         found = handler(self, node)
         self._depth -= 1
@@ -126,10 +122,8 @@ class SummaryBuilder:
         kind = type(head)
         if kind is _NAME_NODE:
             name = head.id
-            expr: Expr = (
-                ATTRIBUTE,
-                (
-                    NAME,
+            expr = Attribute(
+                Name(
                     name,
                     (lines[head.lineno], head.col_offset, lines[head.end_lineno], head.end_col_offset),
                 ),
@@ -145,18 +139,16 @@ class SummaryBuilder:
                 chain.append(head)
                 head = head.value
             if len(chain) > MAX_DEPTH:
-                return (UNKNOWN,)
-            expr = self.expr(head)
+                return NOT_KEPT
+            base = self.expr(head)
             for item in reversed(chain):
-                expr = (
-                    ATTRIBUTE,
-                    expr,
+                base = expr = Attribute(
+                    base,
                     item.attr,
                     (lines[item.lineno], item.col_offset, lines[item.end_lineno], item.end_col_offset),
                 )
         else:
-            expr = (
-                ATTRIBUTE,
+            expr = Attribute(
                 self.expr(head),
                 node.attr,
                 (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
@@ -178,19 +170,17 @@ class SummaryBuilder:
             value = value[:MAX_TEXT]
         elif kind is int:
             if value.bit_length() > 256:
-                return (UNKNOWN,)
+                return NOT_KEPT
         else:
-            return (UNKNOWN,)
-        return (
-            CONSTANT,
+            return NOT_KEPT
+        return Literal(
             value,
             (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
         )
 
     def _subscript(self, node: Any) -> Expr:
         lines = self.lines
-        return (
-            SUBSCRIPT,
+        return Subscript(
             self.expr(node.value),
             self.expr(node.slice),
             (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
@@ -206,23 +196,20 @@ class SummaryBuilder:
             else ()
         )
         calls = self.scope.calls
-        number = len(calls)
-        calls.append(
-            Call(
-                func,
-                args,
-                keywords,
-                self.block,
-                (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
-                number,
-            )
+        call = Call(
+            func,
+            args,
+            keywords,
+            self.block,
+            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+            len(calls),
         )
-        return (CALL, number)
+        calls.append(call)
+        return call
 
     def _binary(self, node: Any) -> Expr:
         lines = self.lines
-        return (
-            BINARY,
+        return Binary(
             _BIN.get(type(node.op), "?"),
             self.expr(node.left),
             self.expr(node.right),
@@ -238,14 +225,12 @@ class SummaryBuilder:
             and type(operand.value) in (int, float)
         ):
             inner = self._constant(operand)
-            if inner[0] == CONSTANT:
-                return (
-                    CONSTANT,
-                    -inner[1],
+            if isinstance(inner, Literal):
+                return Literal(
+                    -inner.value,  # type: ignore[operator] # a number, as was just seen
                     (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
                 )
-        return (
-            UNARY,
+        return Unary(
             _UNARY.get(type(node.op), "?"),
             self.expr(operand),
             (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
@@ -253,8 +238,7 @@ class SummaryBuilder:
 
     def _boolean(self, node: Any) -> Expr:
         lines = self.lines
-        return (
-            BOOLEAN,
+        return Boolean(
             "and" if type(node.op) is _ast.And else "or",
             self.many(node.values),
             (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
@@ -269,8 +253,7 @@ class SummaryBuilder:
                 for operator, right in zip(node.ops, node.comparators, strict=True)
             ]
         )
-        return (
-            COMPARE,
+        return Compare(
             left,
             rest,
             (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
@@ -286,8 +269,7 @@ class SummaryBuilder:
         self.block = self.open("if", test, False, node.lineno)
         otherwise = self.expr(node.orelse)
         self.block = outer
-        return (
-            CHOICE,
+        return Conditional(
             test,
             then,
             otherwise,
@@ -297,8 +279,7 @@ class SummaryBuilder:
     def _items(self, node: Any) -> Expr:
         lines = self.lines
         kind = type(node)
-        return (
-            ITEMS,
+        return Collection(
             "tuple" if kind is _ast.Tuple else "list" if kind is _ast.List else "set",
             self.many(node.elts),
             (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
@@ -309,8 +290,7 @@ class SummaryBuilder:
         pairs = []
         for key, value in zip(node.keys[:MAX_ITEMS], node.values[:MAX_ITEMS], strict=True):
             pairs.append((self.optional(key), self.expr(value)))
-        return (
-            MAPPING,
+        return Dictionary(
             tuple(pairs),
             (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
         )
@@ -323,9 +303,9 @@ class SummaryBuilder:
         outer, outer_block, depth = self.scope, self.block, self._depth
         self.scope, self.block, self._depth = scope, 0, 0
         scope.params = params
-        scope.names.update(item[0] for item in params)
+        scope.names.update(item.name for item in params)
         if depth > MAX_DEPTH // 2:
-            value: Expr = (UNKNOWN,)
+            value: Expr = NOT_KEPT
         else:
             self._depth = depth
             value = self.expr(node.body)
@@ -339,10 +319,10 @@ class SummaryBuilder:
             )
         ]
         self.scope, self.block, self._depth = outer, outer_block, depth
-        return (LAMBDA, scope.number)
+        return Lambda(scope.number)
 
     def _starred(self, node: Any) -> Expr:
-        return (STARRED, self.expr(node.value))
+        return Starred(self.expr(node.value))
 
     def _format(self, node: Any) -> Expr:
         parts: list[Expr] = []
@@ -362,10 +342,10 @@ class SummaryBuilder:
                 pieces.append(str(value.value)[:MAX_TEXT])
         last = node.values[-1] if node.values else None
         tail = str(last.value)[-MAX_TEXT:] if type(last) is _ast.Constant else ""
-        return (FORMAT, tuple(parts), tail, len(self.scope.calls) > calls, tuple(pieces))
+        return FString(tuple(parts), tail, len(self.scope.calls) > calls, tuple(pieces))
 
     def _slice(self, node: Any) -> Expr:
-        return (SLICE, self.optional(node.lower), self.optional(node.upper), self.optional(node.step))
+        return Slice(self.optional(node.lower), self.optional(node.upper), self.optional(node.step))
 
     def _comprehension(self, node: Any) -> Expr:
         outer = self.block
@@ -388,25 +368,25 @@ class SummaryBuilder:
         if kind is _ast.DictComp:
             parts.append(self.expr(node.key))
             parts.append(self.expr(node.value))
-            name = "dict"
+            name: OneOf["list", "set", "dict", "generator"] = "dict"
         else:
             parts.append(self.expr(node.elt))
             name = "list" if kind is _ast.ListComp else "set" if kind is _ast.SetComp else "generator"
         self.block = outer
-        return (COMPREHENSION, name, tuple(parts), tuple(generators))
+        return Comprehension(name, tuple(parts), tuple(generators))
 
     def _assigned(self, node: Any) -> Expr:
         value = self.expr(node.value)
         self.scope.names.add(node.target.id)
-        return (ASSIGNED, node.target.id, value)
+        return Assigned(node.target.id, value)
 
     def _yield(self, node: Any) -> Expr:
         self.scope.generator = True
-        return (YIELD, (UNKNOWN,) if node.value is None else self.expr(node.value))
+        return Yield(NOT_KEPT if node.value is None else self.expr(node.value))
 
     def _yield_from(self, node: Any) -> Expr:
         self.scope.generator = True
-        return (YIELD, (STARRED, self.expr(node.value)))
+        return Yield(Starred(self.expr(node.value)))
 
     def _await(self, node: Any) -> Expr:
         return self.expr(node.value)
@@ -435,30 +415,32 @@ class SummaryBuilder:
         blocks.append(Block(self.block, kind, test, branch, line))
         return len(blocks) - 1
 
-    def parameters(self, args: Any) -> tuple[tuple[str, Expr | None, Expr | None, str], ...]:
+    def parameters(self, args: Any) -> tuple[Parameter, ...]:
         """Return the parameters of a function or lambda."""
-        found: list[tuple[str, Expr | None, Expr | None, str]] = []
+        found: list[Parameter] = []
         plain = [*args.posonlyargs, *args.args]
         defaults = [None] * (len(plain) - len(args.defaults)) + list(args.defaults)
         for item, default in zip(plain, defaults, strict=True):
-            found.append((item.arg, self.optional(item.annotation), self.optional(default), "plain"))
+            found.append(Parameter(item.arg, self.optional(item.annotation), self.optional(default), "plain"))
         if args.vararg is not None:
-            found.append((args.vararg.arg, self.optional(args.vararg.annotation), None, "*"))
+            found.append(Parameter(args.vararg.arg, self.optional(args.vararg.annotation), None, "*"))
         for item, default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
-            found.append((item.arg, self.optional(item.annotation), self.optional(default), "keyword"))
+            found.append(
+                Parameter(item.arg, self.optional(item.annotation), self.optional(default), "keyword")
+            )
         if args.kwarg is not None:
-            found.append((args.kwarg.arg, self.optional(args.kwarg.annotation), None, "**"))
+            found.append(Parameter(args.kwarg.arg, self.optional(args.kwarg.annotation), None, "**"))
         return tuple(found)
 
     def bind(self, target: Expr) -> None:
         """Note the names that an assignment target binds."""
-        if target[0] == NAME:
-            self.scope.names.add(target[1])
-        elif target[0] == ITEMS:
-            for item in target[2]:
+        if isinstance(target, Name):
+            self.scope.names.add(target.name)
+        elif isinstance(target, Collection):
+            for item in target.items:
                 self.bind(item)
-        elif target[0] == STARRED:
-            self.bind(target[1])
+        elif isinstance(target, Starred):
+            self.bind(target.value)
 
     # Statements
 
@@ -501,7 +483,7 @@ class SummaryBuilder:
         scope.decorators = decorators
         scope.returns = returns
         scope.is_async = type(node) is _ast.AsyncFunctionDef
-        scope.names.update(item[0] for item in params)
+        scope.names.update(item.name for item in params)
         outer, outer_block, depth = self.scope, self.block, self._depth
         self.scope, self.block, self._depth = scope, 0, 0
         scope.body = self.statements(node.body, 0)
@@ -549,8 +531,8 @@ class SummaryBuilder:
         value = self.expr(node.value)
         targets = self.many(node.targets)
         for target in targets:
-            if target[0] == NAME:
-                self.scope.names.add(target[1])
+            if isinstance(target, Name):
+                self.scope.names.add(target.name)
             else:
                 self.bind(target)
         lines = self.lines
@@ -578,7 +560,7 @@ class SummaryBuilder:
         value = self.expr(inner)
         lines = self.lines
         place = (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
-        return Event("yield" if value[0] == YIELD else "expr", self.block, place, (), value)
+        return Event("yield" if isinstance(value, Yield) else "expr", self.block, place, (), value)
 
     def _return(self, node: Any) -> Event:
         return self.event("return", node, value=self.optional(node.value))
@@ -683,7 +665,7 @@ class SummaryBuilder:
                 self.bind(target)
                 targets.append(target)
             else:
-                targets.append((UNKNOWN,))
+                targets.append(NOT_KEPT)
         event = self.event("with", node, tuple(targets), extra=tuple(managers))
         outer = self.block
         body = outer
@@ -718,7 +700,7 @@ class SummaryBuilder:
         for case in node.cases:
             block = self.open("match", event.value, True, case.pattern.lineno)
             parts = (self.pattern(case.pattern), *(() if case.guard is None else (self.expr(case.guard),)))
-            cases.append((PATTERN, "case", parts, None))
+            cases.append(Pattern("case", parts, None))
             bodies.append((block, self.statements(case.body, block)))
         event.bodies = tuple(bodies)
         event.extra = tuple(cases)
@@ -727,24 +709,28 @@ class SummaryBuilder:
     def pattern(self, node: Any) -> Expr:
         """Return the pattern of a `case`: its kind, its parts, and the name that it binds."""
         if isinstance(node, _ast.MatchValue):
-            return (PATTERN, "value", (self.expr(node.value),), None)
+            return Pattern("value", (self.expr(node.value),), None)
         if isinstance(node, _ast.MatchSingleton):
-            return (PATTERN, "value", ((CONSTANT, node.value),), None)
+            return Pattern(
+                "value",
+                (Literal(node.value, (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)),),
+                None,
+            )
         if isinstance(node, _ast.MatchMapping):
             pairs = zip(node.keys, node.patterns, strict=True)
             parts = tuple(part for key, inner in pairs for part in (self.expr(key), self.pattern(inner)))
-            return (PATTERN, "map", parts, self._bound_by(node.rest))
+            return Pattern("map", parts, self._bound_by(node.rest))
         if isinstance(node, _ast.MatchSequence):
-            return (PATTERN, "list", tuple(map(self.pattern, node.patterns)), None)
+            return Pattern("list", tuple(map(self.pattern, node.patterns)), None)
         if isinstance(node, _ast.MatchStar):
-            return (PATTERN, "rest", (), self._bound_by(node.name))
+            return Pattern("rest", (), self._bound_by(node.name))
         if isinstance(node, _ast.MatchAs):
             inner = () if node.pattern is None else (self.pattern(node.pattern),)
-            return (PATTERN, "any", inner, self._bound_by(node.name))
+            return Pattern("any", inner, self._bound_by(node.name))
         if isinstance(node, _ast.MatchOr):
-            return (PATTERN, "or", tuple(map(self.pattern, node.patterns)), None)
+            return Pattern("or", tuple(map(self.pattern, node.patterns)), None)
         parts = (*getattr(node, "patterns", ()), *getattr(node, "kwd_patterns", ()))
-        return (PATTERN, "class", (self.expr(node.cls), *map(self.pattern, parts)), None)
+        return Pattern("class", (self.expr(node.cls), *map(self.pattern, parts)), None)
 
     def _bound_by(self, name: str | None) -> str | None:
         if name is not None:

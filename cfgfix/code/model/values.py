@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from cfgfix.code.model.summary import Call, Scope
+from cfgfix.code.model.nodes import Call
+from cfgfix.code.model.summary import Scope
 
 
 class Value:

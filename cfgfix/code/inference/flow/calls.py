@@ -6,8 +6,8 @@ from cfgfix.code.inference.flow.datasets import CONSTRUCTORS, DATASET, Datasets
 from cfgfix.code.inference.flow.run import Frame
 from cfgfix.code.inference.flow.symbolic import SYMBOLIC, holds_symbolic, tensors_of
 from cfgfix.code.inference.parameters import Parameters
+from cfgfix.code.model.nodes import Attribute, Call, Name, Starred
 from cfgfix.code.model.program import fold, is_keras_part
-from cfgfix.code.model.summary import ATTRIBUTE, NAME, STARRED, Call
 from cfgfix.code.model.values import (
     UNKNOWN,
     ClassValue,
@@ -51,13 +51,13 @@ class Calls(Datasets):
         method = ""
         receiver: Value | None = None
         callee: Value = UNKNOWN
-        if func[0] == ATTRIBUTE:
-            base = func[1]
+        if isinstance(func, Attribute):
+            base = func.base
             # Most are names, which need no step of their own.
-            receiver = frame.env.names.get(base[1]) if base[0] == NAME else None
+            receiver = frame.env.names.get(base.name) if isinstance(base, Name) else None
             if receiver is None:
                 receiver = self.eval(frame, base)
-            method = func[2]
+            method = func.attribute
             if type(receiver) is External:
                 dataset = None
                 callee = receiver.member(method)
@@ -102,16 +102,16 @@ class Calls(Datasets):
     def _arguments(self, frame: Frame, site: Site) -> tuple[Value, ...]:
         """Return the values of the positional arguments, those of `*items` of known length one by one."""
         args = site.call.args
-        if len(args) == 1 and args[0][0] != STARRED:
+        if len(args) == 1 and not isinstance(args[0], Starred):
             expr = args[0]
-            known = frame.env.names.get(expr[1]) if expr[0] == NAME else None
+            known = frame.env.names.get(expr.name) if isinstance(expr, Name) else None
             return (known if known is not None else self.eval(frame, expr),)
         values: list[Value] = []
         for expr in args:
-            if expr[0] != STARRED:
+            if not isinstance(expr, Starred):
                 values.append(self.eval(frame, expr))
                 continue
-            value = self.eval(frame, expr[1])
+            value = self.eval(frame, expr.value)
             if not isinstance(value, Items):
                 site.expanded = False
                 return (*values, UNKNOWN)

@@ -7,30 +7,29 @@ from cfgfix.code.inference.flow.run import Frame
 from cfgfix.code.inference.flow.symbolic import SYMBOLIC, SYMBOLIC_NAMES, is_symbolic
 from cfgfix.code.inference.parameters import is_static
 from cfgfix.code.model.expressions import constant
-from cfgfix.code.model.program import Module, fold
-from cfgfix.code.model.summary import (
-    ASSIGNED,
-    ATTRIBUTE,
-    BINARY,
-    BOOLEAN,
-    CALL,
-    CHOICE,
-    COMPARE,
-    COMPREHENSION,
-    CONSTANT,
-    FORMAT,
-    ITEMS,
-    LAMBDA,
-    MAPPING,
-    NAME,
-    STARRED,
-    SUBSCRIPT,
-    UNARY,
-    YIELD,
+from cfgfix.code.model.nodes import (
+    Assigned,
+    Attribute,
+    Binary,
+    Boolean,
     Call,
+    Collection,
+    Compare,
+    Comprehension,
+    Conditional,
+    Dictionary,
     Expr,
-    Scope,
+    FString,
+    Lambda,
+    Literal,
+    Name,
+    Starred,
+    Subscript,
+    Unary,
+    Yield,
 )
+from cfgfix.code.model.program import Module, fold
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import (
     UNKNOWN,
     ClassValue,
@@ -113,62 +112,61 @@ class Expressions(Calls):
     def eval(self, frame: Frame, expr: Expr) -> Value:
         """Return what an expression stands for; calls in it are noted."""
         self._steps += 1
-        kind = expr[0]
-        if kind == NAME:
-            value = frame.env.names.get(expr[1])
-            return value if value is not None else self._name(frame, expr[1])
-        if kind == CALL:
-            return self._call(frame, expr[1])
-        if kind == ATTRIBUTE:
+        if isinstance(expr, Name):
+            value = frame.env.names.get(expr.name)
+            return value if value is not None else self._name(frame, expr.name)
+        if isinstance(expr, Call):
+            return self._call(frame, expr.number)
+        if isinstance(expr, Attribute):
             return self._attribute(frame, expr)
-        if kind == CONSTANT:
-            return Constant(expr[1])
-        if kind == ITEMS:
-            return Items(tuple([self.eval(frame, item) for item in expr[2]]))
-        if kind == LAMBDA:
-            scope = frame.scope.module.summary.scopes[expr[1]]
+        if isinstance(expr, Literal):
+            return Constant(expr.value)
+        if isinstance(expr, Collection):
+            return Items(tuple([self.eval(frame, item) for item in expr.items]))
+        if isinstance(expr, Lambda):
+            scope = frame.scope.module.summary.scopes[expr.number]
             return Function(scope, env=frame.env)
-        if kind == CHOICE:
-            self.eval(frame, expr[1])
-            return join(self.eval(frame, expr[2]), self.eval(frame, expr[3]))
-        if kind == BOOLEAN:
-            values = [self.eval(frame, item) for item in expr[2]]
+        if isinstance(expr, Conditional):
+            self.eval(frame, expr.test)
+            return join(self.eval(frame, expr.then), self.eval(frame, expr.otherwise))
+        if isinstance(expr, Boolean):
+            values = [self.eval(frame, item) for item in expr.operands]
             result = values[0]
             for value in values[1:]:
                 result = join(result, value)
             return result
-        if kind == SUBSCRIPT:
+        if isinstance(expr, Subscript):
             return self._subscript(frame, expr)
-        if kind == ASSIGNED:
-            value = self.eval(frame, expr[2])
-            frame.env.names[expr[1]] = value
+        if isinstance(expr, Assigned):
+            value = self.eval(frame, expr.value)
+            frame.env.names[expr.name] = value
             return value
-        if kind == BINARY:
-            left, right = self.eval(frame, expr[2]), self.eval(frame, expr[3])
+        if isinstance(expr, Binary):
+            left, right = self.eval(frame, expr.left), self.eval(frame, expr.right)
             if (type(left) is Made and left.name in SYMBOLIC_NAMES) or (
                 type(right) is Made and right.name in SYMBOLIC_NAMES
             ):
                 return SYMBOLIC
-        elif kind == UNARY:
-            if is_symbolic(self.eval(frame, expr[2])):
+        elif isinstance(expr, Unary):
+            if is_symbolic(self.eval(frame, expr.operand)):
                 return SYMBOLIC
-        elif kind == COMPARE:
-            self.eval(frame, expr[1])
-            for _, right in expr[2]:
-                self.eval(frame, right)
-        elif kind == MAPPING:
-            for key, value_expr in expr[1]:
+        elif isinstance(expr, Compare):
+            self.eval(frame, expr.left)
+            for _, other in expr.rights:
+                self.eval(frame, other)
+        elif isinstance(expr, Dictionary):
+            for key, value_expr in expr.entries:
                 if key is not None:
                     self.eval(frame, key)
                 self.eval(frame, value_expr)
-        elif kind == FORMAT:
-            if expr[3]:
-                for part in expr[1]:
+        elif isinstance(expr, FString):
+            if expr.calls:
+                for part in expr.parts:
                     self.eval(frame, part)
-        elif kind in (STARRED, YIELD):
-            self.eval(frame, expr[1])
-        elif kind == COMPREHENSION:
-            for part in expr[2]:
+        elif isinstance(expr, (Starred, Yield)):
+            self.eval(frame, expr.value)
+        elif isinstance(expr, Comprehension):
+            for part in expr.parts:
                 self.eval(frame, part)
         return UNKNOWN
 
@@ -222,8 +220,8 @@ class Expressions(Calls):
             return self._member(value.scope.module, value.scope.name)
         return value
 
-    def _attribute(self, frame: Frame, expr: Expr) -> Value:
-        return self._attribute_among(frame, self.eval(frame, expr[1]), expr[2])
+    def _attribute(self, frame: Frame, expr: Attribute) -> Value:
+        return self._attribute_among(frame, self.eval(frame, expr.base), expr.attribute)
 
     def _attribute_among(self, frame: Frame, base: Value, name: str) -> Value:
         """Return an attribute of something that may be one of several things."""
@@ -261,12 +259,12 @@ class Expressions(Calls):
         names = {self.program.static_name(item, method) for item in method.decorators}
         value: Value = Function(method, None if is_static(method) else receiver, env=env)
         if (
-            "property" in {item[1] for item in method.decorators if item[0] == NAME}
+            "property" in {item.name for item in method.decorators if isinstance(item, Name)}
             or "functools.cached_property" in names
         ):
             return self.default(method)
         for decorator in reversed(method.decorators):
-            if decorator[0] == NAME and decorator[1] in ("staticmethod", "classmethod", "property"):
+            if isinstance(decorator, Name) and decorator.name in ("staticmethod", "classmethod", "property"):
                 continue
             value = self._decorated_quietly(top, decorator, value)
         return value
@@ -274,16 +272,12 @@ class Expressions(Calls):
     def _decorated_quietly(self, frame: Frame, decorator: Expr, value: Value) -> Value:
         """Apply a method's decorator without noting its call again."""
         name = self.program.static_name(
-            frame.scope.calls[decorator[1]].func if decorator[0] == CALL else decorator, frame.scope
+            decorator.func if isinstance(decorator, Call) else decorator, frame.scope
         )
         if name is None or not isinstance(value, Function):
             return value
         if fold(name) == "tensorflow.function":
-            call = (
-                frame.scope.calls[decorator[1]]
-                if decorator[0] == CALL
-                else decorator_call(decorator, frame.scope)
-            )
+            call = decorator if isinstance(decorator, Call) else decorator_call(decorator, frame.scope)
             site = Site(frame.scope, call, ())
             site.name, site.raw = "tensorflow.function", name
             return Function(value.scope, value.receiver, site, value.env)
@@ -320,12 +314,16 @@ class Expressions(Calls):
             writers = {}
             for child in scope.module.summary.scopes[scope.number + 1 :]:
                 if child.parent == scope.number and child.kind == "function" and child.params:
-                    own = child.params[0][0]
+                    own = child.params[0].name
                     for event in child.events():
                         for target in event.targets:
-                            for part in target[2] if target[0] == ITEMS else (target,):
-                                if part[0] == ATTRIBUTE and part[1][0] == NAME and part[1][1] == own:
-                                    found = writers.setdefault(part[2], [])
+                            for part in target.items if isinstance(target, Collection) else (target,):
+                                if (
+                                    isinstance(part, Attribute)
+                                    and isinstance(part.base, Name)
+                                    and part.base.name == own
+                                ):
+                                    found = writers.setdefault(part.attribute, [])
                                     if child not in found:
                                         found.append(child)
                 elif child.place[0] > scope.place[2]:
@@ -351,10 +349,10 @@ class Expressions(Calls):
             return None
         return found_value
 
-    def _subscript(self, frame: Frame, expr: Expr) -> Value:
-        base = self.eval(frame, expr[1])
-        self.eval(frame, expr[2])
-        index = constant(expr[2])
+    def _subscript(self, frame: Frame, expr: Subscript) -> Value:
+        base = self.eval(frame, expr.base)
+        self.eval(frame, expr.index)
+        index = constant(expr.index)
         if isinstance(base, Items) and isinstance(index, int) and -len(base.items) <= index < len(base.items):
             return base.items[index]
         if isinstance(base, Element):
@@ -371,5 +369,5 @@ class Expressions(Calls):
 
 def decorator_call(decorator: Expr, scope: Scope) -> Call:
     """Return a call that stands for a decorator without brackets."""
-    place = decorator[-1] if decorator[0] in (NAME, ATTRIBUTE) else scope.place
+    place = decorator.place if isinstance(decorator, (Name, Attribute)) else scope.place
     return Call(decorator, (), (), 0, place, -1)

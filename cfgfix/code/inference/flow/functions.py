@@ -9,18 +9,9 @@ from cfgfix.code.inference.flow.expressions import Expressions
 from cfgfix.code.inference.flow.run import MAX_DEPTH, MAX_RUNS, MAX_WAYS, Frame
 from cfgfix.code.inference.parameters import is_classmethod, is_static
 from cfgfix.code.model.expressions import constant, dotted
+from cfgfix.code.model.nodes import Attribute, Binary, Collection, Expr, Literal, Name, Starred, Subscript
 from cfgfix.code.model.program import Module, fold
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    BINARY,
-    CONSTANT,
-    ITEMS,
-    NAME,
-    STARRED,
-    SUBSCRIPT,
-    Expr,
-    Scope,
-)
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import (
     UNKNOWN,
     ClassValue,
@@ -131,24 +122,25 @@ class Functions(Expressions):
         """Return what an annotation tells about a value."""
         if annotation is None:
             return UNKNOWN
-        kind = annotation[0]
-        if kind == CONSTANT and isinstance(annotation[1], str):
-            text = annotation[1].strip()
+        if isinstance(annotation, Literal) and isinstance(annotation.value, str):
+            text = annotation.value.strip()
             if not all(part.isidentifier() for part in text.split(".")):
                 return UNKNOWN
-            expr: Expr = (NAME, text.split(".")[0], (0, 0, 0, 0))
+            expr: Expr = Name(text.split(".")[0], (0, 0, 0, 0))
             for part in text.split(".")[1:]:
-                expr = (ATTRIBUTE, expr, part, (0, 0, 0, 0))
+                expr = Attribute(expr, part, (0, 0, 0, 0))
             annotation = expr
-        elif kind == SUBSCRIPT:
+        elif isinstance(annotation, Subscript):
             # Optional[X] and X | None say X.
-            name = self.program.static_name(annotation[1], scope)
+            name = self.program.static_name(annotation.base, scope)
             if name in ("typing.Optional", "typing.Annotated"):
-                inner = annotation[2]
-                return self._annotated(inner[2][0] if inner[0] == ITEMS and inner[2] else inner, scope)
+                inner = annotation.index
+                return self._annotated(
+                    inner.items[0] if isinstance(inner, Collection) and inner.items else inner, scope
+                )
             return UNKNOWN
-        elif kind == BINARY and annotation[1] == "|":
-            left, right = annotation[2], annotation[3]
+        elif isinstance(annotation, Binary) and annotation.operator == "|":
+            left, right = annotation.left, annotation.right
             if constant(right) is None:
                 return self._annotated(left, scope)
             return UNKNOWN
@@ -208,7 +200,7 @@ class Functions(Expressions):
         env = Env(scope, parent)
         instance = args[0] if owner is not None and args and not is_static(scope) else None
         self._bind_parameters(scope, env, instance)
-        star = any(item[0] == STARRED for item in site.call.args) and not site.expanded
+        star = any(isinstance(item, Starred) for item in site.call.args) and not site.expanded
         plain = [name for name, _, _, kind in scope.params if kind == "plain"]
         if not star:
             for name, value in zip(plain, args, strict=False):
@@ -217,8 +209,8 @@ class Functions(Expressions):
             for position, (name, _, default, kind) in enumerate(scope.params):
                 if kind in ("plain", "keyword") and name not in keywords and default is not None:
                     given = kind == "plain" and position < len(args)
-                    if not given and not site.call.opaque and default[0] == CONSTANT:
-                        env.names[name] = Constant(default[1])
+                    if not given and not site.call.opaque and isinstance(default, Literal):
+                        env.names[name] = Constant(default.value)
             rest = next((name for name, _, _, kind in scope.params if kind == "*"), None)
             if rest is not None:
                 env.names[rest] = Items(tuple(args[len(plain) :]))
@@ -284,15 +276,19 @@ class Functions(Expressions):
             method = scopes[number]
             if method.kind != "function" or not method.params:
                 continue
-            own = method.params[0][0]
+            own = method.params[0].name
             # Lambdas and functions inside see the same object.
             for scope in scopes[number:]:
                 if scope.place[0] > method.place[2]:
                     break
                 for call in scope.calls:
                     for part in (call.func, *call.args, *(value for _, value in call.keywords)):
-                        if part[0] == ATTRIBUTE and part[1][0] == NAME and part[1][1] == own:
-                            names.add(part[2])
+                        if (
+                            isinstance(part, Attribute)
+                            and isinstance(part.base, Name)
+                            and part.base.name == own
+                        ):
+                            names.add(part.attribute)
         return names
 
 

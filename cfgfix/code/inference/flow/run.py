@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from cfgfix.code.inference.parameters import Parameters
+from cfgfix.code.model.nodes import Expr
 from cfgfix.code.model.program import Module, Program
-from cfgfix.code.model.summary import Expr, Scope
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Dataset, Env, Function, Site, Value, in_order
 
 MAX_RUNS = 4000

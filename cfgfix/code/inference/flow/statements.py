@@ -5,19 +5,9 @@ from __future__ import annotations
 from cfgfix.code.inference.flow.expressions import decorator_call
 from cfgfix.code.inference.flow.functions import Functions
 from cfgfix.code.inference.flow.run import MAX_STEPS, Frame
+from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name, Starred, Subscript
 from cfgfix.code.model.program import fold
-from cfgfix.code.model.summary import (
-    ATTRIBUTE,
-    CALL,
-    CONSTANT,
-    ITEMS,
-    NAME,
-    STARRED,
-    SUBSCRIPT,
-    Event,
-    Expr,
-    Scope,
-)
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import (
     UNKNOWN,
     ClassValue,
@@ -60,7 +50,7 @@ class Statements(Functions):
         kind = event.kind
         names = frame.env.names
         if kind in ("expr", "yield"):
-            if event.value is not None and event.value[0] != CONSTANT:
+            if event.value is not None and not isinstance(event.value, Literal):
                 self.eval(frame, event.value)
         elif kind == "assign":
             assert event.value is not None
@@ -73,8 +63,8 @@ class Statements(Functions):
                 if value is UNKNOWN:
                     value = self._annotated(event.extra, frame.scope)
                 self._assign(frame, event.targets[0], value)
-            elif event.targets[0][0] == NAME:
-                names.setdefault(event.targets[0][1], self._annotated(event.extra, frame.scope))
+            elif isinstance(event.targets[0], Name):
+                names.setdefault(event.targets[0].name, self._annotated(event.extra, frame.scope))
         elif kind == "augment":
             assert event.value is not None
             self.eval(frame, event.value)
@@ -116,8 +106,8 @@ class Statements(Functions):
                 self.eval(frame, event.value)
         elif kind == "delete":
             for target in event.targets:
-                if target[0] == NAME:
-                    names.pop(target[1], None)
+                if isinstance(target, Name):
+                    names.pop(target.name, None)
         return False
 
     def _define(self, frame: Frame, event: Event) -> None:
@@ -161,7 +151,7 @@ class Statements(Functions):
         made = self.eval(frame, decorator)
         name = ""
         site: Site | None = None
-        if decorator[0] == CALL:
+        if isinstance(decorator, Call):
             for item in alternatives(made):
                 if isinstance(item, Made):
                     name, site = item.name, item.site
@@ -183,38 +173,39 @@ class Statements(Functions):
         return value
 
     def _assign(self, frame: Frame, target: Expr, value: Value) -> None:
-        kind = target[0]
-        if kind == NAME:
-            if target[1] in frame.scope.outer:
+        if isinstance(target, Name):
+            if target.name in frame.scope.outer:
                 env = frame.env.parent
-                while env is not None and target[1] not in env.names:
+                while env is not None and target.name not in env.names:
                     env = env.parent
                 if env is not None:
-                    env.names[target[1]] = join(env.names[target[1]], value)
+                    env.names[target.name] = join(env.names[target.name], value)
                 return
-            frame.env.names[target[1]] = value
-        elif kind == ITEMS:
+            frame.env.names[target.name] = value
+        elif isinstance(target, Collection):
             items = value.items if isinstance(value, Items) else ()
             if isinstance(value, Element):
-                items = tuple(value for _ in target[2])
-            for position, inner in enumerate(target[2]):
-                known = len(items) == len(target[2]) and not any(item[0] == STARRED for item in target[2])
+                items = tuple(value for _ in target.items)
+            for position, inner in enumerate(target.items):
+                known = len(items) == len(target.items) and not any(
+                    isinstance(item, Starred) for item in target.items
+                )
                 self._assign(frame, inner, items[position] if known else UNKNOWN)
-        elif kind == STARRED:
-            self._assign(frame, target[1], UNKNOWN)
-        elif kind == ATTRIBUTE:
-            owner = self.eval(frame, target[1])
+        elif isinstance(target, Starred):
+            self._assign(frame, target.value, UNKNOWN)
+        elif isinstance(target, Attribute):
+            owner = self.eval(frame, target.base)
             if type(owner) is Instance:
-                key = (id(owner.scope), target[2])
+                key = (id(owner.scope), target.attribute)
                 before = self._attributes.get(key)
                 if type(before) is Constant and before.value is None:
                     before = None
                 self._attributes[key] = value if before is None else join(before, value)
             elif type(owner) is Made:
-                frame.env.names[f"<{id(owner)}>.{target[2]}"] = value
-        elif kind == SUBSCRIPT:
-            self.eval(frame, target[1])
-            self.eval(frame, target[2])
+                frame.env.names[f"<{id(owner)}>.{target.attribute}"] = value
+        elif isinstance(target, Subscript):
+            self.eval(frame, target.base)
+            self.eval(frame, target.index)
 
     def _branches(self, frame: Frame, event: Event) -> None:
         before = frame.env.names
@@ -267,7 +258,7 @@ class Statements(Functions):
         before = dict(frame.env.names)
         body = event.bodies[0][1]
         last = len(body) - 1
-        while last > 0 and only_tells(body[last], frame.scope):
+        while last > 0 and only_tells(body[last]):
             last -= 1
         left = self._statements(frame, body[:last])
         # A handler sees what was done before the statement that failed: of the last one, nothing it binds.
@@ -299,15 +290,16 @@ class Statements(Functions):
         return not ends
 
 
-def only_tells(event: Event, scope: Scope) -> bool:
+def only_tells(event: Event) -> bool:
     """Tell whether a statement only prints or logs, and so is not the one that fails."""
     if event.kind == "pass":
         return True
-    if event.kind != "expr" or event.value is None or event.value[0] != CALL:
+    if event.kind != "expr" or event.value is None or not isinstance(event.value, Call):
         return False
-    func = scope.calls[event.value[1]].func
-    return (func[0] == NAME and func[1] == "print") or (
-        func[0] == ATTRIBUTE and func[2] in ("info", "debug", "warning", "error", "print", "log")
+    func = event.value.func
+    return (isinstance(func, Name) and func.name == "print") or (
+        isinstance(func, Attribute)
+        and func.attribute in ("info", "debug", "warning", "error", "print", "log")
     )
 
 

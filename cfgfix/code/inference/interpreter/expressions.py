@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from cfgfix.code.inference.interpreter import classes, reading, writing
 from cfgfix.code.inference.interpreter.events import GUARD, Asked
@@ -39,9 +40,10 @@ from cfgfix.code.inference.interpreter.values import (
     origins_of,
     truth,
 )
-from cfgfix.code.model import summary as model
+from cfgfix.code.model import nodes
 from cfgfix.code.model.expressions import text
-from cfgfix.code.model.summary import Event, Expr, Scope
+from cfgfix.code.model.nodes import Expr
+from cfgfix.code.model.summary import Event, Scope
 
 
 def evaluate(frame: Frame, expr: Expr) -> Value:
@@ -50,19 +52,18 @@ def evaluate(frame: Frame, expr: Expr) -> Value:
     run.steps += 1
     if run.steps > MAX_STEPS:
         raise Exhausted
-    kind = expr[0]
-    if kind == model.NAME:
+    if isinstance(expr, nodes.Name):
         # Most expressions are names of the scope itself.
-        found = frame.names.names.get(expr[1])
+        found = frame.names.names.get(expr.name)
         return found if found is not None else _name(frame, expr)
-    if kind == model.CONSTANT:
-        return Scalar(expr[1])
-    handler = _EXPRESSIONS.get(kind)
+    if isinstance(expr, nodes.Literal):
+        return Scalar(expr.value)
+    handler = _EXPRESSIONS.get(type(expr))
     return handler(frame, expr) if handler is not None else UNKNOWN
 
 
-def _name(frame: Frame, expr: Expr) -> Value:
-    name = expr[1]
+def _name(frame: Frame, expr: nodes.Name) -> Value:
+    name = expr.name
     names: Namespace | None = frame.names
     first = True
     while names is not None:
@@ -78,37 +79,40 @@ def _name(frame: Frame, expr: Expr) -> Value:
     return UNKNOWN
 
 
-def _constant(_frame: Frame, expr: Expr) -> Value:
-    return Scalar(expr[1])
+def _constant(_frame: Frame, expr: nodes.Literal) -> Value:
+    return Scalar(expr.value)
 
 
-def _attribute(frame: Frame, expr: Expr) -> Value:
-    owner = evaluate(frame, expr[1])
-    found = reading.plain_attribute(frame.run, owner, expr[2])
+def _attribute(frame: Frame, expr: nodes.Attribute) -> Value:
+    owner = evaluate(frame, expr.base)
+    found = reading.plain_attribute(frame.run, owner, expr.attribute)
     if found is not None:
         return found
-    spot = frame.spot(expr[3])
+    spot = frame.spot(expr.place)
     if type(owner) is not Choice:
-        return reading.attribute(frame, owner, expr[2], spot)
-    return choice([reading.attribute(frame, item, expr[2], spot) for item in owner.values])
+        return reading.attribute(frame, owner, expr.attribute, spot)
+    return choice([reading.attribute(frame, item, expr.attribute, spot) for item in owner.values])
 
 
-def _subscript(frame: Frame, expr: Expr) -> Value:
-    owner = evaluate(frame, expr[1])
-    if expr[2][0] == model.SLICE:
-        part = _part_of(frame, owner, expr[2])
+def _subscript(frame: Frame, expr: nodes.Subscript) -> Value:
+    owner = evaluate(frame, expr.base)
+    if isinstance(expr.index, nodes.Slice):
+        part = _part_of(frame, owner, expr.index)
         if part is not None:
             return part
-    index = evaluate(frame, expr[2])
-    spot = frame.spot(expr[3])
+    index = evaluate(frame, expr.index)
+    spot = frame.spot(expr.place)
     if type(owner) is not Choice:
         return reading.item(frame, owner, index, spot)
     return choice([reading.item(frame, item, index, spot) for item in owner.values])
 
 
-def _part_of(frame: Frame, owner: Value, bounds: Expr) -> Value | None:
+def _part_of(frame: Frame, owner: Value, bounds: nodes.Slice) -> Value | None:
     """Return a slice of a list whose items are known, or of the command line; None for anything else."""
-    numbers = [evaluate(frame, bound) if bound is not None else Scalar(None) for bound in bounds[1:]]
+    numbers = [
+        evaluate(frame, bound) if bound is not None else Scalar(None)
+        for bound in (bounds.lower, bounds.upper, bounds.step)
+    ]
     if not all(type(item) is Scalar and (item.value is None or type(item.value) is int) for item in numbers):
         return None
     cut = slice(*(item.value for item in numbers if type(item) is Scalar))
@@ -123,12 +127,12 @@ def _part_of(frame: Frame, owner: Value, bounds: Expr) -> Value | None:
     return None
 
 
-def _items(frame: Frame, expr: Expr) -> Value:
+def _items(frame: Frame, expr: nodes.Collection) -> Value:
     items: list[Value] = []
     is_open = False
-    for part in expr[2]:
-        if part[0] == model.STARRED:
-            inner = evaluate(frame, part[1])
+    for part in expr.items:
+        if isinstance(part, nodes.Starred):
+            inner = evaluate(frame, part.value)
             found = reading.items_of(frame, inner, None)
             if found is None:
                 is_open = True
@@ -137,13 +141,13 @@ def _items(frame: Frame, expr: Expr) -> Value:
                 items.extend(found)
         else:
             items.append(evaluate(frame, part))
-    return Sequence(items, open=is_open, kind=expr[1])
+    return Sequence(items, open=is_open, kind=expr.kind)
 
 
-def _mapping(frame: Frame, expr: Expr) -> Value:
+def _mapping(frame: Frame, expr: nodes.Dictionary) -> Value:
     result = Mapping()
-    place = expr[2]
-    for key, value in expr[1]:
+    place = expr.place
+    for key, value in expr.entries:
         inner = evaluate(frame, value)
         if key is None:
             writing.update(frame, result, inner, frame.spot(place))
@@ -160,13 +164,13 @@ def _mapping(frame: Frame, expr: Expr) -> Value:
     return result
 
 
-def _binary(frame: Frame, expr: Expr) -> Value:
-    left, right = evaluate(frame, expr[2]), evaluate(frame, expr[3])
-    return apply_operator(frame, expr[1], left, right, expr[4], 0)
+def _binary(frame: Frame, expr: nodes.Binary) -> Value:
+    left, right = evaluate(frame, expr.left), evaluate(frame, expr.right)
+    return apply_operator(frame, expr.operator, left, right, expr.place, 0)
 
 
 def apply_operator(
-    frame: Frame, operator: str, left: Value, right: Value, place: model.Place, block: int
+    frame: Frame, operator: str, left: Value, right: Value, place: nodes.Place, block: int
 ) -> Value:
     """Return what an operator makes of two values."""
     spot = frame.spot(place, block)
@@ -189,28 +193,28 @@ _METHODS = {
 """Operators and the methods by which classes define them."""
 
 
-def _unary(frame: Frame, expr: Expr) -> Value:
+def _unary(frame: Frame, expr: nodes.Unary) -> Value:
     run = frame.run
-    value = evaluate(frame, expr[2])
-    if expr[1] == "not":
-        spot = frame.spot(expr[3])
+    value = evaluate(frame, expr.operand)
+    if expr.operator == "not":
+        spot = frame.spot(expr.place)
         run.use(value, spot)
         holds = run.holds(value, spot)
         return Unknown(value.origins) if holds is None else Scalar(not holds, value.origins)
-    if type(value) is Scalar and isinstance(value.value, (int, float)) and expr[1] in "-+":
-        return Scalar(-value.value if expr[1] == "-" else value.value, value.origins)
+    if type(value) is Scalar and isinstance(value.value, (int, float)) and expr.operator in "-+":
+        return Scalar(-value.value if expr.operator == "-" else value.value, value.origins)
     return Unknown(value.origins)
 
 
-def _boolean(frame: Frame, expr: Expr) -> Value:
+def _boolean(frame: Frame, expr: nodes.Boolean) -> Value:
     run = frame.run
     found: list[Value] = []
-    spot_place = expr[3]
+    spot_place = expr.place
     pushed = 0
     try:
-        for number, part in enumerate(expr[2]):
+        for number, part in enumerate(expr.operands):
             value = evaluate(frame, part)
-            last = number == len(expr[2]) - 1
+            last = number == len(expr.operands) - 1
             holds = run.holds(value, frame.spot(spot_place)) if not last else None
             if not last:
                 run.use(value, frame.spot(spot_place))
@@ -219,7 +223,7 @@ def _boolean(frame: Frame, expr: Expr) -> Value:
                     run.assumed.append(run.condition(text(part, frame.scope), value))
                     pushed += 1
                     continue
-                if holds is (expr[1] == "or"):
+                if holds is (expr.operator == "or"):
                     found.append(value)
                     break
                 continue
@@ -229,21 +233,21 @@ def _boolean(frame: Frame, expr: Expr) -> Value:
             run.assumed.pop()
     if len(found) == 1:
         return found[0]
-    if expr[1] == "and" and any(truth(item) is False for item in found):
+    if expr.operator == "and" and any(truth(item) is False for item in found):
         return Scalar(False, origins_of(found))
     return choice(found)
 
 
-def _compare(frame: Frame, expr: Expr) -> Value:
-    left = evaluate(frame, expr[1])
+def _compare(frame: Frame, expr: nodes.Compare) -> Value:
+    left = evaluate(frame, expr.left)
     results: list[bool | None] = []
     values = [left]
-    for operator, right_expr in expr[2]:
+    for operator, right_expr in expr.rights:
         right = evaluate(frame, right_expr)
         values.append(right)
         results.append(_compared(frame, operator, left, right, expr))
         left = right
-    spot = frame.spot(expr[3])
+    spot = frame.spot(expr.place)
     for value in values:
         # What is left out of a comprehension where it is None has no effect by that alone.
         is_filter = frame.run.filtering and any(
@@ -261,7 +265,7 @@ def _compare(frame: Frame, expr: Expr) -> Value:
     return found
 
 
-def _compared(frame: Frame, operator: str, left: Value, right: Value, expr: Expr) -> bool | None:
+def _compared(frame: Frame, operator: str, left: Value, right: Value, expr: nodes.Compare) -> bool | None:
     if operator in ("in", "not in"):
         found = _contains(frame, right, left, expr)
         return found if found is None or operator == "in" else not found
@@ -291,7 +295,7 @@ def _compared(frame: Frame, operator: str, left: Value, right: Value, expr: Expr
     return found
 
 
-def _contains(frame: Frame, holder: Value, item: Value, expr: Expr) -> bool | None:
+def _contains(frame: Frame, holder: Value, item: Value, expr: nodes.Compare) -> bool | None:
     run = frame.run
     inner = holder.entries if isinstance(holder, Instance) and holder.entries is not None else holder
     if isinstance(inner, Method) and isinstance(inner.owner, Mapping):
@@ -299,7 +303,7 @@ def _contains(frame: Frame, holder: Value, item: Value, expr: Expr) -> bool | No
     name = constant_of(item)
     if isinstance(inner, Mapping):
         if name is None:
-            run.walk(inner, frame.spot(expr[3]))
+            run.walk(inner, frame.spot(expr.place))
             return None
         found = inner.entries.get(name)
         if found is not None:
@@ -312,7 +316,7 @@ def _contains(frame: Frame, holder: Value, item: Value, expr: Expr) -> bool | No
                     inner.sections,
                     str(name),
                     GUARD,
-                    frame.spot(expr[3]),
+                    frame.spot(expr.place),
                     conditions=run.conditions,
                 )
             )
@@ -338,23 +342,23 @@ def _contains(frame: Frame, holder: Value, item: Value, expr: Expr) -> bool | No
     if isinstance(inner, Instance):
         method = classes.member(inner.cls, "__contains__")
         if isinstance(method, FunctionObject):
-            return truth(run.call(Call(frame, method.bound(inner), (item,), {}, frame.spot(expr[3]))))
+            return truth(run.call(Call(frame, method.bound(inner), (item,), {}, frame.spot(expr.place))))
     return None
 
 
-def _choice(frame: Frame, expr: Expr) -> Value:
+def _choice(frame: Frame, expr: nodes.Conditional) -> Value:
     run = frame.run
-    test = evaluate(frame, expr[1])
-    spot = frame.spot(expr[4])
+    test = evaluate(frame, expr.test)
+    spot = frame.spot(expr.place)
     run.use(test, spot)
     holds = run.holds(test, spot)
     if holds is True:
-        return evaluate(frame, expr[2])
+        return evaluate(frame, expr.then)
     if holds is False:
-        return evaluate(frame, expr[3])
-    shown = run.condition(text(expr[1], frame.scope), test)
+        return evaluate(frame, expr.otherwise)
+    shown = run.condition(text(expr.test, frame.scope), test)
     found = []
-    for condition, part in ((shown, expr[2]), (f"not {shown}", expr[3])):
+    for condition, part in ((shown, expr.then), (f"not {shown}", expr.otherwise)):
         run.assumed.append(condition)
         try:
             found.append(evaluate(frame, part))
@@ -363,18 +367,18 @@ def _choice(frame: Frame, expr: Expr) -> Value:
     return choice(found)
 
 
-def _lambda(frame: Frame, expr: Expr) -> Value:
-    return function_object(frame, frame.scope.module.summary.scopes[expr[1]])
+def _lambda(frame: Frame, expr: nodes.Lambda) -> Value:
+    return function_object(frame, frame.scope.module.summary.scopes[expr.number])
 
 
-def _starred(frame: Frame, expr: Expr) -> Value:
-    return evaluate(frame, expr[1])
+def _starred(frame: Frame, expr: nodes.Starred) -> Value:
+    return evaluate(frame, expr.value)
 
 
-def _format(frame: Frame, expr: Expr) -> Value:
-    values = [evaluate(frame, part) for part in expr[1]]
+def _format(frame: Frame, expr: nodes.FString) -> Value:
+    values = [evaluate(frame, part) for part in expr.parts]
     parts: list[str | None] = []
-    for piece in expr[4]:
+    for piece in expr.pieces:
         if isinstance(piece, str):
             parts.append(piece)
             continue
@@ -384,21 +388,21 @@ def _format(frame: Frame, expr: Expr) -> Value:
     return joined(parts, origins_of(values))
 
 
-def _slice(frame: Frame, expr: Expr) -> Value:
-    parts = [NONE if part is None else evaluate(frame, part) for part in expr[1:]]
+def _slice(frame: Frame, expr: nodes.Slice) -> Value:
+    parts = [NONE if part is None else evaluate(frame, part) for part in (expr.lower, expr.upper, expr.step)]
     if frame.run.tensors is not None and all(isinstance(part, Scalar) for part in parts):
         return Sequence(parts, kind="slice")
     return Unknown(origins_of(parts))
 
 
-def _comprehension(frame: Frame, expr: Expr) -> Value:
-    _, kind, parts, generators = expr
+def _comprehension(frame: Frame, expr: nodes.Comprehension) -> Value:
+    kind, parts = expr.kind, expr.parts
     names = Namespace(frame.scope, frame.names)
     inner = Frame(frame.run, frame.scope, names, frame.way, frame.depth, frame.receiver, frame.owner)
     inner.caught = frame.caught
     results: list[tuple[Value, ...]] = []
     element = parts[-2:] if kind == "dict" else parts[-1:]
-    complete = _generate(inner, generators, 0, element, results)
+    complete = _generate(inner, expr.generators, 0, element, results)
     if kind == "dict":
         result = Mapping(open=not complete)
         place = frame.scope.place
@@ -465,20 +469,20 @@ def _generate(
 
 def _asks_for_none(condition: Expr) -> bool:
     """Tell whether a condition only asks whether something is None."""
-    return condition[0] == model.COMPARE and any(
-        right[0] == model.CONSTANT and right[1] is None for _, right in condition[2]
+    return isinstance(condition, nodes.Compare) and any(
+        isinstance(right, nodes.Literal) and right.value is None for _, right in condition.rights
     )
 
 
-def _assigned(frame: Frame, expr: Expr) -> Value:
-    value = evaluate(frame, expr[2])
-    _bind_name(frame, expr[1], value)
+def _assigned(frame: Frame, expr: nodes.Assigned) -> Value:
+    value = evaluate(frame, expr.value)
+    _bind_name(frame, expr.name, value)
     return value
 
 
-def _yield(frame: Frame, expr: Expr) -> Value:
-    value = evaluate(frame, expr[1])
-    if expr[1][0] != model.STARRED:
+def _yield(frame: Frame, expr: nodes.Yield) -> Value:
+    value = evaluate(frame, expr.value)
+    if not isinstance(expr.value, nodes.Starred):
         frame.yielded.append(value)
         return UNKNOWN
     # `yield from` another one gives its items.
@@ -489,15 +493,14 @@ def _yield(frame: Frame, expr: Expr) -> Value:
     return UNKNOWN
 
 
-def _call(frame: Frame, expr: Expr) -> Value:
+def _call(frame: Frame, call: nodes.Call) -> Value:
     run = frame.run
-    call = frame.scope.calls[expr[1]]
     callee = evaluate(frame, call.func)
     args: list[Value] = []
     opaque = False
     for part in call.args:
-        if part[0] == model.STARRED:
-            inner = evaluate(frame, part[1])
+        if isinstance(part, nodes.Starred):
+            inner = evaluate(frame, part.value)
             found = reading.items_of(frame, inner, None)
             if found is None:
                 opaque = True
@@ -543,39 +546,40 @@ def _call(frame: Frame, expr: Expr) -> Value:
 
 def assign(frame: Frame, target: Expr, value: Value, event: Event) -> None:
     """Bind a target."""
-    kind = target[0]
-    if kind == model.NAME:
-        _bind_name(frame, target[1], value)
+    if isinstance(target, nodes.Name):
+        _bind_name(frame, target.name, value)
         if frame.scope.kind == "module" and (key := key_of(value)) is not None:
-            key.kept_as.add(target[1])
-    elif kind == model.ITEMS:
-        count = len(target[2])
+            key.kept_as.add(target.name)
+    elif isinstance(target, nodes.Collection):
+        count = len(target.items)
         items = reading.items_of(frame, value, None)
         if isinstance(value, Choice):
             rows = [reading.items_of(frame, item, None) for item in value.values]
             if all(row is not None and len(row) == count for row in rows):
                 items = [choice(row[place] for row in rows if row is not None) for place in range(count)]
-        stars = [number for number, item in enumerate(target[2]) if item[0] == model.STARRED]
+        stars = [number for number, item in enumerate(target.items) if isinstance(item, nodes.Starred)]
         starred = bool(stars)
         if len(stars) == 1 and items is not None and len(items) >= count - 1:
             rest = len(items) - count + 1
             items[stars[0] : stars[0] + rest] = [Sequence(items[stars[0] : stars[0] + rest])]
             starred = False
-        for position, inner in enumerate(target[2]):
+        for position, inner in enumerate(target.items):
             if items is not None and not starred and len(items) == count:
-                assign(frame, inner[1] if inner[0] == model.STARRED else inner, items[position], event)
+                assign(
+                    frame, inner.value if isinstance(inner, nodes.Starred) else inner, items[position], event
+                )
             else:
                 assign(frame, inner, Unknown(value.origins), event)
-    elif kind == model.STARRED:
-        assign(frame, target[1], Unknown(value.origins), event)
-    elif kind == model.ATTRIBUTE:
-        owner = evaluate(frame, target[1])
+    elif isinstance(target, nodes.Starred):
+        assign(frame, target.value, Unknown(value.origins), event)
+    elif isinstance(target, nodes.Attribute):
+        owner = evaluate(frame, target.base)
         spot = frame.spot(event.place, event.block)
         for item in alternatives(owner):
-            writing.set_attribute(frame, item, target[2], value, spot)
-    elif kind == model.SUBSCRIPT:
-        owner = evaluate(frame, target[1])
-        index = evaluate(frame, target[2])
+            writing.set_attribute(frame, item, target.attribute, value, spot)
+    elif isinstance(target, nodes.Subscript):
+        owner = evaluate(frame, target.base)
+        index = evaluate(frame, target.index)
         spot = frame.spot(event.place, event.block)
         for item in alternatives(owner):
             writing.set_item(frame, item, index, value, spot)
@@ -609,24 +613,24 @@ def _callee_text(value: Value) -> str:
 
 _NO_EVENT = Event("assign", 0, (1, 0, 1, 0))
 
-_EXPRESSIONS: dict[str, Callable[[Frame, Expr], Value]] = {
-    model.NAME: _name,
-    model.CONSTANT: _constant,
-    model.ATTRIBUTE: _attribute,
-    model.SUBSCRIPT: _subscript,
-    model.CALL: _call,
-    model.BINARY: _binary,
-    model.UNARY: _unary,
-    model.BOOLEAN: _boolean,
-    model.COMPARE: _compare,
-    model.CHOICE: _choice,
-    model.ITEMS: _items,
-    model.MAPPING: _mapping,
-    model.LAMBDA: _lambda,
-    model.STARRED: _starred,
-    model.FORMAT: _format,
-    model.SLICE: _slice,
-    model.COMPREHENSION: _comprehension,
-    model.ASSIGNED: _assigned,
-    model.YIELD: _yield,
+_EXPRESSIONS: dict[type[Expr], Callable[[Frame, Any], Value]] = {
+    nodes.Name: _name,
+    nodes.Literal: _constant,
+    nodes.Attribute: _attribute,
+    nodes.Subscript: _subscript,
+    nodes.Call: _call,
+    nodes.Binary: _binary,
+    nodes.Unary: _unary,
+    nodes.Boolean: _boolean,
+    nodes.Compare: _compare,
+    nodes.Conditional: _choice,
+    nodes.Collection: _items,
+    nodes.Dictionary: _mapping,
+    nodes.Lambda: _lambda,
+    nodes.Starred: _starred,
+    nodes.FString: _format,
+    nodes.Slice: _slice,
+    nodes.Comprehension: _comprehension,
+    nodes.Assigned: _assigned,
+    nodes.Yield: _yield,
 }

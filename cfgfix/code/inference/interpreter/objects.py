@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from cfgfix.code.model.summary import Place, Scope
+    from cfgfix.code.model.nodes import Place
+    from cfgfix.code.model.summary import Scope
 
 KeyPath = tuple[str | int, ...]
 NOTHING: frozenset[ConfigKey] = frozenset()

@@ -17,7 +17,7 @@ from cfgfix.code.inference.interpreter.objects import (
 )
 from cfgfix.code.inference.interpreter.run import Frame
 from cfgfix.code.inference.interpreter.values import constant_of
-from cfgfix.code.model.summary import Expr
+from cfgfix.code.model.nodes import Expr, Pattern
 
 
 def matches(frame: Frame, pattern: Expr, value: Value, bound: dict[str, Value], spot: Spot) -> bool | None:
@@ -25,7 +25,9 @@ def matches(frame: Frame, pattern: Expr, value: Value, bound: dict[str, Value], 
 
     What the pattern binds is added.
     """
-    _, kind, parts, name = pattern
+    if not isinstance(pattern, Pattern):
+        return None
+    kind, parts, name = pattern.kind, pattern.parts, pattern.name
     if kind == "any":
         fits = matches(frame, parts[0], value, bound, spot) if parts else True
         if name is not None:
@@ -52,9 +54,9 @@ def matches(frame: Frame, pattern: Expr, value: Value, bound: dict[str, Value], 
 
 
 def _fits_mapping(
-    frame: Frame, pattern: Expr, value: Value, bound: dict[str, Value], spot: Spot
+    frame: Frame, pattern: Pattern, value: Value, bound: dict[str, Value], spot: Spot
 ) -> bool | None:
-    _, _, parts, rest = pattern
+    parts, rest = pattern.parts, pattern.name
     is_known = isinstance(value, Mapping)
     found: bool | None = True if is_known else None if isinstance(value, (Unknown, Choice)) else False
     for key, inner in zip(parts[::2], parts[1::2], strict=True):
@@ -93,7 +95,7 @@ def _fits_list(
         for part in parts:
             matches(frame, part, Unknown(value.origins), bound, spot)
         return False if isinstance(value, (Scalar, Mapping)) else None
-    stars = [number for number, part in enumerate(parts) if part[1] == "rest"]
+    stars = [number for number, part in enumerate(parts) if isinstance(part, Pattern) and part.kind == "rest"]
     if value.open:
         for part in parts:
             matches(frame, part, Unknown(value.origins), bound, spot)
@@ -104,8 +106,8 @@ def _fits_list(
     found: bool | None = True
     for number, part in enumerate(parts):
         if stars and number == stars[0]:
-            if part[3] is not None:
-                bound[part[3]] = Sequence(value.items[number : number + extra + 1])
+            if isinstance(part, Pattern) and part.name is not None:
+                bound[part.name] = Sequence(value.items[number : number + extra + 1])
             continue
         place = number if not stars or number < stars[0] else number + extra
         frame.run.taken(value.items[place], spot)

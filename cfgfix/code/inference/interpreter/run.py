@@ -28,14 +28,15 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.values import PLAIN, alternatives, held, key_of, keys_of, truth
-from cfgfix.code.model.expressions import text
+from cfgfix.code.model.expressions import text, walk_own
+from cfgfix.code.model.nodes import Name
 from cfgfix.code.model.program import Module, Program, absolute, fold, once
-from cfgfix.code.model.summary import NAME
 from cfgfix.core.records import dataclass
 
 if TYPE_CHECKING:
     from cfgfix.code.inference.interpreter.events import Asked, Host, LibraryCall, Loading
-    from cfgfix.code.model.summary import Event, Expr, Place, Scope
+    from cfgfix.code.model.nodes import Expr, Place
+    from cfgfix.code.model.summary import Event, Scope
 
 NORMAL, RETURN, BREAK, CONTINUE, RAISE = range(5)
 """How a statement ends."""
@@ -700,17 +701,8 @@ def _condition_names(program: Program) -> dict[int, set[str]]:
 
 
 def _names_in(expression: Expr) -> set[str]:
-    """Return the names of variables in an expression."""
-    found: set[str] = set()
-    pending: list[Any] = [expression]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, tuple):
-            if len(item) > 1 and item[0] == NAME and isinstance(item[1], str):
-                found.add(item[1])
-            else:
-                pending += item
-    return found
+    """Return the names of variables in an expression, those in its calls left out."""
+    return {item.name for item in walk_own((expression,)) if isinstance(item, Name)}
 
 
 _OPENS = frozenset(

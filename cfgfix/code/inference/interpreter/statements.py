@@ -50,9 +50,10 @@ from cfgfix.code.inference.interpreter.values import (
     name_of,
     truth,
 )
-from cfgfix.code.model import summary as model
+from cfgfix.code.model import nodes
 from cfgfix.code.model.expressions import dotted, text
-from cfgfix.code.model.summary import Event, Expr, Scope
+from cfgfix.code.model.nodes import Expr
+from cfgfix.code.model.summary import Event, Scope
 
 MAX_NUMBERS = 8
 """Most turns of a loop over plain numbers."""
@@ -106,7 +107,9 @@ def _augment(frame: Frame, event: Event) -> int:
     assert event.value is not None
     target = event.targets[0]
     before = (
-        evaluate(frame, target) if target[0] in (model.NAME, model.ATTRIBUTE, model.SUBSCRIPT) else UNKNOWN
+        evaluate(frame, target)
+        if isinstance(target, (nodes.Name, nodes.Attribute, nodes.Subscript))
+        else UNKNOWN
     )
     right = evaluate(frame, event.value)
     if event.extra == "+" and isinstance(before, Sequence) and isinstance(right, Sequence):
@@ -129,9 +132,9 @@ def _raise(frame: Frame, event: Event) -> int:
     if event.value is not None:
         raised = evaluate(frame, event.value)
         error = name_of(raised).rpartition(".")[2]
-        if not error and event.value[0] == model.CALL:
+        if not error and isinstance(event.value, nodes.Call):
             # A built-in exception is not modelled: its name is what is called.
-            error = (dotted(frame.scope.calls[event.value[1]].func) or "").rpartition(".")[2]
+            error = (dotted(event.value.func) or "").rpartition(".")[2]
         if isinstance(raised, Instance):
             error = raised.cls.scope.name
         _refuse_decided(frame, event, error, "raises")
@@ -162,11 +165,11 @@ def _assert(frame: Frame, event: Event) -> int:
 def _delete(frame: Frame, event: Event) -> int:
     run = frame.run
     for target in event.targets:
-        if target[0] == model.NAME:
+        if isinstance(target, nodes.Name):
             if run.sure:
-                frame.names.names.pop(target[1], None)
-        elif target[0] == model.SUBSCRIPT:
-            owner, index = evaluate(frame, target[1]), evaluate(frame, target[2])
+                frame.names.names.pop(target.name, None)
+        elif isinstance(target, nodes.Subscript):
+            owner, index = evaluate(frame, target.base), evaluate(frame, target.index)
             name = constant_of(index)
             for item in alternatives(owner):
                 if isinstance(item, Mapping) and name is not None:
@@ -257,7 +260,8 @@ def _match(frame: Frame, event: Event) -> int:
     shown = run.condition(f"match {run.written(event.value, frame.scope)}", value)
     ways: list[tuple[str, list[Event]]] = []
     bindings: list[dict[str, Value]] = []
-    for (_, _, (pattern, *guards), _), (block, body) in zip(event.extra, event.bodies, strict=True):
+    for case, (block, body) in zip(event.extra, event.bodies, strict=True):
+        pattern, *guards = case.parts
         guard = guards[0] if guards else None
         bound: dict[str, Value] = {}
         fits = matches(frame, pattern, value, bound, spot)
@@ -400,7 +404,7 @@ def _while(frame: Frame, event: Event) -> int:
             return NORMAL
         if signal in (RETURN, RAISE):
             return signal
-        if type(test) is Scalar and event.value[0] == model.CONSTANT:
+        if type(test) is Scalar and isinstance(event.value, nodes.Literal):
             # `while True` ends by what is not known as a rule: once is enough.
             return NORMAL
     return NORMAL
@@ -409,7 +413,7 @@ def _while(frame: Frame, event: Event) -> int:
 def _with(frame: Frame, event: Event) -> int:
     for manager, target in zip(event.extra, event.targets, strict=True):
         value = evaluate(frame, manager)
-        if target[0] != model.UNKNOWN:
+        if not isinstance(target, nodes.NotKept):
             assign(frame, target, _managed_value(frame, value, event), event)
     return run_suite(frame, event.bodies[0][1])
 
@@ -432,7 +436,7 @@ def _try(frame: Frame, event: Event) -> int:
     handlers = [(block, suite) for block, suite in event.bodies[1:] if blocks[block].kind == "except"]
     before_here = len(frame.caught)
     for block, suite in reversed(handlers):
-        frame.caught.append((frozenset(_caught_by(blocks[block].test)), _raised_instead(suite, frame.scope)))
+        frame.caught.append((frozenset(_caught_by(blocks[block].test)), _raised_instead(suite)))
     before = dict(frame.names.names)
     count = len(run.asked)
     signal = run_suite(frame, event.bodies[0][1])
@@ -476,10 +480,10 @@ def _define(frame: Frame, event: Event) -> int:
 
 def _group_of(frame: Frame, decorator: Expr) -> Value | None:
     """Return the group or app that `@group.command()` adds a function to, or None."""
-    func = frame.scope.calls[decorator[1]].func if decorator[0] == model.CALL else decorator
-    if func[0] != model.ATTRIBUTE or func[2] not in ("command", "group", "callback"):
+    func = decorator.func if isinstance(decorator, nodes.Call) else decorator
+    if not isinstance(func, nodes.Attribute) or func.attribute not in ("command", "group", "callback"):
         return None
-    owner = evaluate(frame, func[1])
+    owner = evaluate(frame, func.base)
     is_group = isinstance(owner, FunctionObject) and "click.group" in owner.decorated
     return owner if is_group or (isinstance(owner, Made) and owner.name == "typer.Typer") else None
 
@@ -546,27 +550,27 @@ def _merged(ends: list[dict[str, Value]]) -> dict[str, Value]:
     return result
 
 
-def _raised_instead(suite: list[Event], scope: Scope) -> str:
+def _raised_instead(suite: list[Event]) -> str:
     """Return the exception that a handler ends with; `*` for the same one again, nothing where it may go on."""
     if not suite or any(event.bodies for event in suite):
         return ""
     value = suite[-1].value
-    if suite[-1].kind == "expr" and value is not None and value[0] == model.CALL:
-        return "SystemExit" if _ends_with_failure(scope.calls[value[1]]) else ""
+    if suite[-1].kind == "expr" and isinstance(value, nodes.Call):
+        return "SystemExit" if _ends_with_failure(value) else ""
     if suite[-1].kind != "raise":
         return ""
     if value is None:
         return "*"
-    name = dotted(scope.calls[value[1]].func if value[0] == model.CALL else value)
+    name = dotted(value.func if isinstance(value, nodes.Call) else value)
     return (name or "Exception").rpartition(".")[2]
 
 
-def _ends_with_failure(call: model.Call) -> bool:
+def _ends_with_failure(call: nodes.Call) -> bool:
     """Tell whether a call ends the program with an exit code that is no success: `sys.exit(1)`."""
     if dotted(call.func) not in ("sys.exit", "os._exit", "exit", "quit") or len(call.args) != 1:
         return False
     given = call.args[0]
-    return given[0] != model.CONSTANT or given[1] not in (0, None)
+    return not isinstance(given, nodes.Literal) or given.value not in (0, None)
 
 
 def _caught_by(test: Expr | None) -> Iterator[str]:
@@ -574,7 +578,7 @@ def _caught_by(test: Expr | None) -> Iterator[str]:
     if test is None:
         yield "*"
         return
-    parts = test[2] if test[0] == model.ITEMS else (test,)
+    parts = test.items if isinstance(test, nodes.Collection) else (test,)
     for part in parts:
         found = dotted(part)
         if found is not None:

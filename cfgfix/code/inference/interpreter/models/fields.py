@@ -29,9 +29,9 @@ from cfgfix.code.inference.interpreter.objects import (
 )
 from cfgfix.code.inference.interpreter.run import Call, Model, Run
 from cfgfix.code.inference.interpreter.values import alternatives, choice, copied, held, key_of, wrapped
-from cfgfix.code.model import summary as model
+from cfgfix.code.model import nodes
 from cfgfix.code.model.expressions import dotted
-from cfgfix.code.model.summary import Expr
+from cfgfix.code.model.nodes import Expr
 from cfgfix.core.records import dataclass
 
 _DATACLASSES = frozenset(
@@ -102,11 +102,7 @@ def kind_of(run: Run, cls: ClassObject) -> str:
     for here in classes.lineage(cls):
         scope = here.scope
         for decorator in scope.decorators:
-            expr = (
-                scope.module.summary.scopes[scope.parent].calls[decorator[1]].func
-                if decorator[0] == model.CALL
-                else decorator
-            )
+            expr = decorator.func if isinstance(decorator, nodes.Call) else decorator
             name = run.program.static_name(expr, scope.module.summary.scopes[scope.parent])
             if name in _DATACLASSES:
                 return "dataclass"
@@ -125,9 +121,10 @@ def fields_of(run: Run, cls: ClassObject, kind: str) -> list[Field]:
     found: dict[str, Field] = {}
     for here in reversed(list(classes.lineage(cls))):
         for event in here.scope.body:
-            if event.kind != "annotate" or event.targets[0][0] != model.NAME:
+            target = event.targets[0] if event.kind == "annotate" else None
+            if not isinstance(target, nodes.Name):
                 continue
-            name = event.targets[0][1]
+            name = target.name
             if name == "model_config" or name.startswith("__"):
                 continue
             types, inner, optional = _annotation(run, event.extra, here)
@@ -208,28 +205,30 @@ def _aliases(made: Made) -> tuple[str, ...]:
 
 def _choices_of(expr: Expr | None) -> tuple[Any, ...] | None:
     """Return the values of a `Literal`, in `Optional` too; None for any other annotation."""
-    if expr is None or expr[0] != model.SUBSCRIPT:
+    if not isinstance(expr, nodes.Subscript):
         return None
-    name = (dotted(expr[1]) or "").rpartition(".")[2]
+    name = (dotted(expr.base) or "").rpartition(".")[2]
     if name == "Optional":
-        inner = _choices_of(expr[2])
+        inner = _choices_of(expr.index)
         return None if inner is None else (*inner, None)
     if name != "Literal":
         return None
-    parts = expr[2][2] if expr[2][0] == model.ITEMS else (expr[2],)
-    return tuple(part[1] for part in parts) if all(part[0] == model.CONSTANT for part in parts) else None
+    parts = expr.index.items if isinstance(expr.index, nodes.Collection) else (expr.index,)
+    values = tuple(part.value for part in parts if isinstance(part, nodes.Literal))
+    return values if len(values) == len(parts) else None
 
 
 def _items_of(run: Run, expr: Expr | None, cls: ClassObject) -> Field | None:
     """Return what each item of a list must be: `list[PositiveInt]`."""
-    if expr is None or expr[0] != model.SUBSCRIPT:
+    if not isinstance(expr, nodes.Subscript):
         return None
-    if (dotted(expr[1]) or "").rpartition(".")[2] not in ("List", "list", "Sequence") or expr[2][
-        0
-    ] == model.ITEMS:
+    name = (dotted(expr.base) or "").rpartition(".")[2]
+    if name not in ("List", "list", "Sequence") or isinstance(expr.index, nodes.Collection):
         return None
-    types, inner, optional = _annotation(run, expr[2], cls)
-    return Field("item", types, inner, True, UNKNOWN, optional, _limits_of(expr[2]), _choices_of(expr[2]))
+    types, inner, optional = _annotation(run, expr.index, cls)
+    return Field(
+        "item", types, inner, True, UNKNOWN, optional, _limits_of(expr.index), _choices_of(expr.index)
+    )
 
 
 def _by_field(made: Made) -> tuple[bool, Value]:
@@ -255,21 +254,25 @@ def _annotation(
     """Return the types that an annotation takes, the project's class in it, and whether it takes None."""
     if expr is None:
         return frozenset(), None, False
-    if expr[0] == model.CONSTANT:
-        if expr[1] is None:
+    if isinstance(expr, nodes.Literal):
+        if expr.value is None:
             return frozenset({"None"}), None, True
         return frozenset(), None, True
-    if expr[0] == model.SUBSCRIPT:
-        name = (dotted(expr[1]) or "").rpartition(".")[2]
+    if isinstance(expr, nodes.Subscript):
+        name = (dotted(expr.base) or "").rpartition(".")[2]
         if name == "Optional":
-            types, inner, _ = _annotation(run, expr[2], cls)
+            types, inner, _ = _annotation(run, expr.index, cls)
             return (types | {"None"} if types else types), inner, True
         if name == "ClassVar":
             return frozenset({"ClassVar"}), None, False
-        if name == "Union" and expr[2][0] == model.ITEMS:
-            return _union(run, expr[2][2], cls)
+        if name == "Union" and isinstance(expr.index, nodes.Collection):
+            return _union(run, expr.index.items, cls)
         if name in ("Annotated", "Final"):
-            inner_expr = expr[2][2][0] if expr[2][0] == model.ITEMS and expr[2][2] else expr[2]
+            inner_expr = (
+                expr.index.items[0]
+                if isinstance(expr.index, nodes.Collection) and expr.index.items
+                else expr.index
+            )
             return _annotation(run, inner_expr, cls)
         if name in ("List", "list", "Sequence", "Tuple", "tuple", "Set", "set"):
             return frozenset({"list"}), None, False
@@ -278,8 +281,8 @@ def _annotation(
         if name in ("Dict", "dict", "Mapping"):
             return frozenset({"dict"}), None, False
         return frozenset(), None, True
-    if expr[0] == model.BINARY and expr[1] == "|":
-        return _union(run, (expr[2], expr[3]), cls)
+    if isinstance(expr, nodes.Binary) and expr.operator == "|":
+        return _union(run, (expr.left, expr.right), cls)
     name = dotted(expr) or ""
     if name.rpartition(".")[2] in _NUMBERS:
         return frozenset({_NUMBERS[name.rpartition(".")[2]][0]}), None, False

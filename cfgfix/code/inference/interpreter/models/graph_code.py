@@ -14,7 +14,7 @@ def _arg_scope(call: Call) -> Value | None:
     own = [item for item in call.first.items if isinstance(item, FunctionObject)]
     for name, value in call.keywords.items():
         for function in own:
-            if any(param[0] == name for param in function.scope.params):
+            if any(param.name == name for param in function.scope.params):
                 known = function.defaults.get(name)
                 function.defaults[name] = value if known is None else choice((known, value))
         if not isinstance(value, Mapping) or len(own) < len(call.first.items):
