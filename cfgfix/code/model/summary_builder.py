@@ -494,9 +494,13 @@ class SummaryBuilder:
         lines = self.lines
         decorators = self.many(node.decorator_list)
         bases = self.many(node.bases)
-        for item in node.keywords:
-            self.expr(item.value)
         place = (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+        keywords = [
+            (None if item.arg is None else Literal(item.arg, place), self.expr(item.value))
+            for item in node.keywords
+        ]
+        # What stands in the head of a class beside its bases goes to what makes it.
+        head = Dictionary(tuple(keywords), place) if keywords else None
         scope = self.enter("class", node.name, place)
         self.scope.names.add(node.name)
         self.scope.children[node.name] = scope.number
@@ -506,7 +510,7 @@ class SummaryBuilder:
         self.scope, self.block, self._depth = scope, 0, 0
         scope.body = self.statements(node.body, 0)
         self.scope, self.block, self._depth = outer, outer_block, depth
-        return Event("define", self.block, place, extra=scope.number)
+        return Event("define", self.block, place, value=head, extra=scope.number)
 
     def event(
         self,

@@ -11,7 +11,7 @@ from cfgfix.code.inference.interpreter.models.decorators import call_decorated
 from cfgfix.code.inference.interpreter.models.fields import construct_with_fields, kind_of
 from cfgfix.code.inference.interpreter.models.libraries import call_external, library_method
 from cfgfix.code.inference.interpreter.models.outside import library_call
-from cfgfix.code.inference.interpreter.models.standard_library import GETTERS, call_getter
+from cfgfix.code.inference.interpreter.models.standard_library import GETTERS, call_getter, make_tuple
 from cfgfix.code.inference.interpreter.objects import (
     EITHER,
     NONE,
@@ -81,7 +81,11 @@ def call_value(call: Call) -> Value:
         if callee.name == "functools.partial" and callee.args:
             first, *args = callee.args
             keywords = {**callee.keywords, **call.keywords}
-            return call_value(call.handing(first, (*args, *call.args), keywords))
+            return call_value(call.handing(first, (*args, *call.args), keywords, callee.spread))
+        if callee.name == "collections.namedtuple":
+            made = make_tuple(call, callee)
+            if made is not None:
+                return made
         if callee.name in GETTERS and call.args:
             return call_getter(call, callee)
         if id(callee) in call.run.commands:
@@ -199,7 +203,7 @@ def enter(call: Call, function: FunctionObject) -> Value:
     receiver = () if function.receiver is None else (function.receiver,)
     args = (*receiver, *function.args, *call.args)
     keywords = {**function.keywords, **call.keywords} if function.keywords else call.keywords
-    _bind(call.handing(call.callee, args, keywords), function, names)
+    _bind(call.handing(call.callee, args, keywords, function.spread), function, names)
     way = (*spot.calls, (spot.scope, spot.place)) if len(spot.calls) < MAX_WAY else spot.calls
     inner = Frame(run, scope, names, way, call.frame.depth + 1, function.receiver, _owner(function))
     inner.caught = list(call.frame.caught)
@@ -213,11 +217,11 @@ def enter(call: Call, function: FunctionObject) -> Value:
     if scope.generator:
         return Sequence(inner.yielded, open=True, kind="generator")
     if not inner.returned:
-        return NONE if signal != RAISE else UNKNOWN
+        return NONE if signal != RAISE and not inner.went_on else UNKNOWN
     result = choice(inner.returned)
     may_end = signal == NORMAL and any(event.kind in ("if", "for", "while") for event in scope.body)
     if may_end and scope.body[-1].kind not in ("return", "raise"):
-        return choice((result, NONE))
+        return choice((result, UNKNOWN if inner.went_on else NONE))
     return result
 
 

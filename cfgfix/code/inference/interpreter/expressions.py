@@ -8,7 +8,7 @@ from typing import Any
 from cfgfix.code.inference.interpreter import classes, reading, writing
 from cfgfix.code.inference.interpreter.events import GUARD, Asked
 from cfgfix.code.inference.interpreter.models.builtin_functions import BUILTINS
-from cfgfix.code.inference.interpreter.models.operators import binary, compared
+from cfgfix.code.inference.interpreter.models.operators import binary, compared, names_left
 from cfgfix.code.inference.interpreter.models.options import SHELL
 from cfgfix.code.inference.interpreter.models.texts import formatted, joined
 from cfgfix.code.inference.interpreter.objects import (
@@ -25,6 +25,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Namespace,
     Scalar,
     Sequence,
+    Spot,
     Unknown,
     Unnamed,
     Value,
@@ -41,7 +42,7 @@ from cfgfix.code.inference.interpreter.values import (
     truth,
 )
 from cfgfix.code.model import nodes
-from cfgfix.code.model.expressions import text
+from cfgfix.code.model.expressions import place_of, text
 from cfgfix.code.model.nodes import Expr
 from cfgfix.code.model.summary import Event, Scope
 
@@ -285,6 +286,11 @@ def _compared(frame: Frame, operator: str, left: Value, right: Value, expr: node
         ):
             return operator == "is not"
         return None
+    if operator in ("<=", ">=") and isinstance(left, Sequence) and isinstance(right, Sequence):
+        inner, outer = (left, right) if operator == "<=" else (right, left)
+        lacking = names_left(frame.run, inner, outer, frame.spot(expr.place))
+        of_sets = all(item.kind == "set" or item.names_of is not None for item in (left, right))
+        return not lacking.items if of_sets and lacking is not None else None
     found = compared(operator, left, right)
     if operator in ("==", "!="):
         for one, other in ((left, right), (right, left)):
@@ -440,6 +446,8 @@ def _generate(
     target, iterable_expr, conditions = generators[number]
     iterable = evaluate(frame, iterable_expr)
     spot = frame.spot(frame.scope.place)
+    place = place_of(iterable_expr, frame.scope)
+    refuse_single(frame, iterable, frame.spot(place) if place is not None else spot)
     items = reading.items_of(frame, iterable, spot)
     complete = items is not None and len(items) <= MAX_TURNS * 4
     if items is None or not complete:
@@ -465,6 +473,20 @@ def _generate(
             complete = False
         complete = _generate(frame, generators, number + 1, element, results) and complete
     return complete
+
+
+def refuse_single(frame: Frame, iterable: Value, spot: Spot) -> None:
+    """Note that a single number of a config stands where a list is gone through."""
+    run = frame.run
+    if (
+        type(iterable) is Scalar
+        and iterable.key is not None
+        and isinstance(iterable.value, (int, float))
+        and run.sure
+        and not run.every_way
+        and not frame.catches("TypeError")
+    ):
+        run.refuse("wrong-type", iterable.key, "the loop", spot, "TypeError", value=iterable.value)
 
 
 def _asks_for_none(condition: Expr) -> bool:

@@ -42,6 +42,10 @@ class Interpreter(Run):
         except Exception as error:  # noqa: BLE001 - a fault here costs the rest of one run, not the check
             self.exhausted, self.failure = True, error
 
+    def runs_as_main(self, module: Module) -> bool:
+        """Tell whether a module is the one that was started."""
+        return module is self.main
+
     def modules_run(self) -> Iterator[Module]:
         """Yield the modules of the project that were run."""
         for found in self._modules.values():

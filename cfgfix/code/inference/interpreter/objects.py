@@ -336,9 +336,10 @@ class Sequence(Value):
         open: Whether it may hold more than is known.
         kind: `list`, `tuple` or `set`.
         key: The config key whose list it is.
+        names_of: The mapping all of whose names it holds; None for any other.
     """
 
-    __slots__ = ("items", "key", "kind", "open")
+    __slots__ = ("items", "key", "kind", "names_of", "open")
 
     def __init__(
         self,
@@ -353,6 +354,7 @@ class Sequence(Value):
         self.open = open
         self.kind = kind
         self.key = key
+        self.names_of: Mapping | None = None
 
 
 class Namespace:
@@ -406,9 +408,10 @@ class FunctionObject(Value):
         keywords: Named ones.
         decorated: Canonical names of its decorators from outside the project.
         defaults: Values of its parameters' defaults.
+        spread: The mapping that the named ones were given from, or None.
     """
 
-    __slots__ = ("args", "decorated", "defaults", "keywords", "names", "receiver", "scope")
+    __slots__ = ("args", "decorated", "defaults", "keywords", "names", "receiver", "scope", "spread")
 
     def __init__(
         self,
@@ -419,8 +422,10 @@ class FunctionObject(Value):
         keywords: dict[str, Value] | None = None,
         decorated: tuple[str, ...] = (),
         defaults: dict[str, Value] | None = None,
+        spread: Mapping | None = None,
     ) -> None:
         super().__init__()
+        self.spread = spread
         self.scope = scope
         self.names = names
         self.receiver = receiver
@@ -432,10 +437,19 @@ class FunctionObject(Value):
     def bound(self, receiver: Value) -> FunctionObject:
         """Return the function as a method of an object."""
         return FunctionObject(
-            self.scope, self.names, receiver, self.args, self.keywords, self.decorated, self.defaults
+            self.scope,
+            self.names,
+            receiver,
+            self.args,
+            self.keywords,
+            self.decorated,
+            self.defaults,
+            self.spread,
         )
 
-    def given(self, args: tuple[Value, ...], keywords: dict[str, Value]) -> FunctionObject:
+    def given(
+        self, args: tuple[Value, ...], keywords: dict[str, Value], spread: Mapping | None = None
+    ) -> FunctionObject:
         """Return the function with some arguments given already."""
         return FunctionObject(
             self.scope,
@@ -445,6 +459,7 @@ class FunctionObject(Value):
             {**self.keywords, **keywords},
             self.decorated,
             self.defaults,
+            spread or self.spread,
         )
 
 
@@ -489,9 +504,10 @@ class Made(Value):
         spot: Where.
         receiver: What it was called on, where it is a method.
         attributes: Attributes that the program has set on it.
+        spread: The mapping that `**mapping` gave its named arguments from, where that is kept.
     """
 
-    __slots__ = ("args", "attributes", "keywords", "name", "receiver", "spot")
+    __slots__ = ("args", "attributes", "keywords", "name", "receiver", "spot", "spread")
 
     def __init__(
         self,
@@ -507,6 +523,7 @@ class Made(Value):
         self.keywords = keywords
         self.spot = spot
         self.receiver = receiver
+        self.spread: Mapping | None = None
         self.attributes: dict[str, Value] = {}
 
 

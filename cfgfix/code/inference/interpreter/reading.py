@@ -244,7 +244,7 @@ def item(
     if isinstance(owner, Mapping):
         if isinstance(index, Choice):
             return choice(item(frame, owner, each, spot, absent, default) for each in index.values)
-        run.use(index, spot)
+        run.use(index, spot, deep=True)
         name = constant_of(index)
         if name is None:
             _walk_entries(run, owner, spot)

@@ -86,10 +86,12 @@ class Frame:
         owner: The class that defines this method, or None.
         returned, yielded: What it gives.
         caught: Names of the exceptions that each `try` around the run catches, each with what its handler raises instead.
+        passed: Tests that did not hold and whose block would have left the scope.
+        went_on: Whether it went on past a place where what the config says ends it.
     """
 
     __slots__ = (
-        "caught", "depth", "names", "owner", "receiver", "returned", "run", "scope", "way", "yielded",
+        "caught", "depth", "names", "owner", "passed", "receiver", "returned", "run", "scope", "way", "went_on", "yielded",
     )  # fmt: skip
 
     def __init__(
@@ -112,6 +114,8 @@ class Frame:
         self.returned: list[Value] = []
         self.yielded: list[Value] = []
         self.caught: list[tuple[frozenset[str], str]] = []
+        self.passed: list[Decided] = []
+        self.went_on = False
 
     def spot(self, place: Place, block: int = 0) -> Spot:
         """Return a place of the run."""
@@ -135,6 +139,23 @@ class Frame:
                     return None
                 error = instead if instead != "*" else error
         return error
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A test whose outcome is known, with what is run for it.
+
+    Attributes:
+        scope: The code that it stands in.
+        block: The block that is run for it.
+        test: Its value.
+        lacking: The keys of configs that it looks for and that are not there, where each of them alone decides it.
+    """
+
+    scope: Scope
+    block: int
+    test: Value
+    lacking: tuple[Asked, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,9 +262,22 @@ class Call:
         """Return the same call of another thing."""
         return self.handing(callee, self.args, self.keywords)
 
-    def handing(self, callee: Value, args: tuple[Value, ...], keywords: dict[str, Value]) -> Call:
-        """Return a call of another thing with other arguments that is the same otherwise."""
-        return Call(self.frame, callee, args, keywords, self.spot, self.spread, opaque=self.opaque)
+    def handing(
+        self,
+        callee: Value,
+        args: tuple[Value, ...],
+        keywords: dict[str, Value],
+        spread: Mapping | None = None,
+    ) -> Call:
+        """Return a call of another thing with other arguments that is the same otherwise.
+
+        Args:
+            callee: The thing.
+            args: Positional arguments.
+            keywords: Named ones.
+            spread: The mapping that some of these were given from before, where the call itself has none.
+        """
+        return Call(self.frame, callee, args, keywords, self.spot, self.spread or spread, opaque=self.opaque)
 
     def then(
         self,
@@ -322,6 +356,7 @@ class Run:
         kept: Objects whose identity something is kept by.
         choosers: Keys, as file and path, whose values take one of a section's entries.
         settled: Keys, as file and path, on whose values conditions are decided also where both ways are taken.
+        added_options: Options of the command line that are laid over a section which has no such key.
         tracked: The settings that a tracker of experiments keeps; None before it has any.
         resolvers: Tags of the resolvers that the program adds to loaders, by the class or its name.
         pydantic: The major release of pydantic that the project means; 0 where that is not known.
@@ -339,7 +374,7 @@ class Run:
         tensors: What follows the tensors of models in this run; None where nothing does.
         filtering: How many conditions of comprehensions the run is inside.
         written_tables: Tables that the code writes out and adds nothing to, by identity.
-        deciding: The tests whose outcome is known, innermost last, each with the block that is run for it.
+        deciding: The tests whose outcome is known, innermost last.
         waiting: Functions and objects that libraries may call, with the frame that handed them over.
         called_back: Functions that were run as a library may call them, by identity.
         steps: Statements and expressions that were read.
@@ -363,6 +398,7 @@ class Run:
         self.kept: list[Value] = []
         self.choosers: set[tuple[str, KeyPath]] = set()
         self.settled: frozenset[tuple[str, KeyPath]] = frozenset()
+        self.added_options: list[tuple[ConfigKey, Mapping]] = []
         self.tracked: Mapping | None = None
         self.commands: dict[int, list[tuple[frozenset[str], Value]]] = {}
         """The commands of groups of click and apps of typer with their names, by identity of what they were added to."""
@@ -384,7 +420,7 @@ class Run:
         self.given: dict[int, dict[int, Value]] = {}
         self.filtering = 0
         self.written_tables: dict[int, Mapping] = {}
-        self.deciding: list[tuple[int, Value]] = []
+        self.deciding: list[Decided] = []
         self.turns: tuple[int, ...] = ()
         self.tensors: Tensors | None = None
         self.waiting: list[tuple[Value, Frame]] = []
@@ -416,6 +452,10 @@ class Run:
 
     def module(self, module: Module) -> ModuleObject:
         """Return a module of the project after its body has run."""
+        raise NotImplementedError
+
+    def runs_as_main(self, module: Module) -> bool:
+        """Tell whether a module is the one that was started."""
         raise NotImplementedError
 
     # Modules
@@ -658,17 +698,19 @@ class Run:
         if isinstance(owner, (Unknown, Instance)) and isinstance(name, str):
             self.of_unknown.add(name)
 
-    def refuse_choice(self, frame: Frame, chosen: Value, error: str, why: str, spot: Spot) -> None:
-        """Note that the run stops at what one value of a config says.
+    def refuse_choice(self, frame: Frame, chosen: Value, error: str, why: str, spot: Spot) -> bool:
+        """Note that the run stops at what one value says; tell whether it does.
 
         It counts where nothing else is in the value and nothing is ready for the exception.
         """
         keys = {key for key in keys_of(chosen) if key.path}
         if not self.sure or self.every_way or len(keys) != 1 or frame.catches(error):
-            return
+            return False
         (key,) = keys
-        if not key.source.startswith("<"):
-            self.refuse("choice", key, why, spot, error)
+        if key.source.startswith("<"):
+            return False
+        self.refuse("choice", key, why, spot, error)
+        return True
 
     def refuse(
         self,

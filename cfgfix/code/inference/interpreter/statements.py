@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from cfgfix.code.inference.interpreter import classes, reading, writing
+from cfgfix.code.inference.interpreter.events import GUARD, REQUIRED, Asked
 from cfgfix.code.inference.interpreter.expressions import (
     apply_operator,
     assign,
     evaluate,
     function_object,
+    refuse_single,
 )
 from cfgfix.code.inference.interpreter.models.click import names_of_command
 from cfgfix.code.inference.interpreter.models.decorators import note_decorator
 from cfgfix.code.inference.interpreter.models.outside import ENDS
+from cfgfix.code.inference.interpreter.models.sacred import decorate
 from cfgfix.code.inference.interpreter.objects import (
     NONE,
     UNKNOWN,
@@ -38,6 +41,7 @@ from cfgfix.code.inference.interpreter.run import (
     RAISE,
     RETURN,
     Call,
+    Decided,
     Exhausted,
     Frame,
 )
@@ -47,13 +51,15 @@ from cfgfix.code.inference.interpreter.values import (
     choice,
     constant_of,
     held,
+    keys_of,
     name_of,
     truth,
 )
 from cfgfix.code.model import nodes
-from cfgfix.code.model.expressions import dotted, text
+from cfgfix.code.model.expressions import dotted, text, walk
 from cfgfix.code.model.nodes import Expr
 from cfgfix.code.model.summary import Event, Scope
+from cfgfix.core.records import replace
 
 MAX_NUMBERS = 8
 """Most turns of a loop over plain numbers."""
@@ -79,8 +85,9 @@ def _evaluate(frame: Frame, event: Event) -> int:
         return NORMAL
     value = evaluate(frame, event.value)
     if type(value) is Made and value.name in ENDS:
-        if value.args and constant_of(value.args[0]) not in (0, None):
-            _refuse_decided(frame, event, "SystemExit", "ends with")
+        fails = bool(value.args) and constant_of(value.args[0]) not in (0, None)
+        if fails and _ends_by_config(frame, event, "SystemExit", "ends with"):
+            return NORMAL
         return RAISE if frame.run.sure else NORMAL
     for item in held(value, 2) if type(value) not in PLAIN else ():
         if type(item) is Made:
@@ -137,28 +144,112 @@ def _raise(frame: Frame, event: Event) -> int:
             error = (dotted(event.value.func) or "").rpartition(".")[2]
         if isinstance(raised, Instance):
             error = raised.cls.scope.name
-        _refuse_decided(frame, event, error, "raises")
+        if _ends_by_config(frame, event, error, "raises"):
+            return NORMAL
     return RAISE
 
 
-def _refuse_decided(frame: Frame, event: Event, error: str, does: str) -> None:
-    """Note that a statement ends the run because of what a value of a config says, if a test of it alone leads there."""
+def _ends_by_config(frame: Frame, event: Event, error: str, does: str) -> bool:
+    """Note that a statement ends the run because of what a config says or lacks.
+
+    It counts where a test of it alone leads there.
+
+    Returns:
+        Whether it does: the run then goes on as with a config that is right in this.
+    """
     run = frame.run
-    if run.deciding and error:
-        block, test = run.deciding[-1]
-        if block == event.block:
-            run.refuse_choice(
-                frame, test, error, f"{does} {error} for it", frame.spot(event.place, event.block)
-            )
+    decided = _deciding(frame, event) if error else None
+    if decided is None:
+        return False
+    if decided.lacking:
+        ends = _require(frame, decided.lacking, error)
+    else:
+        spot = frame.spot(event.place, event.block)
+        ends = run.refuse_choice(frame, decided.test, error, f"{does} {error} for it", spot)
+    frame.went_on = frame.went_on or ends
+    return ends
+
+
+def _deciding(frame: Frame, event: Event) -> Decided | None:
+    """Return the test that leads to a statement.
+
+    It is that of its block, or the last one before it whose block leaves the scope.
+    """
+    deciding = frame.run.deciding
+    if deciding and deciding[-1].block == event.block and deciding[-1].scope is frame.scope:
+        return deciding[-1]
+    blocks = frame.scope.blocks
+    around = [event.block]
+    while (here := blocks[around[-1]]).kind == "if" and not here.branch:
+        # Code after `if c: return` stands in a block of its own.
+        around.append(here.parent)
+    passed = [item for item in frame.passed if item.block in around]
+    keys = {key for item in passed for key in keys_of(item.test)}
+    return passed[-1] if passed and len(keys) == 1 else None
+
+
+def _leaves(body: list[Event]) -> bool:
+    """Tell whether a block ends with a statement that leaves the scope."""
+    return bool(body) and body[-1].kind in ("return", "raise")
+
+
+def _names_of_calls(expr: Expr) -> set[str]:
+    """Return the names in an expression and in the calls in it."""
+    return {item.name for item in walk(expr) if isinstance(item, nodes.Name)}
+
+
+def _require(frame: Frame, lacking: tuple[Asked, ...], error: str) -> bool:
+    """Note that a run ends since keys that it looks for are not there; tell whether it does."""
+    run = frame.run
+    if not run.sure or run.every_way or frame.catches(error):
+        return False
+    run.asked += [replace(item, how=REQUIRED, error=error) for item in lacking]
+    return True
+
+
+def _lacking_names(frame: Frame, event: Event, test: Value, before: int) -> tuple[Asked, ...]:
+    """Return the keys that a test looks for and that are not there.
+
+    It counts where each of them alone decides the test.
+
+    Args:
+        frame: The run.
+        event: The statement with the test.
+        test: Its value.
+        before: How many keys had been asked for before it.
+    """
+    assert event.value is not None
+    run = frame.run
+    found: tuple[Asked, ...] = ()
+    if not isinstance(test, Sequence) and len(run.asked) == before and not test.origins:
+        # `if len(lacking) > 0`
+        of_names = [frame.names.names.get(name) for name in _names_of_calls(event.value)]
+        test = next((item for item in of_names if isinstance(item, Sequence) and item.items), test)
+    if isinstance(test, Sequence):
+        names = {constant_of(item) for item in test.items}
+        by_name = {item.name: item for item in run.asked if item.how == GUARD and item.name in names}
+        found = tuple(by_name.values()) if names == by_name.keys() else ()
+    elif not test.origins:
+        asked = tuple(item for item in run.asked[before:] if item.how == GUARD)
+        shown = run.written(event.value, frame.scope)
+        one_of_several = "any(" in shown or isinstance(event.value, nodes.Boolean)
+        if len(asked) == 1 or not one_of_several:
+            found = asked
+    return found
 
 
 def _assert(frame: Frame, event: Event) -> int:
     if event.value is not None:
         spot = frame.spot(event.place, event.block)
+        before = len(frame.run.asked)
         value = evaluate(frame, event.value)
         frame.run.use(value, spot)
         if truth(value) is False:
-            frame.run.refuse_choice(frame, value, "AssertionError", "asserts something else", spot)
+            lacking = _lacking_names(frame, event, value, before)
+            if lacking:
+                _require(frame, lacking, "AssertionError")
+            else:
+                frame.run.refuse_choice(frame, value, "AssertionError", "asserts something else", spot)
     return NORMAL
 
 
@@ -188,6 +279,7 @@ def _leave_turn(_frame: Frame, event: Event) -> int:
 def _if(frame: Frame, event: Event) -> int:
     run = frame.run
     assert event.value is not None
+    asked_before = len(run.asked)
     test = evaluate(frame, event.value)
     spot = frame.spot(event.place, event.block)
     run.use(test, spot)
@@ -198,9 +290,12 @@ def _if(frame: Frame, event: Event) -> int:
     run.note_branch(test, holds, spot)
     if holds is not None:
         if not holds and len(event.bodies) == 1:
+            if _leaves(event.bodies[0][1]) and not run.every_way:
+                frame.passed.append(Decided(frame.scope, event.block, test))
             return NORMAL
         block, body = event.bodies[0 if holds else 1]
-        run.deciding.append((block, test))
+        lacking = _lacking_names(frame, event, test, asked_before)
+        run.deciding.append(Decided(frame.scope, block, test, lacking))
         try:
             return run_suite(frame, body)
         finally:
@@ -260,6 +355,10 @@ def _match(frame: Frame, event: Event) -> int:
     shown = run.condition(f"match {run.written(event.value, frame.scope)}", value)
     ways: list[tuple[str, list[Event]]] = []
     bindings: list[dict[str, Value]] = []
+    # With another value in the config it is another of the patterns that fits.
+    of_config = bool(value.origins) or (isinstance(value, Mapping) and bool(value.sections))
+    settled = run.is_settled(value) if value.origins else bool(run.settled)
+    any_may_fit = run.every_way and of_config and not settled
     for case, (block, body) in zip(event.extra, event.bodies, strict=True):
         pattern, *guards = case.parts
         guard = guards[0] if guards else None
@@ -270,11 +369,13 @@ def _match(frame: Frame, event: Event) -> int:
             frame.names.names = {**before, **bound}
             fits = run.holds(evaluate(frame, guard), spot)
             frame.names.names = before
+        if any_may_fit:
+            fits = None
         if fits is False:
             continue
         if fits and not ways and not run.every_way:
             frame.names.names.update(bound)
-            run.deciding.append((block, value))
+            run.deciding.append(Decided(frame.scope, block, value))
             try:
                 return run_suite(frame, body)
             finally:
@@ -321,6 +422,7 @@ def _for(frame: Frame, event: Event) -> int:
     assert event.value is not None
     iterable = evaluate(frame, event.value)
     body = event.bodies[0][1]
+    refuse_single(frame, iterable, frame.spot(event.place, event.block))
     items = reading.items_of(frame, iterable, frame.spot(event.place, event.block))
     signal = NORMAL
     if items is not None and len(items) <= MAX_TURNS:
@@ -473,7 +575,8 @@ def _try(frame: Frame, event: Event) -> int:
 
 def _define(frame: Frame, event: Event) -> int:
     scope = frame.scope.module.summary.scopes[event.extra]
-    value = _defined(frame, scope)
+    head = evaluate(frame, event.value) if event.value is not None else None
+    value = _defined(frame, scope, head)
     frame.names.names[scope.name] = value
     return NORMAL
 
@@ -488,7 +591,7 @@ def _group_of(frame: Frame, decorator: Expr) -> Value | None:
     return owner if is_group or (isinstance(owner, Made) and owner.name == "typer.Typer") else None
 
 
-def _defined(frame: Frame, scope: Scope) -> Value:
+def _defined(frame: Frame, scope: Scope, head: Value | None) -> Value:
     run = frame.run
     value: Value
     if scope.kind == "class":
@@ -499,9 +602,11 @@ def _defined(frame: Frame, scope: Scope) -> Value:
         run_suite(Frame(run, scope, names, frame.way, frame.depth), scope.body)
         hook = classes.derived_hook(value)
         if isinstance(hook, FunctionObject):
-            # What stands in the head of the class beside its bases is not known.
+            # What stands in the head of the class beside its bases.
+            given = head if isinstance(head, Mapping) else Mapping()
+            named = {str(name): item for name, item in given.entries.items() if name != "metaclass"}
             spot = frame.spot(scope.place, scope.block)
-            run.call(Call(frame, hook.bound(value), (), {}, spot, opaque=True))
+            run.call(Call(frame, hook.bound(value), (), named, spot, opaque=given.open))
     else:
         value = function_object(frame, scope)
     for decorator in reversed(scope.decorators):
@@ -518,6 +623,8 @@ def _defined(frame: Frame, scope: Scope) -> Value:
         elif name and isinstance(value, FunctionObject):
             value.decorated = (*value.decorated, name)
             note_decorator(value, made, name)
+            if name.startswith("sacred."):
+                decorate(frame, value, made, frame.spot(scope.place, scope.block))
     return value
 
 

@@ -115,6 +115,8 @@ def held(value: Value, depth: int = 12) -> Iterator[Value]:
             inner = [*here.args, *here.keywords.values(), *([here.receiver] if here.receiver else ())]
         elif isinstance(here, Made):
             inner = here.attributes.values()
+            if here.name == "functools.partial":
+                inner = [*inner, *here.args, *here.keywords.values()]
         if inner:
             left -= 1
             pending.extend([(item, left) for item in inner])

@@ -49,7 +49,7 @@ def set_item(frame: Frame, owner: Value, index: Value, value: Value, spot: Spot)
         else:
             run.escape(frame, (value,), spot)
         return
-    run.use(index, spot)
+    run.use(index, spot, deep=True)
     name = constant_of(index)
     if name is None:
         holder.open = True

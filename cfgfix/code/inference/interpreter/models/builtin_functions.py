@@ -168,8 +168,12 @@ def _sequence(kind: str) -> _Function:
                 else [Unknown(call.args[0].origins)]
             )
             return Sequence(inner, open=True, kind=kind)
-        key = call.args[0].key if isinstance(call.args[0], Sequence) else None
-        return Sequence(items, kind=kind, key=key)
+        given = call.args[0]
+        found = Sequence(items, kind=kind, key=given.key if isinstance(given, Sequence) else None)
+        found.names_of = given.names_of if isinstance(given, Sequence) else None
+        if isinstance(given, Mapping):
+            found.names_of = given
+        return found
 
     return convert
 
@@ -496,7 +500,16 @@ def _any_or_all(call: Call) -> Value:
     for value in call.args:
         for item in held(value, 2):
             call.use(item)
-    return Unknown(origins_of(item for value in call.args for item in held(value, 2)))
+    origins = origins_of(item for value in call.args for item in held(value, 2))
+    given = call.first
+    if isinstance(given, Sequence):
+        found = {truth(item) for item in given.items}
+        decides = call.name == "builtins.any"
+        if decides in found:
+            return Scalar(decides, origins)
+        if None not in found and not given.open:
+            return Scalar(not decides, origins)
+    return Unknown(origins)
 
 
 def _round(call: Call) -> Value:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cfgfix.code.inference.interpreter import classes, reading, writing
+from cfgfix.code.inference.interpreter.models.operators import names_left
 from cfgfix.code.inference.interpreter.models.os_functions import read_environment
 from cfgfix.code.inference.interpreter.models.outside import library_call
 from cfgfix.code.inference.interpreter.models.paths import file_method, path_method
@@ -100,7 +101,9 @@ def _pairs(call: Call) -> Value:
 
 
 def _names(call: Call) -> Value:
-    return Sequence([key_value(key) for key in call.mapping.entries], open=call.mapping.open)
+    found = Sequence([key_value(key) for key in call.mapping.entries], open=call.mapping.open)
+    found.names_of = call.mapping
+    return found
 
 
 def _values(call: Call) -> Value:
@@ -223,6 +226,15 @@ def _is_settled(call: Call) -> bool:
     return owner.kind == "list" and not owner.open and call.run.sure and not _in_open_loop(call)
 
 
+def _difference(call: Call) -> Value | None:
+    return names_left(call.run, call.sequence, call.first, call.spot) if len(call.args) == 1 else None
+
+
+def _is_subset(call: Call) -> Value | None:
+    left = _difference(call)
+    return None if left is None else Scalar(not left.items) if isinstance(left, Sequence) else UNKNOWN
+
+
 def _copy_sequence(call: Call) -> Value:
     return copied(call.sequence)
 
@@ -247,6 +259,8 @@ _SEQUENCE_METHODS: dict[str, Model] = {
     "extend": _extend,
     "update": _extend,
     "union": _extend,
+    "difference": _difference,
+    "issubset": _is_subset,
     "insert": _insert,
     "pop": _pop,
     "copy": _copy_sequence,

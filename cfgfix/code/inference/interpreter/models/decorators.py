@@ -1,9 +1,10 @@
-"""Functions that decorators of Hydra and click change."""
+"""Functions that decorators of Hydra, click and Sacred change."""
 
 from __future__ import annotations
 
 from cfgfix.code.inference.interpreter.models.click import DECLARES, call_command, run_commands
 from cfgfix.code.inference.interpreter.models.hydra import hydra_config
+from cfgfix.code.inference.interpreter.models.sacred import call_captured
 from cfgfix.code.inference.interpreter.objects import FunctionObject, Made, Value
 from cfgfix.code.inference.interpreter.run import Call
 
@@ -20,6 +21,9 @@ def call_decorated(call: Call, function: FunctionObject) -> Value | None:
         return None
     if not call.args:
         run_commands(call, function)
+    captured = call_captured(call, function)
+    if captured is not None:
+        return captured
     given = {name: made for name, made in function.keywords.items() if name.startswith("<")}
     if not given:
         return None

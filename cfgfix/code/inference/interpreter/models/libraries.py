@@ -14,6 +14,7 @@ from cfgfix.code.inference.interpreter.models import (
     loading,
     options,
     os_functions,
+    sacred,
     standard_library,
     trackers,
     workers,
@@ -92,6 +93,8 @@ def library_method(call: Call) -> Value | None:
     if isinstance(owner, Made):
         if owner.name == "builtins.super":
             return super_method(call, owner)
+        if owner.name in sacred.OWNERS:
+            return sacred.experiment_method(call, owner)
         if owner.name in (options.ARGUMENT_PARSER, options.OPTION_PARSER):
             return options.parser_method(call, owner)
         if owner.name in ("ruamel.yaml.YAML", "ruamel.YAML") and name in ("load", "load_all"):

@@ -67,7 +67,7 @@ def _load_by_function(call: Call) -> Value:
     how, loader = _LOADS[name]
     named = (call.keywords.get(name) for name in ("stream", "fp", "f"))
     source = call.args[0] if call.args else next((value for value in named if value is not None), UNKNOWN)
-    facts: dict[str, Any] = {"call": name, "class": loader}
+    facts: dict[str, Any] = {"call": name, "class": loader, "all": name.endswith("_all")}
     if loader and how == "yaml":
         facts["resolvers"] = _added_to(call.run, [loader])
     if not loader and how == "yaml":
@@ -79,7 +79,9 @@ def _load_by_function(call: Call) -> Value:
     if hook is not None:
         return _hooked(call, found, hook)
     if name.endswith("_all"):
-        return Sequence([found], open=True)
+        # Of a file of several documents all are known.
+        several = isinstance(found, Sequence) and found.kind == "documents"
+        return found if several else Sequence([found], open=True)
     return found
 
 

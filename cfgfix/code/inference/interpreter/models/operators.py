@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from cfgfix.code.inference.interpreter.events import GUARD, Asked
 from cfgfix.code.inference.interpreter.models.paths import join_paths
 from cfgfix.code.inference.interpreter.models.texts import (
     MAX_RANGE,
@@ -29,7 +30,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import Run
-from cfgfix.code.inference.interpreter.values import alternatives, held, key_of
+from cfgfix.code.inference.interpreter.values import alternatives, constant_of, held, key_of
 
 NUMBERS = (int, float)
 MAX_EXPONENT = 64
@@ -95,6 +96,8 @@ def binary(run: Run, sign: str, left: Value, right: Value, spot: Spot) -> Value:
         return percent(left, right)
     if sign == "+" and isinstance(left, Sequence) and isinstance(right, Sequence):
         return Sequence([*left.items, *right.items], open=left.open or right.open, kind=left.kind)
+    if sign == "-" and isinstance(left, Sequence):
+        return names_left(run, left, right, spot) or Unknown(origins)
     if sign == "*" and isinstance(left, Sequence):
         times = right.value if type(right) is Scalar else None
         if isinstance(times, int) and len(left.items) * max(0, times) <= MAX_RANGE:
@@ -113,6 +116,33 @@ def binary(run: Run, sign: str, left: Value, right: Value, spot: Spot) -> Value:
                 for inner in held(item, 2):
                     run.use(inner, spot)
     return Unknown(origins)
+
+
+def names_left(run: Run, wanted: Sequence, given: Value, spot: Spot) -> Sequence | None:
+    """Return of some names those that another set does not hold.
+
+    None where they are not known. Of a set of the names of a section it is noted that they were looked for.
+    """
+    mapping = given if isinstance(given, Mapping) else given.names_of if isinstance(given, Sequence) else None
+    names = [constant_of(item) for item in wanted.items]
+    if wanted.open or None in names:
+        return None
+    held_names: set[Any]
+    if isinstance(given, Mapping):
+        held_names = set(given.entries)
+    elif isinstance(given, Sequence):
+        held_names = {constant_of(item) for item in given.items}
+    else:
+        return None
+    if given.open or None in held_names:
+        return None
+    left = [item for item, name in zip(wanted.items, names, strict=True) if name not in held_names]
+    if mapping is not None and mapping.sections:
+        for item in left:
+            run.asked.append(
+                Asked(mapping.sections, str(constant_of(item)), GUARD, spot, conditions=run.conditions)
+            )
+    return Sequence(left, kind="set")
 
 
 def _computed(run: Run, sign: str, left: Scalar, right: Scalar, spot: Spot) -> Scalar | None:

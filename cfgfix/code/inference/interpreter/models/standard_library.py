@@ -5,6 +5,7 @@ from __future__ import annotations
 from cfgfix.code.inference.interpreter import classes, reading
 from cfgfix.code.inference.interpreter.models.builtin_functions import make_dictionary
 from cfgfix.code.inference.interpreter.objects import (
+    ATTRIBUTES,
     UNKNOWN,
     ClassObject,
     FunctionObject,
@@ -29,10 +30,12 @@ def _copy_shallow(call: Call) -> Value:
 
 def _partial(call: Call) -> Value:
     if isinstance(call.first, FunctionObject):
-        return call.first.given(call.args[1:], call.keywords)
+        return call.first.given(call.args[1:], call.keywords, call.spread)
     for value in call.values:
         call.use(value)
-    return Made("functools.partial", call.args, call.keywords, call.spot)
+    made = Made("functools.partial", call.args, call.keywords, call.spot)
+    made.spread = call.spread
+    return made
 
 
 def _import_named(call: Call) -> Value:
@@ -59,6 +62,37 @@ GETTERS = frozenset({"operator.itemgetter", "operator.attrgetter"})
 
 def _getter(call: Call) -> Value:
     return Made(call.name, call.args, call.keywords, call.spot)
+
+
+def make_tuple(call: Call, cls: Made) -> Value | None:
+    """Return what a class that `namedtuple` made gives.
+
+    None where its fields are not known.
+    """
+    given = cls.args[1] if len(cls.args) > 1 else cls.keywords.get("field_names")
+    text = constant_text(given) if given is not None else None
+    names = text.replace(",", " ").split() if text is not None else None
+    if isinstance(given, Sequence) and not given.open:
+        names = [name for item in given.items if (name := constant_text(item)) is not None]
+    if names is None:
+        return None
+    entries = dict(zip(names, call.args, strict=False))
+    for name, value in call.keywords.items():
+        key = key_of(value) if call.spread is not None else None
+        if name in names:
+            entries[name] = value
+        elif key is not None and key.name == name:
+            by = f"the named tuple {constant_text(cls.args[0]) or ''}".strip()
+            call.run.refuse("unknown-key", key, by, call.spot, "TypeError", tuple(names))
+    sections = call.spread.sections if call.spread is not None else ()
+    return Mapping(
+        {**entries},
+        open=call.opaque or len(entries) < len(names),
+        access=ATTRIBUTES,
+        absent="AttributeError",
+        flavour="namedtuple",
+        sections=sections,
+    )
 
 
 def call_getter(call: Call, getter: Made) -> Value:
@@ -144,6 +178,7 @@ FUNCTIONS: dict[str, Model] = {
     "re.sub": _fill,
     "copy.copy": _copy_shallow,
     "copy.deepcopy": _copy_deep,
+    "collections.namedtuple": _getter,
     "functools.partial": _partial,
     "importlib.import_module": _import_named,
     "hydra.utils.get_class": _import_named,

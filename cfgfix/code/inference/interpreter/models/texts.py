@@ -162,6 +162,11 @@ def text_method(call: Call, owner: Value) -> Value:
             return joined(found, origins | origins_of(items.items))
         return Unknown(origins | origins_of(held(items, 2)))
     if name == "format" and isinstance(known, str):
+        if call.spread is not None:
+            # `"{site}: {loss}".format(**config)`: the text says which of the keys it takes.
+            for field, value in call.keywords.items():
+                if f"{{{field}" in known:
+                    call.use(call.run.taken(value, call.spot))
         return _format(known, call.args, call.keywords, origins)
     if name in ("encode", "decode"):
         return owner
