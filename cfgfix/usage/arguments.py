@@ -26,16 +26,17 @@ from cfgfix.usage.config_files import KeyPath
 from cfgfix.usage.program_runs import ProjectRuns, RunResult
 from cfgfix.usage.sinks import DESCRIBED, NAMED, BoundCall, Sinks
 
-MISSPELT, UNKNOWN, IGNORED, WORD, VALUE, TOGETHER = (
+MISSPELT, UNKNOWN, IGNORED, WORD, VALUE, TOGETHER, CLASSES = (
     "misspelt",
     "unknown",
     "ignored",
     "word",
     "value",
     "together",
+    "classes",
 )
 """What is wrong with an argument: its name is near to a parameter, or none; it is forgotten; its text is not known; its value is refused; it contradicts
-another one."""
+another one; it names classes by texts."""
 TARGET = "_target_"
 """The key by which Hydra's `instantiate` finds what it calls."""
 _ERROR, _WARNING = "error", "warning"
@@ -105,14 +106,17 @@ class Arguments:
         if self.api.silent:
             return
         for bound in self.sinks.calls(result):
-            if bound.sets:
-                continue
-            found = [
-                *self._names(bound, path),
-                *self._values(bound, path, floats),
-                *self._looked_up(bound, result, path),
-                *self._together(bound, path),
-            ]
+            found = (
+                [*self._attributes(bound, path)]
+                if bound.sets
+                else [
+                    *self._names(bound, path),
+                    *self._values(bound, path, floats),
+                    *self._looked_up(bound, result, path),
+                    *self._together(bound, path),
+                    *_classes(bound, path),
+                ]
+            )
             if found and self._counts(bound):
                 yield from found
 
@@ -185,6 +189,33 @@ class Arguments:
                     "",
                     _WARNING,
                 )
+
+    def _attributes(self, bound: BoundCall, path: str) -> Iterator[Fault]:
+        """Yield the attributes that a config names and the options of a dataset do not have: they take no others."""
+        table = self.api
+        for whole, value in bound.arguments.items():
+            way, _, name = whole.rpartition(".")
+            owner = _PARTS.get(way) if bound.callable == _PARTS[""] else None
+            key = _key_of(value)
+            if owner is None or key is None or key.source != path or key.name != name:
+                continue
+            mask = table.member(owner, name)
+            if mask is None or mask & table.newest:
+                continue
+            meant = "" if mask else near_word(name, sorted(table.members(owner)))
+            known = table.requirement.known and not mask & table.admitted
+            yield Fault(
+                MISSPELT if meant else UNKNOWN,
+                key,
+                bound,
+                name,
+                value,
+                False,
+                meant,
+                "AttributeError" if not mask else f"TensorFlow {table.without(mask)} does not have it",
+                "",
+                _ERROR if not mask or known else self._grade(bound.callable) or _ERROR,
+            )
 
     # Classes
 
@@ -331,6 +362,29 @@ class Arguments:
             number = list(bound.arguments).index(name)
             written = call.args[number] if number < len(call.args) else None
         return written is not None and isinstance(written, Binary) and written.operator == "/"
+
+
+_PARTS = {
+    "": "tensorflow.data.Options",
+    "autotune": "tensorflow.data.experimental.AutotuneOptions",
+    "experimental_distribute": "tensorflow.data.experimental.DistributeOptions",
+    "experimental_optimization": "tensorflow.data.experimental.OptimizationOptions",
+    "experimental_threading": "tensorflow.data.experimental.ThreadingOptions",
+    "threading": "tensorflow.data.ThreadingOptions",
+}
+"""The options of a dataset and their parts, by the attribute that they stand in."""
+
+
+def _classes(bound: BoundCall, path: str) -> Iterator[Fault]:
+    """Yield weights of classes under texts: `fit` looks each class up by its number."""
+    value = bound.arguments.get("class_weight")
+    if not bound.callable.startswith("keras.") or not isinstance(value, Mapping) or value.open:
+        return
+    key = value.key
+    if key is None or key.source != path or not value.entries:
+        return
+    if all(isinstance(name, str) and name.strip().isdecimal() for name in value.entries):
+        yield Fault(CLASSES, key, bound, "class_weight", value, False, "", "", "", _WARNING)
 
 
 _UNKNOWN: Any = object()

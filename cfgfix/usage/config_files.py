@@ -21,6 +21,18 @@ Span = tuple[int, int]
 Place = tuple[str, int]
 """A file of the code, relative to the repository, and a line."""
 
+
+class DocumentStep(str):
+    """The first step of a key path in a file of several documents: which of them, from 0."""
+
+    __slots__ = ()
+
+    @property
+    def number(self) -> int:
+        """Which document it is."""
+        return int(self[1:])
+
+
 MAX_BYTES = 1_000_000
 """Largest config file that is held against code; the largest training config of 777 public ones has 69 kB."""
 MAX_NODES = 20_000
@@ -102,7 +114,7 @@ class ConfigFile:
         looked_through: Whether something was decided by its text beside its values.
     """
 
-    __slots__ = ("_document", "_trees", "form", "looked_through", "path", "source")
+    __slots__ = ("_document", "_several", "_trees", "form", "looked_through", "path", "source")
 
     def __init__(self, path: str, source: SourceFile, document: Document | None = None) -> None:
         self.path = path
@@ -111,6 +123,7 @@ class ConfigFile:
         self._document = document
         self.looked_through = False
         self._trees: dict[str, tuple[Entry | None, Problem | None]] = {}
+        self._several: dict[str, Entry] = {}
 
     @classmethod
     def read(cls, path: str) -> ConfigFile | None:
@@ -137,6 +150,16 @@ class ConfigFile:
         if found is None:
             found = self._trees[name] = self._parsed(name)
         return found
+
+    def documents(self, loader: str = "pyyaml") -> Entry | None:
+        """Return the documents of a file that has several, as a list; None for any other."""
+        if self.form != "yaml" or len(self.document.roots) < 2 or self.document.problem is not None:
+            return None
+        # What is kept of one document does not tell what has changed in another.
+        self.looked_through = True
+        if loader not in self._several:
+            self._several[loader] = _Yaml(self.document, LOADERS.get(loader, LOADERS["pyyaml"])).documents()
+        return self._several[loader]
 
     def trees(self) -> dict[str, Entry | None]:
         """Return its values as those loaders read them that were asked for."""
@@ -180,6 +203,17 @@ class _Yaml:
     def tree(self) -> Entry | None:
         root = self.document.roots[0]
         return self.entry(root, (), (root.value_start, root.value_start), 0)
+
+    def documents(self) -> Entry:
+        items: list[tuple[Any, Entry]] = []
+        for number, root in enumerate(self.document.roots):
+            start = (root.value_start, root.value_start)
+            # An alias means an anchor of its own document.
+            self.made.clear()
+            child = self.entry(root, (DocumentStep(f"#{number}"),), start, 1)
+            if child is not None:
+                items.append((number, child))
+        return Entry("list", (), (0, 0), (0, 0), children=tuple(items))
 
     def entry(self, node: Node, path: KeyPath, key: Span, depth: int) -> Entry | None:
         self.count += 1

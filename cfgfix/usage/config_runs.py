@@ -13,7 +13,16 @@ from cfgfix.core.findings import Location
 from cfgfix.core.records import dataclass
 from cfgfix.usage.config_files import Entry, KeyPath
 from cfgfix.usage.mentions import MentionIndex, Mentions
-from cfgfix.usage.program_runs import MAX_STEPS, Choice, ProjectRuns, RunResult, counts_as_read, made_again
+from cfgfix.usage.program_runs import (
+    MAX_REPAIR_STEPS,
+    MAX_STEPS,
+    Choice,
+    ProjectRuns,
+    RunResult,
+    counts_as_read,
+    made_again,
+)
+from cfgfix.usage.run_host import Opened, Repair
 
 MAX_CHOOSERS = 3
 """Most keys of a file by whose values programs choose that are tried with other values."""
@@ -186,11 +195,38 @@ class ConfigRuns:
         self._covers: list[Cover] | None = None
         self._cover_steps = 0
         self.verdicts: list[Verdict] = []
+        self.repairs: list[Repair] = []
+        """Keys that are told to stand elsewhere than the programs look for them."""
+        self.earlier: list[Opened] = []
+        """What runs opened before keys were moved: what they read is read."""
+        self.asked_told: set[tuple[KeyPath, str]] = set()
+        """The keys that were judged for being asked for, each as section and name."""
+        self.refusals_told: set[tuple[str, KeyPath, str]] = set()
+        """The refusals that were judged, each as kind, key and name."""
         self.unused_here: set[KeyPath] = set()
         """Keys and sections that only ways read which the file's other values do not take."""
         self.idle: set[KeyPath] = set()
         """Keys of which it is told that they have no effect on any way."""
         self.reported: set[KeyPath] = set()
+
+    def go_on(self) -> bool:
+        """Make the runs again with keys where they are looked for; tell whether any moved.
+
+        What lies in such a section, and what depends on such a value, is met once it is repaired.
+        """
+        known = {item for result in self.results for item in result.repairs}
+        if known.issuperset(self.repairs) or self.project.repair_steps >= MAX_REPAIR_STEPS or self.exhausted:
+            return False
+        repairs = tuple(self.repairs)
+        again = [made_again(self.project, result, repairs=repairs) for result in self.results]
+        if any(self.path not in result.opened or result.run.exhausted for result in again):
+            return False
+        self.results = again
+        self.earlier += self.mine
+        self.mine = [result.opened[self.path] for result in again]
+        self.first = self.mine[0]
+        self._mentioned = self._fates = self._covers = None
+        return True
 
     def relative(self, path: str) -> str:
         """Return a path of the code as seen from the project's folder."""
@@ -331,7 +367,7 @@ class ConfigRuns:
         if self._fates is None:
             touched: set[KeyPath] = set()
             whole: set[KeyPath] = set()
-            for opened in self.mine:
+            for opened in (*self.earlier, *self.mine):
                 for path, key in opened.keys.items():
                     if counts_as_read(key):
                         touched.update(path[:depth] for depth in range(len(path) + 1))

@@ -61,6 +61,7 @@ _PACKAGES = frozenset(
         "json5",
         "commentjson",
         "pyrallis",
+        "sacred",
         "jsonargparse",
         "tyro",
         "draccus",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cfgfix.code.inference.interpreter.objects import Spot
 from cfgfix.core.edits import RenameKey
 from cfgfix.core.findings import format_key_path
-from cfgfix.usage.config_files import Entry, KeyPath
+from cfgfix.usage.config_files import DocumentStep, Entry, KeyPath
 from cfgfix.usage.config_runs import ConfigRuns, Idle, Verdict
 from cfgfix.usage.program_runs import RunResult, counts_as_read
 from cfgfix.usage.spelling import nearest_name
@@ -45,6 +45,10 @@ def find_unread(runs: ConfigRuns) -> None:
         if any(other[: len(path)] == path for other in runs.reported):
             continue
         if runs.untouched(path):
+            if isinstance(path[-1], DocumentStep):
+                # Of a document that nothing takes out of the file nothing is said.
+                unsure.add(path)
+                continue
             if any(path[:depth] in unsure for depth in range(1, len(path))):
                 continue
             if runs.not_followed(path):
@@ -89,6 +93,8 @@ def _is_beside_what_is_read(runs: ConfigRuns, path: KeyPath) -> bool:
 
 def _is_wholly_unread(runs: ConfigRuns, every_way: list[RunResult]) -> bool:
     """Tell whether programs open a file and use none of its keys, on no way, as far as all of them could be followed."""
+    if any(isinstance(path[0], DocumentStep) for path in runs.entries if path):
+        return False
     if not every_way or runs.first.loading.how == "hydra" or not runs.untouched(()):
         return False
     made = [*runs.results, *every_way]

@@ -83,6 +83,8 @@ class KeptRuns:
         runs: The runs, in the order in which they were made.
         sites: Load sites that may get files that are not known: the function, and the keys it asks for.
         fitting: For each file, which of these sites ask for its keys.
+        opened: The files that were opened before those beside them were tried.
+        beside: For each other file those of them that it is like.
         limits: The job files.
         steps: How many steps of the interpreter these runs took.
         steps_at: How many were taken before the verdicts on a config began, by its path.
@@ -91,6 +93,8 @@ class KeptRuns:
     runs: tuple[KeptRun, ...]
     sites: tuple[tuple[str, frozenset[str]], ...]
     fitting: Mapping[str, tuple[int, ...]]
+    opened: frozenset[str]
+    beside: Mapping[str, frozenset[str]]
     limits: frozenset[str]
     steps: int
     steps_at: Mapping[str, int]
@@ -134,12 +138,14 @@ def packed_runs(project: ProjectRuns) -> Any:
         )
     sites = [(site.loading.how, sorted(site.names)) for site in project.open_sites]
     fitting = {path: found for path in project.files.data if (found := _fitting(project, path, sites))}
-    return rows, sites, fitting, sorted(says_limits(project)), steps, project.steps_at
+    beside = {path: tuple(near) for path, near in project.beside.items()}
+    opened = tuple(project.opened_first)
+    return rows, sites, fitting, opened, beside, sorted(says_limits(project)), steps, project.steps_at
 
 
 def unpacked_runs(data: Any) -> KeptRuns:
     """Return the runs that `packed_runs` made data of."""
-    rows, sites, fitting, limits, steps, steps_at = data
+    rows, sites, fitting, opened, beside, limits, steps, steps_at = data
     return KeptRuns(
         tuple(
             KeptRun(entrance, Command(*command) if command is not None else None, *rest)
@@ -147,6 +153,8 @@ def unpacked_runs(data: Any) -> KeptRuns:
         ),
         tuple((how, frozenset(names)) for how, names in sites),
         fitting,
+        frozenset(opened),
+        {path: frozenset(near) for path, near in beside.items()},
         frozenset(limits),
         steps,
         steps_at,
@@ -234,6 +242,15 @@ def _same_shape(project: ProjectRuns, kept: KeptRuns, path: str) -> bool:
         or os.path.basename(path) in SETTINGS
         or path in kept.limits
         or _may_limit(project, path)
+    ):
+        return False
+    alike = project.alike(path)
+    if path in kept.beside and kept.opened.intersection(alike) != kept.beside[path]:
+        return False
+    if path in kept.opened and any(
+        (other in alike) != (path in near)
+        for other, near in kept.beside.items()
+        if os.path.dirname(other) == os.path.dirname(path)
     ):
         return False
     sites = [(how, sorted(names)) for how, names in kept.sites]

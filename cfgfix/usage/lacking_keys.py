@@ -12,6 +12,7 @@ from cfgfix.core.records import replace
 from cfgfix.usage.config_files import Entry, KeyPath
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
 from cfgfix.usage.program_runs import RunResult
+from cfgfix.usage.run_host import Repair
 from cfgfix.usage.spelling import in_words, nearest_entry
 
 _MAX_NAMES = 3
@@ -20,7 +21,7 @@ _MAX_NAMES = 3
 
 def find_lacking(runs: ConfigRuns) -> None:
     """Tell of keys that programs ask for and the file lacks."""
-    seen: set[tuple[KeyPath, str]] = set()
+    seen = runs.asked_told
     asked = [(result, item) for result in runs.results for item in result.run.asked]
     asked.sort(key=lambda pair: {REQUIRED: 0, DEFAULT: 1, GUARD: 2}[pair[1].how])
     for result, item in asked:
@@ -31,10 +32,9 @@ def find_lacking(runs: ConfigRuns) -> None:
             continue
         seen.add((section, item.name))
         _judge_asked(runs, result, item, section)
-    _join(runs)
 
 
-def _join(runs: ConfigRuns) -> None:
+def join_lacking(runs: ConfigRuns) -> None:
     """Tell many lacking keys of one section as one finding: it has one cause."""
     by_place: dict[tuple[KeyPath, Any], list[Verdict]] = {}
     for verdict in runs.verdicts:
@@ -120,6 +120,7 @@ def _tell_empty(runs: ConfigRuns, item: Asked, section: KeyPath) -> None:
 def _tell_misspelt(runs: ConfigRuns, item: Asked, near: Entry, required: bool) -> None:
     runs.reported.add(near.path)
     refusal = _refusal_of(runs, near)
+    runs.repairs.append(Repair(runs.path, near.path, near.path[:-1], item.name))
     effect = (
         f"{item.error}"
         if required
@@ -183,6 +184,7 @@ def _entry_elsewhere(runs: ConfigRuns, name: str, section: KeyPath) -> Entry | N
 
 def _tell_misplaced(runs: ConfigRuns, item: Asked, section: KeyPath, entry: Entry, required: bool) -> None:
     runs.reported.add(entry.path)
+    runs.repairs.append(Repair(runs.path, entry.path, section, item.name))
     wanted = format_key_path((*section, item.name))
     effect = item.error if required else f"the default {in_words(item.default)} counts"
     runs.add(

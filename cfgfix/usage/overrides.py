@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import os
+
 from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import Location, format_key_path
 from cfgfix.core.source_file import read_source
 from cfgfix.usage.commands import Command
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
+from cfgfix.usage.program_runs import counts_as_read
 from cfgfix.usage.spelling import nearest_name
 
 
 def find_unknown_overrides(runs: ConfigRuns) -> None:
     """Find overrides `section.name=value` of commands that name no key.
 
-    Hydra stops where the section has no such key.
+    Hydra stops where the section has no such key; OmegaConf adds it.
     """
     told: set[tuple[str, str, int]] = set()
     for result in runs.results:
         command = result.command
-        for name, holder in result.unknown_overrides:
+        given = [(name, holder, "Hydra stops") for name, holder in result.unknown_overrides]
+        given += [
+            (".".join(map(str, key.path)), holder, "it is added, and nothing reads it")
+            for key, holder in result.run.added_options
+            if not counts_as_read(key) and not runs.exhausted and key.name not in runs.mentioned
+        ]
+        for name, holder, effect in given:
             section = holder.sections[0] if holder.sections else None
             if command is None or section is None or section.source != runs.path or holder.open:
                 continue
@@ -28,7 +37,7 @@ def find_unknown_overrides(runs: ConfigRuns) -> None:
             told.add((name, command.path, command.line))
             place = f"{runs.relative(command.path)}:{command.line}"
             last = name.rpartition(".")[2]
-            near = nearest_name(last, [str(key) for key in holder.entries])
+            near = nearest_name(last, [str(key) for key in holder.entries if str(key) != last])
             span = entry.key if entry.path else (entry.value[0], entry.value[0])
             runs.add(
                 Verdict(
@@ -40,6 +49,7 @@ def find_unknown_overrides(runs: ConfigRuns) -> None:
                         "place": place,
                         "section": format_key_path(section.path) or "the config",
                         "name": last,
+                        "effect": effect,
                         "near": f"; is `{near}` meant?" if near else "",
                     },
                     others=_line_of(command, name),
@@ -50,7 +60,8 @@ def find_unknown_overrides(runs: ConfigRuns) -> None:
 def _line_of(command: Command, name: str) -> tuple[Location, ...]:
     """Return the place of an override in the script that gives it, where it stands there as it is."""
     try:
-        source = read_source(command.path)
+        shown = os.path.relpath(command.path)
+        source = read_source(command.path if shown.startswith("..") else shown)
     except CfgfixError:
         return ()
     start = 0

@@ -22,7 +22,9 @@ from cfgfix.usage.commands import Command
 from cfgfix.usage.config_files import ConfigFile, KeyPath
 from cfgfix.usage.entrances import ASIDE, Entrance, Entrances, imported_names, uses_framework
 from cfgfix.usage.project_files import DATA, ProjectFiles
-from cfgfix.usage.run_host import Host, Opened, Site, site_of
+from cfgfix.usage.run_host import Host, Opened, Repair, Site, site_of
+from cfgfix.usage.siblings import alike_beside
+from cfgfix.usage.spelling import nearest_name
 
 MAX_RUNS = 600
 """Most runs of one project."""
@@ -30,8 +32,12 @@ MAX_STEPS = 1_200_000
 """Most steps of all runs of one project: about ten seconds; programs that are not run any more silence what they mention."""
 MAX_OPTION_STEPS = 300_000
 """Most steps of the programs that have options and load nothing, beside those of the others."""
+MAX_REPAIR_STEPS = 600_000
+"""Most steps of the runs with keys that stand where the programs look for them."""
 MAX_FORCED = 64
 """Most files that are tried at one load site."""
+MAX_SIBLINGS = 24
+"""Most files that are tried since they lie beside one of the same kind."""
 MAX_FITTING = 3
 """Most programs that a file is tried with which lack nothing of it, where they may get other files, too."""
 FITS = 0.5
@@ -68,6 +74,7 @@ class RunResult:
         unresolved: Load sites of which the file is not known, with what the program asks of it.
         unknown_overrides: Overrides of the command line that name no key, with the section that they ask.
         touched: The config files whose text the run depends on, by path relative to the project.
+        repairs: Keys that stand where the programs look for them.
     """
 
     entrance: Entrance
@@ -82,6 +89,7 @@ class RunResult:
     touched: frozenset[str] = frozenset()
     groups: frozenset[tuple[str, str]] = frozenset()
     """The groups of which Hydra chooses: the folder of configs and the group."""
+    repairs: tuple[Repair, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +252,10 @@ class ProjectRuns:
         """What is kept of further runs, which were made before and not made again."""
         self.made: list[Made] = []
         """Every run, in order."""
+        self.opened_first: frozenset[str] = frozenset()
+        """The files that were opened before those beside them were tried."""
+        self.beside: dict[str, frozenset[str]] = {}
+        """For each other file those of them that it is like."""
         self.driven = 0
         """How many of them were made before any verdict was asked for."""
         self.steps_at: dict[str, int] = {}
@@ -254,6 +266,10 @@ class ProjectRuns:
         self.option_steps = 0
         self.follows_models = False
         """Whether it is asked what the training of models needs."""
+        self.kept: list[RunResult] = []
+        """Runs that are known by their identity and stand nowhere else."""
+        self.repair_steps = 0
+        """The steps of the runs with keys that stand where the programs look for them."""
         self.trainings: dict[int, Any] = {}
         """What is known of that, by the identity of the run."""
         self.followed_steps = 0
@@ -352,6 +368,7 @@ class ProjectRuns:
         for _, mine in made:
             self._try_options(mine)
         self._try_numbered([result for _, mine in made for result in mine])
+        self._try_siblings()
         others = finder.without_settings() if self.follows_models else []
         for entrance in (*entrances, *others):
             if not entrance.loads and self.option_steps < MAX_OPTION_STEPS:
@@ -395,6 +412,8 @@ class ProjectRuns:
         again.results, again.every_way, again.steps = [], {}, 0
         again.others, again.made, again.driven, again.steps_at = self.others, [], 0, {}
         again.trainings, again.followed_steps = {}, 0
+        again.kept, again.repair_steps = [], 0
+        again.opened_first, again.beside = self.opened_first, self.beside
         for result in self.results:
             if path in result.opened:
                 again.results.append(made_again(again, result))
@@ -410,6 +429,7 @@ class ProjectRuns:
         *,
         base: RunResult | None = None,
         choice: Choice | None = None,
+        repairs: tuple[Repair, ...] = (),
     ) -> RunResult:
         """Run a program once.
 
@@ -419,8 +439,11 @@ class ProjectRuns:
             forced: Files that are put in at load sites.
             base: The run that is made again with both ways taken at conditions on configs; None for none.
             choice: The key of which it is one of several runs, each with another value; None for none.
+            repairs: Keys that stand where the programs look for them.
         """
-        result = self._once(entrance, command, forced or {}, every_way=base is not None, choice=choice)
+        result = self._once(
+            entrance, command, forced or {}, every_way=base is not None, choice=choice, repairs=repairs
+        )
         run = result.run
         before = self.steps
         self.steps += run.steps
@@ -430,7 +453,10 @@ class ProjectRuns:
             result = replace(result, entrance=entrance)
         if run.failure is not None:
             self.failures.append(internal_fault(run.failure, entrance.module.path))
-        if choice is not None:
+        if repairs:
+            self.kept.append(result)
+            self.repair_steps += run.steps
+        if choice is not None or repairs:
             # It decides nothing of the other runs.
             self.steps = before
             return result
@@ -467,6 +493,7 @@ class ProjectRuns:
         *,
         every_way: bool = False,
         choice: Choice | None = None,
+        repairs: tuple[Repair, ...] = (),
         prepare: Callable[[Interpreter], object] | None = None,
     ) -> RunResult:
         host = Host(self, entrance, command, forced)
@@ -475,6 +502,7 @@ class ProjectRuns:
             run.settled = frozenset({(choice.file, choice.key)})
             if choice.value is not None:
                 host.given = {(choice.file, choice.key): choice.value}
+        host.repairs = repairs
         if prepare is not None:
             prepare(run)
         run.pydantic = self.pydantic_for(os.path.dirname(os.path.abspath(entrance.module.path)))
@@ -494,6 +522,7 @@ class ProjectRuns:
             host.unknown_overrides,
             frozenset(host.touched),
             frozenset(host.groups),
+            repairs,
         )
 
     def pydantic_for(self, folder: str) -> int:
@@ -658,6 +687,37 @@ class ProjectRuns:
                 wholes.append(path)
         return options + wholes
 
+    def alike(self, path: str) -> dict[str, float]:
+        """Return the files beside one that have its keys."""
+        return alike_beside(path, self.files.data, self.config)
+
+    def _try_siblings(self) -> None:
+        """Run programs with files that nothing opens and that have the keys of one beside them which they open."""
+        opening: dict[str, list[RunResult]] = {}
+        for result in self.results:
+            for path in result.opened:
+                opening.setdefault(path, []).append(result)
+        tried = 0
+        self.opened_first = frozenset(opening)
+        for path in self.files.data:
+            if path in opening or _OF_A_RUN.search(path):
+                continue
+            beside = {other: share for other, share in self.alike(path).items() if other in opening}
+            self.beside[path] = frozenset(beside)
+            if not beside or tried >= MAX_SIBLINGS or self.spent():
+                continue
+            tried += 1
+            nearest = max(beside, key=lambda other: (beside[other], other))
+            entered: list[Entrance] = []
+            for result in opening[nearest]:
+                loading = result.opened[nearest].loading
+                if not result.entrance.framework or result.entrance in entered or loading.how == "hydra":
+                    continue
+                entered.append(result.entrance)
+                made = self.one(result.entrance, result.command, {site_of(loading): path})
+                if len(entered) <= MAX_FITTING and _takes(made, path):
+                    self.results.append(made)
+
     def _nearness(self, path: str, entrance: Entrance) -> int:
         """Return how many folders a file and a program have in common, from the root down."""
         program = (self.files.inside(os.path.abspath(entrance.module.path)) or "").split("/")[:-1]
@@ -701,6 +761,15 @@ def _without_numbers(path: str) -> str:
     """Return a path with one mark for every number in the file's name."""
     folder, name = os.path.split(path)
     return f"{folder}/{re.sub('[0-9]+', '0', name)}"
+
+
+def _takes(result: RunResult, path: str) -> bool:
+    """Tell whether a program that gets a file reads its keys and lacks few."""
+    opened = result.opened.get(path)
+    if opened is None or opened.root is None or share_read(opened) < FITS:
+        return False
+    asked = sum(1 for key in opened.keys.values() if key.path and counts_as_read(key))
+    return lacking(opened, result) <= max(1, asked // 10)
 
 
 def _distinct_commands(commands: Row[Command]) -> list[Command | None]:
@@ -760,11 +829,22 @@ def _names_at_top(result: RunResult, path: str) -> set[str]:
 
 
 def made_again(
-    project: ProjectRuns, result: RunResult, *, every_way: bool = False, choice: Choice | None = None
+    project: ProjectRuns,
+    result: RunResult,
+    *,
+    every_way: bool = False,
+    choice: Choice | None = None,
+    repairs: tuple[Repair, ...] = (),
 ) -> RunResult:
     """Return a run made again in a project whose configs may have other texts."""
-    base = result if every_way else None
-    return project.one(result.entrance, result.command, _forced_files(result), base=base, choice=choice)
+    return project.one(
+        result.entrance,
+        result.command,
+        _forced_files(result),
+        base=result if every_way else None,
+        choice=choice,
+        repairs=repairs or result.repairs,
+    )
 
 
 def _forced_files(result: RunResult) -> dict[Site, str]:
@@ -805,14 +885,19 @@ def all_lacking(result: RunResult) -> int:
 def lacking(opened: Opened, result: RunResult) -> int:
     """Return how many keys a file lacks, and has that a program refuses.
 
-    The program needs the keys that count as lacking.
+    The program needs the keys that count as lacking. One that is there under a near name, which nothing asks for, is not:
+    a typo unmakes no config.
     """
+    unread: dict[KeyPath, list[str]] = {}
+    for path, key in opened.keys.items():
+        if path and not counts_as_read(key):
+            unread.setdefault(path[:-1], []).append(str(path[-1]))
     asked = {
         (key.path, item.name)
         for item in result.run.asked
         if item.how == REQUIRED and not item.caught and not item.conditions
         for key in item.sections
-        if key.source == opened.keys[()].source
+        if key.source == opened.keys[()].source and nearest_name(item.name, unread.get(key.path, ())) is None
     }
     refused = {
         item.key.path

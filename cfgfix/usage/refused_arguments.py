@@ -8,7 +8,7 @@ from typing import Any
 from cfgfix.code.inference.interpreter.objects import Scalar
 from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.findings import format_key_path
-from cfgfix.usage.arguments import IGNORED, MISSPELT, TOGETHER, VALUE, WORD, Arguments, Fault
+from cfgfix.usage.arguments import CLASSES, IGNORED, MISSPELT, TOGETHER, VALUE, WORD, Arguments, Fault
 from cfgfix.usage.config_files import Entry
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
 from cfgfix.usage.spelling import in_words, number_text
@@ -54,6 +54,9 @@ def _verdict(runs: ConfigRuns, fault: Fault, entry: Entry) -> Verdict:
         changes = (RenameKey(entry.path, fault.meant),)
     elif fault.kind == IGNORED:
         check, label = "ignored-argument", f"{callable_name} forgets it"
+    elif fault.kind == CLASSES:
+        check, label = "text-classes", "looks up each class by its number"
+        values["form"] = {"json": "JSON", "toml": "TOML"}.get(runs.first.file.form, "")
     elif fault.kind == TOGETHER:
         check, label = "contradicting-arguments", f"goes to `{fault.parameter}`"
     elif fault.kind == WORD:
@@ -80,7 +83,7 @@ def _verdict(runs: ConfigRuns, fault: Fault, entry: Entry) -> Verdict:
         entry.path,
         span,
         values,
-        severity=fault.severity if fault.severity != "error" else None,
+        severity=fault.severity if fault.severity != "error" and fault.kind != CLASSES else None,
         spot=fault.bound.spot,
         label=label,
         changes=changes if is_yaml else (),

@@ -7,15 +7,16 @@ from cfgfix.code.inference.interpreter.objects import Scalar
 from cfgfix.code.inference.interpreter.reading import TABLE
 from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.findings import format_key_path
-from cfgfix.usage.config_files import UNREAD, Entry, KeyPath
+from cfgfix.usage.config_files import UNREAD, Entry
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
 from cfgfix.usage.program_runs import RunResult, counts_as_read
+from cfgfix.usage.run_host import Repair
 from cfgfix.usage.spelling import in_words, nearest_name, number_text
 
 
 def find_refused(runs: ConfigRuns) -> None:
     """Tell of keys and values that a function, class or conversion does not take."""
-    seen: set[tuple[str, KeyPath, str]] = set()
+    seen = runs.refusals_told
     for result in runs.results:
         for item in result.run.refusals:
             if item.key.source != runs.path or (item.kind, item.key.path, item.name) in seen:
@@ -95,6 +96,7 @@ def _judge_refusal(runs: ConfigRuns, result: RunResult, item: Refusal) -> None:
         near = nearest_name(name, free)
         if near is not None:
             runs.reported.add(entry.path)
+            runs.repairs.append(Repair(runs.path, entry.path, entry.path[:-1], near))
             effect = item.says or "it is passed over without a word"
             runs.add(
                 Verdict(

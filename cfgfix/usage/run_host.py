@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping as Table
-from typing import Protocol
+from typing import Any, Protocol
 
 from cfgfix.code.inference.interpreter.events import Loading
 from cfgfix.code.inference.interpreter.models.options import SHELL
@@ -63,6 +63,23 @@ class Opened:
     evidence: str
 
 
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A key of a config that a run has where a program looks for it.
+
+    Attributes:
+        file: The config, relative to the project.
+        path: Where the key stands.
+        section: The section that it stands in for the run.
+        name: What it is called there.
+    """
+
+    file: str
+    path: KeyPath
+    section: KeyPath
+    name: str
+
+
 class Project(Protocol):
     """The configs of a project, as a run finds them."""
 
@@ -90,6 +107,8 @@ class Host:
         self.forced = forced
         self.given: Table[tuple[str, KeyPath], str] = {}
         """Values that keys have in this run instead of their own, by file and path."""
+        self.repairs: tuple[Repair, ...] = ()
+        """Keys that stand in this run where the programs look for them."""
         self.opened: dict[str, Opened] = {}
         self.unresolved: dict[Site, tuple[Loading, ConfigKey]] = {}
         self.unknown_overrides: list[tuple[str, Mapping]] = []
@@ -184,7 +203,8 @@ class Host:
         if config is None:
             return None
         loader = loader_name(loading)
-        root, problem = config.tree(loader)
+        several = config.documents(loader) if loading.loader.get("all") else None
+        root, problem = config.tree(loader) if several is None else (several, None)
         known = self.opened.get(path)
         keys = known.keys if known is not None else {}
         if known is None:
@@ -193,7 +213,11 @@ class Host:
             return None
         omega = loading.how in ("omegaconf", "hydra")
         flavour = "omegaconf" if omega else "dict"
-        made = Maker(path, keys, flavour, self.given, filled=bool(loading.loader.get("filled"))).value(root)
+        maker = Maker(path, keys, flavour, self.given, filled=bool(loading.loader.get("filled")))
+        maker.repair(root, [item for item in self.repairs if item.file == path])
+        made = maker.value(root)
+        if several is not None and isinstance(made, Sequence):
+            made.kind = "documents"
         if loading.how == "omegaconf" and isinstance(made, Mapping):
             from cfgfix.usage.hydra import interpolate
 
@@ -295,7 +319,23 @@ class Maker:
         self.given = given
         self.keys = keys
         self.flavour = flavour
-        self.made: dict[int, Value] = {}
+        self.moved: dict[KeyPath, None] = {}
+        self.put: dict[KeyPath, list[tuple[str, Entry]]] = {}
+
+    def repair(self, root: Entry, repairs: list[Repair]) -> None:
+        """Have keys stand where the programs look for them."""
+        if not repairs:
+            return
+        entries = {entry.path: entry for entry in root.walk()}
+        for item in repairs:
+            if item.path in entries:
+                self.moved[item.path] = None
+                self.put.setdefault(item.section, []).append((item.name, entries[item.path]))
+
+    def children(self, entry: Entry) -> list[tuple[Any, Entry]]:
+        """Return the entries of a section as the run has them."""
+        own = [(name, child) for name, child in entry.children if child.path not in self.moved]
+        return own + [(name, child) for name, child in self.put.get(entry.path, ())]
 
     def key(self, path: KeyPath) -> ConfigKey:
         """Return what notes the fate of a key."""
@@ -320,9 +360,10 @@ class Maker:
         if entry.kind == "list":
             return Sequence([self.value(child) for _, child in entry.children], key=key)
         omega = self.flavour == "omegaconf"
-        key.size = len(entry.children)
+        children = self.children(entry) if self.moved else entry.children
+        key.size = len(children)
         return Mapping(
-            {name: self.value(child) for name, child in entry.children},
+            {name: self.value(child) for name, child in children},
             key=key,
             access=EITHER if omega else DICT,
             absent="ConfigAttributeError" if omega else "KeyError",

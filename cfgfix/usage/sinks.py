@@ -178,9 +178,16 @@ class Sinks:
         name = self.objects.canonical(name)
         signature = self.api.constructor(name)
         order = signature.positions(self.api.newest) if signature is not None else ()
+        given = call.args
+        if (
+            call.receiver is None
+            and name.rpartition(".")[2] in _OF_MODELS
+            and name.split(".")[-2][:1].isupper()
+        ):
+            # `Model.fit(model, x, y)`: the model comes first.
+            given = given[1:]
         arguments = {
-            order[number] if number < len(order) else str(number): value
-            for number, value in enumerate(call.args)
+            order[number] if number < len(order) else str(number): value for number, value in enumerate(given)
         }
         arguments.update(call.keywords)
         yield BoundCall(name, arguments, signature, call, result)
@@ -228,6 +235,8 @@ class Sinks:
         return next((signature for signature in found if signature is not None), None)
 
 
+_OF_MODELS = frozenset({"compile", "evaluate", "fit", "predict"})
+"""Methods of models that a program may call by their class."""
 MODULES = (
     "keras.optimizers",
     "keras.optimizers.schedules",

@@ -8,14 +8,16 @@ from types import MappingProxyType
 
 from cfgfix.code.inference.interpreter.objects import Scalar
 from cfgfix.config.dialects.parameters import Branch, Reached
+from cfgfix.core.edits import DeleteKey, RenameKey, SetValue
 from cfgfix.core.errors import internal_fault
-from cfgfix.core.records import dataclass
+from cfgfix.core.findings import format_key_path
+from cfgfix.core.records import dataclass, replace
 from cfgfix.usage.arguments import Arguments
-from cfgfix.usage.config_files import ConfigFile, KeyPath, Place
+from cfgfix.usage.config_files import ConfigFile, DocumentStep, KeyPath, Place
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
 from cfgfix.usage.idle_keys import find_idle, find_overwritten, find_unread
 from cfgfix.usage.jobs import Job, job_for, jobs_of
-from cfgfix.usage.lacking_keys import find_lacking
+from cfgfix.usage.lacking_keys import find_lacking, join_lacking
 from cfgfix.usage.mentions import MentionIndex
 from cfgfix.usage.overrides import find_unknown_overrides
 from cfgfix.usage.program_runs import ProjectRuns, RunResult
@@ -26,6 +28,8 @@ from cfgfix.usage.sinks import Sinks
 from cfgfix.usage.spelling import in_words
 from cfgfix.usage.value_texts import find_numbers_as_text, find_open_interpolations, find_wrong_values
 
+MAX_REPAIRS = 3
+"""How often a file is looked at again with the keys that were told as they are meant."""
 MAX_PLACES = 1_000
 """Most keys of a file whose places in the code are kept."""
 
@@ -150,9 +154,16 @@ def _verdicts_of(
                 label="loads the file",
             )
         )
-    if runs.root is not None and runs.root.kind == "map":
+    several = any(isinstance(path[0], DocumentStep) for path in runs.entries if path)
+    if runs.root is not None and (runs.root.kind == "map" or several):
         find_lacking(runs)
         find_refused(runs)
+        for _ in range(MAX_REPAIRS):
+            if not runs.go_on():
+                break
+            find_lacking(runs)
+            find_refused(runs)
+        join_lacking(runs)
         find_unknown_overrides(runs)
         find_refused_arguments(runs, arguments)
         find_wrong_values(runs)
@@ -172,18 +183,37 @@ def _verdicts_of(
         tuple(evidence.values()),
         any(result.entrance.framework for result in runs.results),
         all(result.entrance.another and not result.entrance.framework for result in runs.results),
-        tuple(runs.verdicts),
+        tuple(map(_in_document, runs.verdicts) if several else runs.verdicts),
         frozenset(converted),
         _programs(runs),
         frozenset(map(runs.relative, _modules(runs))),
-        _reads(runs),
-        _asked_keys(runs),
-        reached,
+        _reads(runs) if not several else {},
+        _asked_keys(runs) if not several else (),
+        reached if not several else (),
         job,
-        branches_of(runs.path, runs.results),
-        _fallbacks(runs),
+        branches_of(runs.path, runs.results) if not several else (),
+        _fallbacks(runs) if not several else {},
         arguments.api.newest,
     )
+
+
+def _in_document(verdict: Verdict) -> Verdict:
+    """Return what is said of a key as it is said inside the document that holds it."""
+    first = verdict.path[0] if verdict.path else None
+    if not isinstance(first, DocumentStep):
+        return verdict
+    front = f"{format_key_path((first,))}."
+    values = {
+        name: value.replace(front, "") if isinstance(value, str) else value
+        for name, value in verdict.values.items()
+    }
+    changes = tuple(
+        replace(change, document=first.number, path=change.path[1:])
+        for change in verdict.changes
+        if isinstance(change, (SetValue, RenameKey, DeleteKey))
+    )
+    label = verdict.label.replace(front, "")
+    return replace(verdict, path=verdict.path[1:], values=values, changes=changes, label=label)
 
 
 def _programs(runs: ConfigRuns) -> tuple[str, ...]:

@@ -200,6 +200,30 @@ IDIOMS = {
         "a: 1\nrate: 0.2\n",
         [("replaced-key", "rate")],
     ),
+    "a word in the head of a class": (
+        LOAD + "class Part:\n    parts = {}\n    def __init_subclass__(cls, *, under, as_=None, **more):\n"
+        "        super().__init_subclass__(**more)\n        cls.parts[under, as_ or cls.__name__] = cls\n"
+        "class Sail(Part, under='wind'):\n    def __init__(self, cloth):\n        tf.keras.layers.Dense(cloth)\n"
+        "class Wheel(Part, under='water', as_='overshot'):\n    def __init__(self, paddles, depth=2):\n"
+        "        tf.keras.layers.Dense(paddles * depth)\n"
+        "given = dict(mill['drive'])\nPart.parts[given.pop('by'), given.pop('kind')](**given)\n",
+        "drive: {by: water, kind: overshot, paddles: 3, dpeth: 4, cloth: 2}\n",
+        [("misspelt-key", "drive.dpeth"), ("refused-key", "drive.cloth")],
+    ),
+    "a named tuple of all names": (
+        LOAD
+        + "from collections import namedtuple\nMill = namedtuple('Mill', mill.keys())\nwhole = Mill(**mill)\n"
+        "for count in whole.sails:\n    tf.keras.layers.Dense(count + whole.wheel)\n",
+        "sails: 4\nwheel: 3\nrats: 2\n",
+        [("refused-value", "sails"), ("dead-key", "rats")],
+    ),
+    "a named tuple of some names": (
+        LOAD
+        + "import collections\nMill = collections.namedtuple('Mill', 'sails, wheel', defaults=[3])\nwhole = Mill(**mill)\n"
+        "[tf.keras.layers.Dense(count) for count in whole.sails]\ntf.keras.layers.Dense(whole.wheel)\n",
+        "sails: [4]\nwhele: 3\n",
+        [("misspelt-key", "whele")],
+    ),
     "a pattern that asks for keys": (
         LOAD
         + "match mill['pace']:\n    case {'kind': 'slow', 'every': every}:\n        tf.keras.layers.Dense(every)\n"

@@ -1,0 +1,82 @@
+"""Config files that nothing opens beside one of the same kind that a program opens: given by hand, as a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cfgfix.usage.config_files import ConfigFile, Entry
+from cfgfix.usage.spelling import nearest_name
+
+ALIKE = 0.75
+"""Least share of the keys of each of two files that the other one has, too."""
+LEAST = 4
+"""Fewest keys that both have."""
+MAX_BESIDE = 40
+"""Most config files of one folder that are held against each other."""
+_MAX_DEPTH = 4
+
+
+def alike_beside(path: str, files: Iterable[str], config_of: Reader) -> dict[str, float]:
+    """Return the files beside one that have its keys, each with how many.
+
+    Args:
+        path: The file.
+        files: All config files of the project.
+        config_of: Reads one of them.
+    """
+    folder, ending = path.rpartition("/")[0], path.rpartition(".")[2]
+    beside = [
+        other
+        for other in files
+        if other.rpartition("/")[0] == folder and other.rpartition(".")[2] == ending and other != path
+    ]
+    mine = _sections(config_of(path)) if beside and len(beside) < MAX_BESIDE else None
+    if mine is None:
+        return {}
+    found: dict[str, float] = {}
+    for other in beside:
+        theirs = _sections(config_of(other))
+        if theirs is None:
+            continue
+        common, all_mine, all_theirs = _compared(mine, theirs, 0)
+        share = common / max(all_mine, all_theirs, 1)
+        if common >= LEAST and share >= ALIKE:
+            found[other] = share
+    return found
+
+
+def _sections(config: ConfigFile | None) -> Entry | None:
+    root = config.tree()[0] if config is not None else None
+    return root if root is not None and root.kind == "map" else None
+
+
+def _compared(one: Entry, other: Entry, depth: int) -> tuple[int, int, int]:
+    """Return how many keys two sections have in common, a misspelt one included, and how many each has."""
+    ours = {str(name): child for name, child in one.children}
+    theirs = {str(name): child for name, child in other.children}
+    common, mine, others = 0, len(ours), len(theirs)
+    free = {name for name in theirs if name not in ours}
+    for name, child in ours.items():
+        meant = name if name in theirs else nearest_name(name, sorted(free))
+        if meant is None:
+            mine += _size(child)
+            continue
+        free.discard(meant)
+        beside = theirs.pop(meant)
+        common += (child.kind == "map") == (beside.kind == "map")
+        if child.kind == beside.kind == "map" and depth < _MAX_DEPTH:
+            inner, first, second = _compared(child, beside, depth + 1)
+            common, mine, others = common + inner, mine + first, others + second
+    return common, mine, others + sum(map(_size, theirs.values()))
+
+
+def _size(entry: Entry) -> int:
+    """Return how many keys lie below an entry."""
+    return sum(1 + _size(child) for _, child in entry.children) if entry.kind == "map" else 0
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Reader = Callable[[str], ConfigFile | None]
