@@ -15,6 +15,7 @@ from cfgfix.core.records import dataclass, replace
 from cfgfix.usage.arguments import Arguments
 from cfgfix.usage.config_files import ConfigFile, DocumentStep, KeyPath, Place
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
+from cfgfix.usage.held_out import find_trained_on
 from cfgfix.usage.idle_keys import find_idle, find_overwritten, find_unread
 from cfgfix.usage.jobs import Job, job_for, jobs_of
 from cfgfix.usage.lacking_keys import find_lacking, join_lacking
@@ -169,6 +170,7 @@ def _verdicts_of(
         find_wrong_values(runs)
         find_open_interpolations(runs)
         find_numbers_as_text(runs)
+        find_trained_on(runs)
         find_unread(runs)
         find_overwritten(runs)
         find_idle(runs)

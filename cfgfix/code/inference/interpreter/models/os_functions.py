@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 
+from cfgfix.code.inference.interpreter.models.outside import note
 from cfgfix.code.inference.interpreter.models.paths import folder_of, join_paths, normal
 from cfgfix.code.inference.interpreter.models.texts import text_of
 from cfgfix.code.inference.interpreter.objects import (
@@ -83,6 +84,7 @@ def _path(call: Call) -> Value:
 
 def _list_folder(call: Call) -> Value:
     call.use(call.first)
+    note(call, call.name)
     found = call.run.host.listed(text_of(call.first), "*", call.spot)
     if found is None:
         return Sequence([], open=True)
@@ -91,6 +93,7 @@ def _list_folder(call: Call) -> Value:
 
 def _glob(call: Call) -> Value:
     call.use(call.first)
+    note(call, call.name)
     whole = text_of(call.first)
     pattern = constant_text(whole)
     if isinstance(whole, PartialText):
