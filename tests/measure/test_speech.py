@@ -85,6 +85,7 @@ def test_settings_come_from_a_jobs_options():
 # --- a tf.data service
 
 
+@pytest.mark.acceptance
 def test_a_dataset_goes_through_a_service(tf, folder):
     found = measure_service(
         lambda: speech.make_dataset(str(folder), SETTINGS), workers=1, batches=12, seconds=20

@@ -296,6 +296,7 @@ def folder(tf, tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.acceptance
 def test_fit_is_observed_as_it_is_and_stopped(folder):
     found = observed(folder, FIT, "--epochs", "2")
     assert found["loop"]["kind"] == "fit"
@@ -314,6 +315,7 @@ def test_fit_is_observed_as_it_is_and_stopped(folder):
     assert str(folder / "train.py") in found["user_files"]
 
 
+@pytest.mark.acceptance
 def test_a_loop_of_ones_own_is_observed_and_cleaned_up(folder):
     found = observed(folder, LOOP)
     assert found["loop"]["kind"] == "loop"
@@ -325,6 +327,7 @@ def test_a_loop_of_ones_own_is_observed_and_cleaned_up(folder):
     assert any("number: 0 -> 1" in line for line in verdict["evidence"])
 
 
+@pytest.mark.acceptance
 def test_a_short_program_ends_by_itself(folder):
     text = LOOP.replace("10**6", "30 * 8").replace("number // 20", "0")
     found = observed(folder, text)
@@ -332,6 +335,7 @@ def test_a_short_program_ends_by_itself(folder):
     assert (folder / "ended").exists()
 
 
+@pytest.mark.acceptance
 def test_a_program_that_fails_is_the_users_failure(folder):
     with pytest.raises(UserCodeError, match="a bug of mine") as caught:
         observed(folder, "def main():\n    raise ValueError('a bug of mine')\nmain()\n")
@@ -356,6 +360,7 @@ def test_nothing_is_left_replaced(tf):
     assert before == (kind.__call__, model.fit, iterator._next_internal, tf.GradientTape.gradient)
 
 
+@pytest.mark.acceptance
 def test_the_command_takes_a_script_with_its_arguments(folder):
     (folder / "train.py").write_text(FIT)
     command = [sys.executable, "-m", "cfgfix", "profile", "run", "--json", "-q", "--steps", "60", "--no-data"]
@@ -397,6 +402,7 @@ print("went on")
 """
 
 
+@pytest.mark.acceptance
 def test_a_part_of_a_program_is_profiled_from_within(folder):
     (folder / "train.py").write_text(WITHIN)
     done = subprocess.run([sys.executable, "train.py"], capture_output=True, text=True, check=False)

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("tensorflow", reason="needs the tf extra")
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.acceptance]
 
 
 def test_the_example_trains_and_says_what_was_done(repo_root: Path, tmp_path: Path) -> None:

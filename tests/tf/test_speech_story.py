@@ -12,7 +12,7 @@ import pytest
 np = pytest.importorskip("numpy")
 pytest.importorskip("tensorflow", reason="needs the tf extra")
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.acceptance]
 
 SAME = """
 import json, os, sys
