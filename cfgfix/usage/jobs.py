@@ -22,6 +22,11 @@ MAX_JOBS = 100
 """Most jobs of one project that are looked at."""
 _MAY_LIMIT = re.compile(r"\b(?:resources|mem_limit|cpus)\b")
 _SBATCH = re.compile(r"^#SBATCH\s+(.*)$", re.MULTILINE)
+_PBS = re.compile(r"^#PBS\s+-l\s+(\S+)", re.MULTILINE)
+_BUILT = re.compile(r"docker\s+(?:buildx\s+)?build\b[^\n]*?\s(?:-t|--tag)[ =](\S+)")
+SHELL = (".sh", ".bash")
+"""Endings of scripts that a job may start."""
+_SCRIPT = re.compile(r"(?:^|\s)(?:(?:ba|da)?sh\s+)?(\S+\.(?:sh|bash))(?=\s|$)")
 _QUANTITY = re.compile(r"^\s*([0-9]*\.?[0-9]+)\s*([A-Za-z]*)\s*$")
 _KUBERNETES = {
     "": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "m": 1e-3,
@@ -99,6 +104,7 @@ def jobs_of(files: ProjectFiles) -> list[RunBy]:
     """Return the jobs of a project that limit what they run, each with its commands."""
     found: list[RunBy] = []
     image = _image(files)
+    scripts = [path for path in files.texts if path.endswith(SHELL)]
     for path in (*files.data, *files.texts):
         if len(found) >= MAX_JOBS:
             break
@@ -111,8 +117,24 @@ def jobs_of(files: ProjectFiles) -> list[RunBy]:
             if may_limit(text):
                 found += _of_yaml(path, whole, image)
         elif not path.endswith(DATA):
-            found += _of_script(path, whole, text)
-    return found
+            found += _of_script(path, whole, text, image)
+    return [one for item in found for one in _through_scripts(item, files.root, scripts)]
+
+
+def _through_scripts(item: RunBy, root: str, scripts: list[str]) -> Iterator[RunBy]:
+    """Yield a job with its command, or with those of the shell script of the project that this starts."""
+    name = item.command.program
+    script = (
+        next((path for path in scripts if _same_end(_steps(name), _steps(path))), None)
+        if name.endswith(SHELL)
+        else None
+    )
+    if script is None:
+        yield item
+    else:
+        from cfgfix.usage.commands import commands_in
+
+        yield from (RunBy(item.job, command) for command in commands_in(os.path.join(root, script)))
 
 
 def may_limit(text: str) -> bool:
@@ -143,7 +165,7 @@ def job_for(jobs: Iterable[RunBy], programs: Iterable[str], config: str) -> Job 
 # Manifests and Compose files
 
 
-def _of_yaml(path: str, whole: str, image: list[str]) -> Iterator[RunBy]:
+def _of_yaml(path: str, whole: str, image: Image) -> Iterator[RunBy]:
     try:
         document = compose(read_source(whole))
     except UnreadableError:
@@ -177,12 +199,12 @@ def _containers(node: Node, depth: int) -> Iterator[Node]:
 
 
 def _of_container(
-    path: str, whole: str, source: SourceFile, container: Node, image: list[str]
+    path: str, whole: str, source: SourceFile, container: Node, image: Image
 ) -> Iterator[RunBy]:
     entries = _members(container)
     limits = _members(_members(entries.get("resources")).get("limits"))
     cpus, ram = limits.get("cpu"), limits.get("memory")
-    words = [*_words_of(entries.get("command")), *_words_of(entries.get("args"))]
+    words = image.words(_words_of(entries.get("command")), _words_of(entries.get("args")))
     yield from _jobs(
         "a Kubernetes job",
         path,
@@ -191,7 +213,7 @@ def _of_container(
         cpus or ram,
         _size(cpus, _KUBERNETES),
         _size(ram, _KUBERNETES),
-        words or image,
+        words,
     )
 
 
@@ -200,12 +222,12 @@ def _of_service(path: str, whole: str, source: SourceFile, service: Node) -> Ite
     limits = _members(_members(_members(entries.get("deploy")).get("resources")).get("limits"))
     cpus = limits.get("cpus") or entries.get("cpus")
     ram = limits.get("memory") or entries.get("mem_limit")
-    words = [*_words_of(entries.get("entrypoint")), *_words_of(entries.get("command"))]
-    if not words:
-        built = entries.get("build")
-        context = _members(built).get("context", built) if built is not None else None
-        if context is not None and deref(context).kind is SCALAR:
-            words = _of_image(os.path.join(os.path.dirname(whole), deref(context).text, "Dockerfile"))
+    image = NO_IMAGE
+    built = entries.get("build")
+    context = _members(built).get("context", built) if built is not None else None
+    if context is not None and deref(context).kind is SCALAR:
+        image = _of_image(os.path.join(os.path.dirname(whole), deref(context).text, "Dockerfile"))
+    words = image.words(_words_of(entries.get("entrypoint")), _words_of(entries.get("command")))
     yield from _jobs(
         "a Compose service",
         path,
@@ -232,10 +254,16 @@ def _jobs(
         return
     line, _ = source.position(where.start)
     job = Job(kind, path, line, cpus, ram / MIB if ram is not None else None)
-    from cfgfix.usage.commands import commands_of
+    yield from (RunBy(job, command) for command in _commands(whole, line, " ".join(words)))
 
-    for command in commands_of(whole, line, " ".join(words)):
-        yield RunBy(job, command)
+
+def _commands(whole: str, line: int, words: str) -> Iterator[Command]:
+    """Yield the commands that a job runs: programs, and scripts of the shell."""
+    from cfgfix.usage.commands import Command, commands_of
+
+    yield from commands_of(whole, line, words)
+    for found in _SCRIPT.finditer(words):
+        yield Command(whole, line, found[1], False, (), (), os.path.dirname(whole))
 
 
 def _members(node: Node | None) -> dict[str, Node]:
@@ -268,18 +296,35 @@ def _number(text: str, units: Mapping[str, float]) -> float | None:
     return size if 0 < size < 2**53 else None
 
 
-def _image(files: ProjectFiles) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Image:
+    """What an image runs: its entry point, and the arguments or the whole command that stand for those not given."""
+
+    entry: tuple[str, ...]
+    command: tuple[str, ...]
+
+    def words(self, entry: list[str], arguments: list[str]) -> list[str]:
+        """Return the words that are run where an entry point and arguments are given, or none of them."""
+        if entry:
+            return [*entry, *arguments]
+        return [*self.entry, *(arguments or self.command)]
+
+
+NO_IMAGE = Image((), ())
+
+
+def _image(files: ProjectFiles) -> Image:
     """Return what the project's image runs, where it has one only."""
     images = [path for path in files.texts if path.rpartition("/")[2] == "Dockerfile"]
-    return _of_image(os.path.join(files.root, images[0])) if len(images) == 1 else []
+    return _of_image(os.path.join(files.root, images[0])) if len(images) == 1 else NO_IMAGE
 
 
-def _of_image(path: str) -> list[str]:
-    """Return the words of the command that a Dockerfile ends with."""
+def _of_image(path: str) -> Image:
+    """Return what a Dockerfile says that its image runs."""
     try:
         text = read_regular(path, 400_000).decode("utf-8", "replace")
     except OSError:
-        return []
+        return NO_IMAGE
     words: dict[str, list[str]] = {}
     for name, rest in re.findall(r"^\s*(ENTRYPOINT|CMD)\s+(.+?)\s*$", text, re.MULTILINE):
         try:
@@ -287,14 +332,39 @@ def _of_image(path: str) -> list[str]:
         except ValueError:
             listed = rest.split()
         words[name] = [str(word) for word in listed] if isinstance(listed, list) else []
-    return [*words.get("ENTRYPOINT", ()), *words.get("CMD", ())]
+    return Image(tuple(words.get("ENTRYPOINT", ())), tuple(words.get("CMD", ())))
 
 
 # Scripts
 
 
-def _of_script(path: str, whole: str, text: str) -> Iterator[RunBy]:
-    from cfgfix.usage.commands import commands_in, commands_of
+def _of_script(path: str, whole: str, text: str, image: Image) -> Iterator[RunBy]:
+    yield from _of_batch_system(path, whole, text)
+    if "docker run" not in text:
+        return
+    own = _BUILT.findall(text)
+    joined = re.sub(r"\\\n", "  ", text)
+    for number, written in enumerate(joined.split("\n"), 1):
+        if "docker run" not in written:
+            continue
+        options = written.partition("docker run")[2]
+        cpus = _option(options, ("--cpus",), _BINARY)
+        ram = _option(options, ("--memory", "-m"), _BINARY)
+        job = Job("a container", path, number, cpus, ram / MIB if ram is not None else None)
+        if cpus is None and ram is None:
+            continue
+        commands = list(_commands(whole, number, options))
+        words = options.split()
+        name = next((word for word in words if word in own), None)
+        if not commands and name is not None:
+            arguments = words[words.index(name) + 1 :]
+            commands = list(_commands(whole, number, " ".join(image.words([], arguments))))
+        yield from (RunBy(replace(job, line=command.line), command) for command in commands)
+
+
+def _of_batch_system(path: str, whole: str, text: str) -> Iterator[RunBy]:
+    """Yield what a script of Slurm or PBS runs under its limits."""
+    from cfgfix.usage.commands import commands_in
 
     asked = _SBATCH.findall(text)
     if asked:
@@ -308,21 +378,15 @@ def _of_script(path: str, whole: str, text: str) -> Iterator[RunBy]:
             line = text[: text.index("#SBATCH")].count("\n") + 1
             job = Job("a Slurm job", path, line, cpus, ram / MIB if ram is not None else None)
             yield from (RunBy(job, command) for command in commands_in(whole))
-    if "docker run" not in text:
-        return
-    joined = re.sub(r"\\\n", "  ", text)
-    for number, written in enumerate(joined.split("\n"), 1):
-        if "docker run" not in written:
-            continue
-        options = written.partition("docker run")[2]
-        cpus = _option(options, ("--cpus",), _BINARY)
-        ram = _option(options, ("--memory", "-m"), _BINARY)
-        job = Job("a container", path, number, cpus, ram / MIB if ram is not None else None)
+    resources = " ".join(_PBS.findall(text))
+    if resources:
+        found = dict(re.findall(r"\b(ncpus|ppn|mem)=([0-9.]+[A-Za-z]*)", resources))
+        cpus = _number(str(found.get("ncpus", found.get("ppn", ""))), _BINARY)
+        ram = _number(str(found.get("mem", "")), _BINARY)
         if cpus is not None or ram is not None:
-            yield from (
-                RunBy(replace(job, line=command.line), command)
-                for command in commands_of(whole, number, options)
-            )
+            line = text[: text.index("#PBS")].count("\n") + 1
+            job = Job("a PBS job", path, line, cpus, ram / MIB if ram is not None else None)
+            yield from (RunBy(job, command) for command in commands_in(whole))
 
 
 def _option(text: str, names: tuple[str, ...], units: Mapping[str, float], unit: str = "") -> float | None:

@@ -19,6 +19,7 @@ _COMMANDS = (
     ".mk",
     ".slurm",
     ".sbatch",
+    ".pbs",
     ".cmd",
     ".bat",
     ".ps1",

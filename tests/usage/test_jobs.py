@@ -172,3 +172,51 @@ def test_cards_stay_unknown(tmp_path: Path) -> None:
     )
     names = [finding.name for file in report.files for finding in file.findings]
     assert "mixed-precision-on-cpu" not in names
+
+
+STARTED = {
+    "the arguments of an image's entry point": (
+        {
+            "Dockerfile": 'FROM ours\nCOPY . /app\nENTRYPOINT ["python", "app/train.py"]\nCMD ["--config", "other.yaml"]\n',
+            "k8s/job.yaml": "apiVersion: batch/v1\nkind: Job\nspec:\n  template:\n    spec:\n      containers:\n"
+            "      - {name: a, args: [--config, run.yaml], resources: {limits: {cpu: '4'}}}\n",
+        },
+        4,
+    ),
+    "an image of the project by its name": (
+        {
+            "Dockerfile": 'FROM ours\nENTRYPOINT ["python", "app/train.py"]\n',
+            "go.sh": "docker build -t flock .\ndocker run --rm --cpus=3 flock --config run.yaml\n",
+        },
+        3,
+    ),
+    "a script that a service starts": (
+        {
+            "compose.yaml": "services:\n  fit:\n    image: ours\n    command: [sh, scripts/fit.sh]\n    cpus: 2\n",
+            "scripts/fit.sh": "#!/bin/sh\nexec python app/train.py --config run.yaml\n",
+        },
+        2,
+    ),
+    "a script of PBS": (
+        {"fit.pbs": "#!/bin/bash\n#PBS -l select=1:ncpus=6:mem=8gb\npython app/train.py\n"},
+        6,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", STARTED)
+def test_what_starts_the_program_on_the_way_is_followed(tmp_path: Path, case: str) -> None:
+    files, cpus = STARTED[case]
+    (message,) = too_many(project(tmp_path, **files))
+    assert f"may use {cpus} CPUs" in message
+
+
+def test_an_image_of_others_is_not_the_program(tmp_path: Path) -> None:
+    report = project(
+        tmp_path,
+        **{
+            "Dockerfile": 'FROM ours\nENTRYPOINT ["python", "app/train.py"]\n',
+            "go.sh": "docker build -t flock .\ndocker run --cpus=1 redis:7\n",
+        },
+    )
+    assert too_many(report) == []
