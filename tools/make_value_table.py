@@ -6,6 +6,7 @@ refused. Of a parameter that takes texts, every text in Keras's own source besid
 
     python tools/make_value_table.py ask ANSWERS/2.21.json         # with each release, its own interpreter
     python tools/make_value_table.py join ANSWERS/*.json           # write the table
+    python tools/make_value_table.py add ANSWERS/*.json            # put what these say into the table, beside all the rest
 """
 
 from __future__ import annotations
@@ -51,6 +52,17 @@ VALUES: dict[str, Any] = {
     "float-list": [2.0, 2.0],
 }
 """One value of each class that `cfgfix.code.tensorflow.values` tells apart."""
+OTHERS: dict[str, tuple[Any, ...]] = {
+    "below": (-3, -8, -90),
+    "more": (3, 4, 8, 64, 1000),
+    "float-minus": (-0.1, -2.5),
+    "float-part": (0.1, 0.25, 0.75, 0.9),
+    "float-whole": (3.0, 8.0, 64.0),
+    "float": (1.5, 3.5, 10.5),
+    "list": ([1, 1], [3], [2, 2, 2]),
+    "float-list": ([0.5, 0.5], [1.0], [2.0, 2.0, 2.0]),
+}
+"""Further values of a class: it is refused only where all of them are."""
 NEVER = frozenset(
     {"axis", "axes", "batch_axis", "feature_axis", "channel_axis", "attention_axes", "cache_dir", "class_id", "labels", "num_query_heads", "num_key_value_heads", "dims", "directory", "directories", "filename", "filepath", "log_dir", "model", "monitor", "name", "path",
      "separator", "target_shape", "input_shape", "batch_input_shape", "batch_shape", "shape", "seed", "input_dim", "input_length", "backup_dir", "root", "vocabulary", "kwargs", "class_names"}
@@ -210,6 +222,9 @@ def asked(probe: Probe, known: dict[str, list[str]]) -> dict[str, Any] | None:
         if (name in probe.base and callable(probe.base[name])) or (probe.only and name not in probe.only):
             continue
         answers = {kind: probe.error(**{name: listed(name, value)}) for kind, value in VALUES.items()}
+        for kind, others in OTHERS.items():
+            if answers[kind] and not all(probe.error(**{name: value}) for value in others):
+                answers[kind] = ""
         entry: dict[str, Any] = {}
         words: list[str] = []
         if answers["text"]:
@@ -259,7 +274,7 @@ def accepted_words(probe: Probe, name: str, known: dict[str, list[str]]) -> tupl
             return [], ""
         return [word for word in known[kind] if not probe.error(**{name: listed(name, word)})], ""
     if not isinstance(usual, str) and name not in (
-        "padding", "data_format", "interpolation", "mode", "reduction", "label_mode", "color_mode", "labels", "subset", "truncating",
+        "padding", "data_format", "interpolation", "mode", "method", "pooling_type", "compression", "format", "pad_mode", "alg", "reduction", "label_mode", "color_mode", "labels", "subset", "truncating",
     ):  # fmt: skip
         return [], ""
     candidates = [*([usual] if isinstance(usual, str) else []), *words_beside(probe.make), *COMMON]
@@ -598,6 +613,87 @@ def function_probes(folder: str) -> Iterator[Probe]:
     )
 
 
+def operation_probes() -> Iterator[Probe]:
+    """Yield functions that work on tensors, and strategies: each parameter that has no tensor is asked about."""
+    import tensorflow as tf
+
+    picture = tf.cast(tf.fill([8, 8, 3], 7), tf.uint8)
+    png, jpeg = tf.io.encode_png(picture), tf.io.encode_jpeg(picture)
+    tensors: dict[str, Callable[[], Any]] = {
+        "image": lambda: tf.fill([8, 8, 3], 0.5), "images": lambda: tf.fill([2, 8, 8, 3], 0.5), "img1": lambda: tf.fill([2, 16, 16, 3], 0.5), "img2": lambda: tf.fill([2, 16, 16, 3], 0.4),
+        "im1": lambda: tf.fill([2, 8, 8, 3], 0.5), "im2": lambda: tf.fill([2, 8, 8, 3], 0.4), "a": lambda: tf.fill([2, 8, 8, 3], 0.5), "b": lambda: tf.fill([2, 8, 8, 3], 0.4),
+        "boxes": lambda: tf.constant([[0.0, 0.0, 1.0, 1.0]]), "scores": lambda: tf.constant([0.9]), "box_indices": lambda: tf.constant([0]), "boxes_1": lambda: tf.constant([[0.0, 0.0, 1.0, 1.0]]),
+        "features": lambda: tf.fill([2, 4], 0.5), "logits": lambda: tf.fill([2, 4], 0.5), "labels": lambda: tf.fill([2, 4], 0.25), "x": lambda: tf.fill([2, 4], 0.5), "value": lambda: tf.fill([2, 4], 0.5), "t": lambda: tf.fill([2, 4], 0.5),
+        "predictions": lambda: tf.fill([2, 4], 0.5), "targets": lambda: tf.constant([1, 2]), "contents": lambda: png, "records": lambda: tf.constant(["1,2"]), "record_defaults": lambda: [[0], [0]], "input_bytes": lambda: tf.constant([b"abcd"]),
+        "out_type": lambda: tf.uint8, "seed": lambda: (1, 2), "signals": lambda: tf.fill([64], 0.5), "input": lambda: tf.fill([2, 8, 8, 1], 0.5), "filters": lambda: tf.fill([3, 3, 1, 2], 0.1), "audio": lambda: tf.fill([64, 1], 0.5), "sample_rate": lambda: 8000,
+    }  # fmt: skip
+    plain: dict[str, Any] = {
+        "size": [4, 4], "crop_size": [4, 4], "method": None, "max_delta": 0.2, "lower": 0.5, "upper": 5000.0, "delta": 0.1, "gamma": 1.0, "gain": 1.0, "central_fraction": 0.5, "contrast_factor": 1.5,
+        "saturation_factor": 1.5, "jpeg_quality": 50, "min_jpeg_quality": 0, "max_jpeg_quality": 100, "max_val": 1.0, "rate": 0.5, "shape": [3], "padding": "SAME", "strides": 1, "ksize": 2, "pooling_type": "MAX", "window_shape": [2, 2],
+        "max_output_size": 1, "offset_height": 1, "offset_width": 1, "target_height": 4, "target_width": 4, "k": 1, "depth_radius": 1, "block_size": 2, "dtype": "float32", "alpha": 0.5, "lam": 1.0, "minval": 0, "maxval": 4, "num_packs": 1,
+        "frame_length": 4, "frame_step": 2, "num_samples": 2,
+    }  # fmt: skip
+    own: dict[str, dict[str, Any]] = {
+        "image.decode_jpeg": {"contents": lambda: jpeg}, "io.decode_jpeg": {"contents": lambda: jpeg}, "image.decode_and_crop_jpeg": {"contents": lambda: jpeg, "crop_window": [0, 0, 4, 4]}, "io.decode_and_crop_jpeg": {"contents": lambda: jpeg, "crop_window": [0, 0, 4, 4]},
+        "image.encode_jpeg": {"image": lambda: picture}, "io.encode_jpeg": {"image": lambda: picture}, "image.encode_png": {"image": lambda: picture}, "io.encode_png": {"image": lambda: picture}, "image.resize": {"method": "bilinear"},
+        "image.random_crop": {"value": lambda: tf.fill([8, 8, 3], 0.5), "size": [4, 4, 3]}, "nn.pool": {"input": lambda: tf.fill([2, 8, 8, 1], 0.5)}, "nn.space_to_depth": {}, "nn.dropout": {}, "nn.local_response_normalization": {},
+        "image.crop_and_resize": {"image": lambda: tf.fill([2, 8, 8, 3], 0.5)}, "image.extract_patches": {"sizes": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "rates": [1, 1, 1, 1], "padding": "VALID"},
+        "random.stateless_uniform": {"shape": [3]}, "random.categorical": {}, "random.gamma": {}, "random.uniform": {"minval": 0.0, "maxval": 1.0},
+    }  # fmt: skip
+    unasked = {
+        "out_type", "name", "num_classes", "crop_window", "sizes", "window_shape", "size", "dtype", "output_dtype", "index_type", "output_type", "alg", "dct_method", "density_unit", "format", "field_delim",
+        "select_cols", "means", "stddevs", "minvals", "maxvals", "data_format", "dim",
+    }  # fmt: skip
+    """What the tensor decides, or takes words that stand in no Python source."""
+    for package in ("image", "io", "nn", "random", "signal", "audio"):
+        module = getattr(tf, package)
+        for name in dir(module):
+            make = getattr(module, name)
+            if (
+                name.startswith("_")
+                or inspect.isclass(make)
+                or not callable(make)
+                or "file" in name
+                or "suppression" in name
+                or "top_k" in name
+            ):
+                continue
+            try:
+                taken = [
+                    item.name
+                    for item in inspect.signature(make).parameters.values()
+                    if item.default is item.empty and item.kind is item.POSITIONAL_OR_KEYWORD
+                ]
+            except (TypeError, ValueError):
+                continue
+            given = own.get(f"{package}.{name}", {})
+            base = {
+                item: given.get(item, tensors.get(item, plain.get(item)))
+                for item in (*taken, *(item for item in given if item not in taken))
+            }
+            if any(value is None for value in base.values()) and "method" not in base:
+                continue
+            if package == "nn" and name not in ("dropout", "leaky_relu"):
+                base = {**base, **({"input": tensors["input"]} if "input" in base else {})}
+            asked_of = tuple(
+                item
+                for item in parameters(f"tensorflow.{package}.{name}", make)
+                if item not in unasked | tensors.keys()
+            )
+            if asked_of:
+                yield Probe(f"tensorflow.{package}.{name}", base, lambda _made: None, make, asked_of)
+    for name, base in (
+        ("distribute.MirroredStrategy", {"devices": ["/cpu:0"]}),
+        ("distribute.OneDeviceStrategy", {"device": "/cpu:0"}),
+        ("distribute.NcclAllReduce", {}),
+        ("distribute.HierarchicalCopyAllReduce", {}),
+        ("distribute.ReductionToOneDevice", {}),
+    ):
+        yield Probe(
+            f"tensorflow.{name}", base, lambda _made: None, getattr(tf.distribute, name.rpartition(".")[2])
+        )
+
+
 HANGS = {
     "tensorflow.data.Dataset.batch {'num_parallel_calls': False}",
     "tensorflow.data.Dataset.batch {'num_parallel_calls': -2}",
@@ -634,6 +730,7 @@ def work(only: list[str]) -> None:
             lambda: callback_probes(folder),
             model_probes,
             lambda: function_probes(folder),
+            operation_probes,
             layer_probes,
         ]
         for probe in (probe for group in groups for probe in group()):
@@ -741,7 +838,11 @@ def main() -> int:
     if sys.argv[1:2] == ["work"]:
         work(sys.argv[2:])
         return 0
-    text = json.dumps(join(sys.argv[2:]), separators=(",", ":")).replace('}},"', '}},\n"') + "\n"
+    made = join(sys.argv[2:])
+    if sys.argv[1:2] == ["add"]:
+        kept = json.loads(TARGET.read_text(encoding="utf-8"))
+        made = {**kept, "calls": dict(sorted({**kept["calls"], **made["calls"]}.items()))}
+    text = json.dumps(made, separators=(",", ":")).replace('}},"', '}},\n"') + "\n"
     TARGET.write_text(text, encoding="utf-8")
     print(f"{TARGET}: {len(text)} bytes")
     return 0

@@ -177,7 +177,7 @@ class Sinks:
             return
         name = self.objects.canonical(name)
         signature = self.api.constructor(name)
-        order = signature.positions(self.api.newest) if signature is not None else ()
+        order = self.api.order(name) if call.args else ()
         given = call.args
         if (
             call.receiver is None

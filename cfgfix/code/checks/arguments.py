@@ -26,7 +26,7 @@ from cfgfix.code.model.hit import Calls, Hit
 from cfgfix.code.model.nodes import Collection, Expr, Literal, Unary
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.values import Site
-from cfgfix.code.tensorflow.api import Signature
+from cfgfix.code.tensorflow.api import Api
 from cfgfix.code.tensorflow.contradictions import contradictions
 from cfgfix.code.tensorflow.objects import Objects, load
 from cfgfix.code.tensorflow.refusals import Refusal
@@ -105,7 +105,7 @@ def contradicting_constants(program: Program) -> Iterator[Hit]:
             continue
         seen.add(place)
         name = objects.canonical(site.name)
-        given = _given(table.constructor(name), site, table.newest)
+        given = _given(table, name, site)
         if not given or not _counts(program, site):
             continue
         known = {key: value for key, expr in given.items() if (value := _plain_items(expr)) is not _ABSENT}
@@ -131,10 +131,10 @@ def contradicting_constants(program: Program) -> Iterator[Hit]:
             )
 
 
-def _given(signature: Signature | None, site: Site, release: int) -> dict[str, Expr]:
+def _given(table: Api, name: str, site: Site) -> dict[str, Expr]:
     """Return the arguments of a call by their parameters."""
     call = site.call
-    order = signature.positions(release) if signature is not None and not call.opaque else ()
+    order = table.order(name) if call.args and not call.opaque else ()
     found = dict(zip(order, call.args, strict=False))
     found.update((key, value) for key, value in call.keywords if key is not None)
     return found
@@ -159,11 +159,8 @@ def says(refusal: Refusal) -> str:
 def _refused(program: Program, site: Site, name: str) -> Iterator[tuple[str, Expr, Refusal]]:
     """Yield the arguments of a call that are constants and refused."""
     table, judge = api(program), refusals(program)
-    signature = table.constructor(name)
-    if signature is None:
-        return
     call = site.call
-    order = () if call.opaque else signature.positions(table.newest)
+    order = () if call.opaque or not call.args else table.order(name)
     given: list[tuple[str, Expr]] = list(zip(order, call.args, strict=False))
     given += [(key, value) for key, value in call.keywords if key is not None]
     names = {key for key, _ in given}

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from cfgfix.code.checks.common import COMPILED, bound_once, few_turns, in_tests, tensorflow_alias
+from cfgfix.code.checks.counters import counter_of
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, hot_paths, inside
 from cfgfix.code.inference.releases import IMPORTS
@@ -214,7 +215,7 @@ class _Turns:
         names: set[str] = set()
         for event in scope.events():
             if event.kind == "for" and event.bodies and event.bodies[0][0] in self.loops:
-                name = _counter(event)
+                name = counter_of(event)
                 if name is not None:
                     found[name] = COUNTER
             if event.kind in ("augment", "assign") and self._within(event.block):
@@ -488,34 +489,6 @@ class _Turns:
         if isinstance(value, Collection):
             return bool(value.kind == "list")
         return bool(isinstance(value, Call) and is_name(value.func, "list"))
-
-
-def _counter(event: Event) -> str | None:
-    """Return the name that a `for` over `range` or `enumerate` counts with, or None."""
-    value = event.value
-    if value is None or not isinstance(value, Call):
-        return None
-    call = value
-    name = (dotted(call.func) or "").rpartition(".")[2]
-    if name in ("tqdm", "track") and call.args and isinstance(call.args[0], Call):
-        call = call.args[0]
-        name = (dotted(call.func) or "").rpartition(".")[2]
-    target = event.targets[0]
-    if (
-        name in ("range", "trange")
-        and isinstance(target, Name)
-        and (isinstance(call.func, Name) or name == "trange")
-    ):
-        return str(target.name)
-    if (
-        name == "enumerate"
-        and isinstance(call.func, Name)
-        and isinstance(target, Collection)
-        and target.items
-        and isinstance(target.items[0], Name)
-    ):
-        return str(target.items[0].name)
-    return None
 
 
 def check(program: Program) -> Iterable[Hit]:

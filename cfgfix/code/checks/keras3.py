@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from cfgfix.code.checks.api import head, methods, of_others, overridden
 from cfgfix.code.checks.common import bound_once
+from cfgfix.code.checks.counters import is_count
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.releases import (
     IMPORTS,
@@ -28,7 +29,7 @@ from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.summary_builder import MAX_TEXT
 from cfgfix.code.model.values import Constant, Instance, Made, Site, Value, alternatives
-from cfgfix.core.records import dataclass
+from cfgfix.core.records import dataclass, replace
 
 NEEDLES = IMPORTS
 _MODELS = frozenset({"keras.Model", "keras.Sequential"})
@@ -120,15 +121,17 @@ class _End:
     Attributes:
         text: What it ends with for certain.
         whole: Whether that is all of it.
+        number: Whether a number stands before it.
     """
 
     text: str
     whole: bool
+    number: bool = False
 
     def may_end(self, endings: tuple[str, ...]) -> bool:
         """Tell whether the text may have one of some endings."""
         return self.text.endswith(endings) or (
-            not self.whole and any(item.endswith(self.text) for item in endings)
+            not self.whole and not self.number and any(item.endswith(self.text) for item in endings)
         )
 
 
@@ -151,26 +154,49 @@ def _end(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0)
         value = str(expr.value) if type(expr.value) is int else expr.value
         return _End(value, True) if isinstance(value, str) and 0 < len(value) < MAX_TEXT else None
     if isinstance(expr, FString):
-        return _End(expr.tail, False) if expr.tail else None
+        return _End(expr.tail, False, _after_number(expr, scope)) if expr.tail else None
     if isinstance(expr, Name):
         bound = bound_once(scope, expr.name, block)
         return _end(program, *bound, depth + 1) if bound is not None else None
     if isinstance(expr, Binary):
-        return _of_operator(expr, inner)
+        return _of_operator(expr, scope, inner)
     return _of_call(program, expr, scope, inner) if isinstance(expr, Call) else None
 
 
-def _of_operator(expr: Binary, inner: _Inner) -> _End | None:
+def _after_number(expr: FString, scope: Scope) -> bool:
+    """Tell whether the last part of a formatted text, before its end, is a number."""
+    before = expr.pieces[-2] if len(expr.pieces) > 1 else ""
+    if isinstance(before, str):
+        return False
+    number, written = before
+    return bool(written and written[-1] in "dfeg") or is_count(expr.parts[number], scope)
+
+
+def _ends_in_count(expr: Expr, scope: Scope) -> bool:
+    """Tell whether a text ends in a number that a loop counts."""
+    if isinstance(expr, Binary) and expr.operator == "+":
+        return _ends_in_count(expr.right, scope)
+    if not isinstance(expr, Call):
+        return False
+    return is_name(expr.func, "str") and len(expr.args) == 1 and is_count(expr.args[0], scope)
+
+
+def _of_operator(expr: Binary, scope: Scope, inner: _Inner) -> _End | None:
     if expr.operator == "%":
         left = inner(expr.left)
-        return _behind(left, _CONVERSION) if left is not None else None
+        end = _behind(left, _CONVERSION) if left is not None else None
+        found = _CONVERSION.findall(left.text)[-1:] if left is not None else []
+        counts = bool(found) and found[0][-1] in "dioxXeEfFgG"
+        return replace(end, number=True) if end is not None and not end.whole and counts else end
     right = inner(expr.right) if expr.operator in "+/" else None
     if right is None or not right.whole:
         return right
     if expr.operator == "/":
         return _in_folder(right)
     left = inner(expr.left)
-    return _End(left.text + right.text, left.whole) if left is not None else _End(right.text, False)
+    if left is None:
+        return _End(right.text, False, _ends_in_count(expr.left, scope))
+    return _End(left.text + right.text, left.whole, left.number)
 
 
 def _of_call(program: Program, call: Call, scope: Scope, inner: _Inner) -> _End | None:
@@ -178,7 +204,9 @@ def _of_call(program: Program, call: Call, scope: Scope, inner: _Inner) -> _End 
         base = inner(call.receiver)
         if base is None or "{{" in base.text or "}}" in base.text:
             return None
-        return _behind(base, re.compile(r"\{[^{}]*\}"))
+        end = _behind(base, re.compile(r"\{[^{}]*\}"))
+        counts = bool(call.args) and not call.keywords and all(is_count(item, scope) for item in call.args)
+        return replace(end, number=True) if end is not None and not end.whole and counts else end
     if not call.args or call.keywords or call.opaque:
         return None
     name = program.static_name(call.func, scope) or ""

@@ -7,6 +7,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from cfgfix.code.tensorflow.calls import Calls
+from cfgfix.code.tensorflow.calls import load as load_calls
 from cfgfix.code.tensorflow.requirement import Requirement
 from cfgfix.core.records import dataclass
 
@@ -169,6 +171,7 @@ class Api:
         self._parameters: Mapping[str, Mapping[str, Any]] = data["parameters"]
         self._bases: Sequence[Mapping[str, int]] = data["bases"]
         self._signatures: dict[str, Signature | None] = {}
+        self._calls: Calls | None = None
         self._words: Mapping[str, Any] | None = None
         self._deprecated: Mapping[str, tuple[int, str]] = data["deprecated"]
         self._arguments: Mapping[str, Mapping[str, int]] = data["deprecated_arguments"]
@@ -407,6 +410,19 @@ class Api:
                 None if entry is None or not entry["known"] else self._signature(name, entry)
             )
         return self._signatures[name]
+
+    def order(self, name: str) -> tuple[str, ...]:
+        """Return the parameters of a callable that go by position in the newest release asked for.
+
+        Nothing where no table can tell.
+        """
+        signature = self.constructor(name)
+        if signature is not None:
+            return signature.positions(self.newest)
+        if self._calls is None:
+            self._calls = load_calls()
+        found = self._calls.parameters(name)
+        return found.positional if found is not None else ()
 
     def _signature(self, name: str, entry: Mapping[str, Any]) -> Signature:
         own: Mapping[str, int] = entry["names"]

@@ -1,0 +1,55 @@
+"""Names that loops of Python count with."""
+
+from __future__ import annotations
+
+from cfgfix.code.model.expressions import dotted
+from cfgfix.code.model.nodes import Binary, Call, Collection, Expr, Literal, Name
+from cfgfix.code.model.summary import Event, Scope
+
+
+def counter_of(event: Event) -> str | None:
+    """Return the name that a `for` over `range` or `enumerate` counts with, or None."""
+    value = event.value
+    if value is None or not isinstance(value, Call):
+        return None
+    call = value
+    name = (dotted(call.func) or "").rpartition(".")[2]
+    if name in ("tqdm", "track") and call.args and isinstance(call.args[0], Call):
+        call = call.args[0]
+        name = (dotted(call.func) or "").rpartition(".")[2]
+    target = event.targets[0]
+    if (
+        name in ("range", "trange")
+        and isinstance(target, Name)
+        and (isinstance(call.func, Name) or name == "trange")
+    ):
+        return str(target.name)
+    if (
+        name == "enumerate"
+        and isinstance(call.func, Name)
+        and isinstance(target, Collection)
+        and target.items
+        and isinstance(target.items[0], Name)
+    ):
+        return str(target.items[0].name)
+    return None
+
+
+def is_count(expr: Expr, scope: Scope) -> bool:
+    """Tell whether an expression is a number that a loop counts, or made of such."""
+    if isinstance(expr, Literal):
+        return type(expr.value) in (int, float)
+    if isinstance(expr, Binary):
+        return expr.operator in _OPERATORS and is_count(expr.left, scope) and is_count(expr.right, scope)
+    if not isinstance(expr, Name):
+        return False
+    bound = [event for event in scope.binding(expr.name) if event.kind != "augment"]
+    return bool(bound) and all(
+        (event.kind == "for" and counter_of(event) == expr.name)
+        or (event.kind == "assign" and isinstance(event.value, Literal) and is_count(event.value, scope))
+        for event in bound
+    )
+
+
+_OPERATORS = frozenset({"+", "-", "*", "//", "/", "%", "**"})
+"""Operators that make a number of numbers."""
