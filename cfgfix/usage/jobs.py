@@ -304,7 +304,10 @@ class Image:
     command: tuple[str, ...]
 
     def words(self, entry: list[str], arguments: list[str]) -> list[str]:
-        """Return the words that are run where an entry point and arguments are given, or none of them."""
+        """Return the words that are run.
+
+        The image stands in for an entry point or arguments that are not given.
+        """
         if entry:
             return [*entry, *arguments]
         return [*self.entry, *(arguments or self.command)]

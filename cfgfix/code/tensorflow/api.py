@@ -412,9 +412,9 @@ class Api:
         return self._signatures[name]
 
     def order(self, name: str) -> tuple[str, ...]:
-        """Return the parameters of a callable that go by position in the newest release asked for.
+        """Return the parameters of a callable that go by position.
 
-        Nothing where no table can tell.
+        Those of the newest release asked for; nothing where no table can tell.
         """
         signature = self.constructor(name)
         if signature is not None:
