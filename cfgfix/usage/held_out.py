@@ -67,11 +67,12 @@ def _pairs(runs: ConfigRuns) -> Iterator[tuple[KeyPath, KeyPath]]:
     trained: dict[tuple[str, ...], KeyPath] = {}
     held: dict[tuple[str, ...], KeyPath] = {}
     for path, entry in runs.entries.items():
-        if entry.kind != "scalar" or not isinstance(entry.data, str) or not re.search(r"[/\\.]", entry.data):
+        if entry.kind != "scalar" or entry.type is not str:
             continue
         words = [word for step in path for word in (*_words(step), "/")]
         sides = [word for word in words if word in _TRAINED or word in _HELD]
-        if sides:
+        # Its value is looked at last: what is said of any other stays the same with another one.
+        if sides and re.search(r"[/\\.]", entry.data):
             shape = tuple("*" if word in _TRAINED or word in _HELD else word for word in words)
             (trained if sides[-1] in _TRAINED else held).setdefault(shape, path)
     for shape, path in held.items():
