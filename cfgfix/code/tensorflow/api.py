@@ -148,6 +148,8 @@ class Unknown:
         return self.renamed or self.near
 
 
+_GET = ("identifier",)
+"""What `get` of each module of Keras takes."""
 _TOP = {"keras.Layer": "keras.layers.Layer"}
 """Classes that stand at the top of Keras as well."""
 _RENAMED = {"lr": "learning_rate", "experimental_steps_per_execution": "steps_per_execution"}
@@ -419,6 +421,9 @@ class Api:
         signature = self.constructor(name)
         if signature is not None:
             return signature.positions(self.newest)
+        if name.startswith("keras.") and name.endswith(".get"):
+            # The tables of signatures leave out the modules of Keras that hold functions.
+            return _GET
         if self._calls is None:
             self._calls = load_calls()
         found = self._calls.parameters(name)
