@@ -94,7 +94,7 @@ def diagnose(
     from cfgfix.output.diagnosis import render
 
     need_tensorflow()
-    subject = subject_of(config, options)
+    subject = diagnosed_subject(config, options)
     with progress_line(quiet=options["quiet"]) as show:
         found = diagnose(subject, show)
     data = form_of(found, config, options)
@@ -131,7 +131,7 @@ def form_of(found: Sequence[Any], config: str | None, options: dict[str, Any]) -
     return form
 
 
-def subject_of(config: str | None, options: dict[str, Any]) -> Any:
+def diagnosed_subject(config: str | None, options: dict[str, Any]) -> Any:
     """Return what the options say is to be diagnosed."""
     from cfgfix.diagnose.checks import Subject
     from cfgfix.settings.reader import discover

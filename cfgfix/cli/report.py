@@ -43,10 +43,10 @@ def report(*, folder: str, config: str | None, tune: bool, **options: Any) -> No
     parts, as `diagnose` and `profile` give it. 0: no problem; 1: a check failed or a verdict names a problem; 2: wrong use;
     3: your code failed in a profile; 4: a fault in cfgfix.
     """
-    from cfgfix.cli.diagnose import subject_of
+    from cfgfix.cli.diagnose import diagnosed_subject
 
     need_tensorflow()
-    subject = subject_of(config, options)
+    subject = diagnosed_subject(config, options)
     with progress_line(quiet=options["quiet"]) as show:
         work = _Work(folder, config, subject, options, show)
         for name, run in (

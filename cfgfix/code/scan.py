@@ -27,7 +27,7 @@ from cfgfix.code.inference.expected_errors import is_caught, is_wanted
 from cfgfix.code.inference.flow.flow import Flow
 from cfgfix.code.inference.flow.run import MAX_WAYS
 from cfgfix.code.inference.guards import behind_a_default, never_reached
-from cfgfix.code.inference.releases import requirement_of
+from cfgfix.code.inference.references import requirement_of
 from cfgfix.code.model.given import Given, Replaced, UnderConfigs, put_in_place
 from cfgfix.code.model.hit import Hit, Way
 from cfgfix.code.model.nodes import Place

@@ -157,7 +157,9 @@ def read_padding(dataset: Any, *, batches: int = 50, seconds: float = 1.0) -> Pa
                     continue
                 cells += int(tf.size(part))
                 if name in sequences:
-                    _add(sequences[name], np.asarray(part), {key: np.asarray(parts[key]) for key in tellers})
+                    _add_lengths(
+                        sequences[name], np.asarray(part), {key: np.asarray(parts[key]) for key in tellers}
+                    )
             seen += 1
             if seen >= batches or time.perf_counter() - begin > seconds:
                 break
@@ -190,7 +192,7 @@ def _names(element: Any, path: tuple[object, ...] = ()) -> Iterator[tuple[object
         yield path
 
 
-def _add(component: _Component, values: npt.NDArray[Any], told: dict[str, npt.NDArray[Any]]) -> None:
+def _add_lengths(component: _Component, values: npt.NDArray[Any], told: dict[str, npt.NDArray[Any]]) -> None:
     lengths = content_lengths(values)
     component.content.append(lengths)
     component.padded.append(values.shape[1])

@@ -6,17 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from cfgfix.code.inference.custom_objects import refusals
+from cfgfix.code.inference.eras import for_others, where_keras_known, where_known, written_for_one
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.interpreter.objects import ConfigKey, Mapping, Scalar, Sequence, Value
-from cfgfix.code.inference.releases import (
-    for_others,
-    keras_is_two,
-    keras_of_release,
-    refused_by_three,
-    where_keras_known,
-    where_known,
-    written_for_one,
-)
+from cfgfix.code.inference.references import keras_is_two
+from cfgfix.code.inference.releases import keras_of_release, refused_by_three
 from cfgfix.code.model.nodes import Binary
 from cfgfix.code.tensorflow.contradictions import contradictions
 from cfgfix.code.tensorflow.refusals import Refusals, near_word

@@ -213,7 +213,7 @@ class Host:
             return None
         omega = loading.how in ("omegaconf", "hydra")
         flavour = "omegaconf" if omega else "dict"
-        maker = Maker(path, keys, flavour, self.given, filled=bool(loading.loader.get("filled")))
+        maker = ValueMaker(path, keys, flavour, self.given, filled=bool(loading.loader.get("filled")))
         maker.repair(root, [item for item in self.repairs if item.file == path])
         made = maker.value(root)
         if several is not None and isinstance(made, Sequence):
@@ -302,7 +302,7 @@ def loader_name(loading: Loading) -> str:
     return name
 
 
-class Maker:
+class ValueMaker:
     """Values of a run from the entries of a config file."""
 
     def __init__(

@@ -17,7 +17,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.values import alternatives
-from cfgfix.code.inference.releases import api
+from cfgfix.code.inference.references import api
 from cfgfix.code.tensorflow.api import Api, Signature
 from cfgfix.code.tensorflow.objects import Objects, load
 from cfgfix.core.records import dataclass

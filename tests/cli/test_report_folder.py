@@ -137,7 +137,7 @@ def test_what_cannot_run_is_told_and_the_rest_runs(cfgfix, project):
 
 def test_the_search_is_that_of_tune(project, monkeypatch):
     from cfgfix.cli import report
-    from cfgfix.cli.diagnose import subject_of
+    from cfgfix.cli.diagnose import diagnosed_subject
     from cfgfix.diagnose import search
 
     plans = []
@@ -152,7 +152,7 @@ def test_the_search_is_that_of_tune(project, monkeypatch):
     options = dict.fromkeys(("data_path", "step", "hardware", "step_ms", "config_loader"))
     options |= {"dataset": "mine:good", "batch_size": 16, "source_roots": (".",), "batches": 20, "time_limit": 60.0, "no_storage": True}  # fmt: skip
     work = report._Work(
-        "out", "train.yaml", subject_of("train.yaml", options), options, lambda what, share: None
+        "out", "train.yaml", diagnosed_subject("train.yaml", options), options, lambda what, share: None
     )
     work.attempt("search", work.search)
     work.finish()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import bound_once, in_tests, method_of
-from cfgfix.code.inference.releases import written_for_one
+from cfgfix.code.checks.bindings import bound_once
+from cfgfix.code.checks.common import in_tests
+from cfgfix.code.checks.models import method_of
+from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text
 from cfgfix.code.model.hit import Hit, hit_at
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Expr, Literal, Name, Subscript, Unary

@@ -4,36 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import number, only_tried, tensorflow_alias
+from cfgfix.code.checks.common import is_library_demo, tensorflow_alias
+from cfgfix.code.checks.guarded_calls import number
 from cfgfix.code.checks.optimizers import first_new
+from cfgfix.code.inference.eras import (
+    admits_one,
+    asked_for,
+    before_the_table,
+    eras,
+    is_old,
+    missing_names,
+    uses_two,
+    where_keras_known,
+    where_known,
+    written_for_one,
+)
 from cfgfix.code.inference.guards import expects_absence
-from cfgfix.code.inference.releases import (
-    IMPORTS,
+from cfgfix.code.inference.references import (
     NEVER_IN_TWO,
     Reference,
     absence_expected,
-    admits_one,
     api,
-    as_written,
-    asked_for,
-    before_the_table,
     bound_twice,
-    doubtful,
-    eras,
-    is_old,
+    is_doubtful,
     keras_is_two,
-    keras_of_release,
-    missing,
-    missing_names,
     public_name,
     references,
-    uses_two,
+)
+from cfgfix.code.inference.releases import (
+    IMPORTS,
+    as_written,
+    keras_of_release,
+    missing,
     values_of,
-    where_keras_known,
-    where_known,
     with_old_releases,
     with_other_releases,
-    written_for_one,
 )
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text
 from cfgfix.code.model.hit import Calls, Hit, Rewrite, hit_at
@@ -358,7 +363,7 @@ def deprecated(program: Program) -> Iterator[Hit]:
             found is None
             or not found[0] & table.newest
             or reference.presence.name.startswith("tensorflow.feature_column")
-            or doubtful(program, reference)
+            or is_doubtful(program, reference)
         ):
             continue
         new = found[1]
@@ -392,7 +397,7 @@ def autotune_moved(program: Program) -> Iterator[Hit]:
             or reference.expr is None
             or not table.has_now(new)
             or absence_expected(reference)
-            or doubtful(program, reference)
+            or is_doubtful(program, reference)
         ):
             continue
         yield Hit(
@@ -673,7 +678,7 @@ def _loses_rate(site: Site) -> bool:
     calls = [call for scope in site.scope.module.summary.scopes for call in scope.calls]
     if any((dotted(call.func) or "").rpartition(".")[2] in _SET_RATES for call in calls):
         return False
-    return not only_tried(site.scope, site.call.block)
+    return not is_library_demo(site.scope, site.call.block)
 
 
 _DEFAULTS = {"SGD": 0.01, "Lion": 0.0001}

@@ -7,19 +7,15 @@ from typing import Any
 
 from cfgfix.code.checks.api import head, of_others, overridden
 from cfgfix.code.inference.custom_objects import refusals
+from cfgfix.code.inference.eras import asked_for, where_keras_known, written_for_one
 from cfgfix.code.inference.guards import expects_absence
+from cfgfix.code.inference.references import api, bound_twice, keras_is_two
 from cfgfix.code.inference.releases import (
     IMPORTS,
-    api,
     as_written,
-    asked_for,
-    bound_twice,
-    keras_is_two,
     keras_of_release,
     of_other_releases,
     refused_by_three,
-    where_keras_known,
-    written_for_one,
 )
 from cfgfix.code.model.expressions import place_of, text
 from cfgfix.code.model.hit import Calls, Hit
@@ -46,7 +42,7 @@ def _objects(program: Program) -> Objects:
     return load()
 
 
-def _shown(program: Program, site: Site, name: str) -> str:
+def _name_in_file(program: Program, site: Site, name: str) -> str:
     """Return the name of what a call calls as its file writes it."""
     if name.startswith("keras."):
         return as_written(program, site.scope, name)
@@ -72,7 +68,7 @@ def refused_value(program: Program) -> Iterator[Hit]:
         seen.add(place)
         name = objects.canonical(site.name)
         found = list(_refused(program, site, name))
-        if found and _counts(program, site):
+        if found and _is_for_asked_releases(program, site):
             for parameter, expr, refusal in found:
                 yield Hit(
                     site.scope,
@@ -80,10 +76,10 @@ def refused_value(program: Program) -> Iterator[Hit]:
                     site.call.block,
                     entry=Calls(site),
                     values={
-                        "name": _shown(program, site, name),
+                        "name": _name_in_file(program, site, name),
                         "argument": parameter,
                         "value": text(expr, site.scope),
-                        "says": says(refusal),
+                        "says": refusal_text(refusal),
                         "asked": asked_for(table),
                     },
                     severity="error" if refusal.always else where_keras_known(table, "warning"),
@@ -105,8 +101,8 @@ def contradicting_constants(program: Program) -> Iterator[Hit]:
             continue
         seen.add(place)
         name = objects.canonical(site.name)
-        given = _given(table, name, site)
-        if not given or not _counts(program, site):
+        given = _arguments_by_parameter(table, name, site)
+        if not given or not _is_for_asked_releases(program, site):
             continue
         known = {key: value for key, expr in given.items() if (value := _plain_items(expr)) is not _ABSENT}
         unknown = given.keys() - known.keys()
@@ -124,14 +120,14 @@ def contradicting_constants(program: Program) -> Iterator[Hit]:
                 site.call.block,
                 entry=Calls(site),
                 values={
-                    "name": _shown(program, site, name),
+                    "name": _name_in_file(program, site, name),
                     "says": f"{found.says}{f': {found.error}' if found.error else ''}",
                 },
                 severity=severity,
             )
 
 
-def _given(table: Api, name: str, site: Site) -> dict[str, Expr]:
+def _arguments_by_parameter(table: Api, name: str, site: Site) -> dict[str, Expr]:
     """Return the arguments of a call by their parameters."""
     call = site.call
     order = table.order(name) if call.args and not call.opaque else ()
@@ -145,10 +141,10 @@ def _plain_items(expr: Expr) -> Any:
     if isinstance(expr, Collection) and expr.kind != "set":
         items = [_plain_items(item) for item in expr.items]
         return _ABSENT if any(item is _ABSENT for item in items) else items
-    return _plain(expr)
+    return _plain_constant(expr)
 
 
-def says(refusal: Refusal) -> str:
+def refusal_text(refusal: Refusal) -> str:
     """Return in words what happens and what is meant."""
     if refusal.is_word:
         meant = f" (did you mean '{refusal.meant}'?)" if refusal.meant else ""
@@ -169,7 +165,7 @@ def _refused(program: Program, site: Site, name: str) -> Iterator[tuple[str, Exp
         if parameter is None or (parameter.beside and names.isdisjoint(parameter.beside)):
             continue
         for item in _items(expr) if parameter.kind else (expr,):
-            value = _plain(item)
+            value = _plain_constant(item)
             refusal = judge.refusal_of(parameter, value) if value is not _ABSENT else None
             # A float for an integer has checks of its own.
             if refusal is not None and not (isinstance(value, float) and refusal.number == "integer"):
@@ -184,7 +180,7 @@ def _items(expr: Expr) -> Iterator[Expr]:
         yield expr
 
 
-def _plain(expr: Expr) -> Any:
+def _plain_constant(expr: Expr) -> Any:
     """Return the value of a plain constant, negative numbers included."""
     if isinstance(expr, Literal):
         return expr.value
@@ -198,7 +194,7 @@ def _plain(expr: Expr) -> Any:
     return _ABSENT
 
 
-def _counts(program: Program, site: Site) -> bool:
+def _is_for_asked_releases(program: Program, site: Site) -> bool:
     """Tell whether the releases asked for are what a call is for, and nothing around it is ready for it to raise."""
     scope, call = site.scope, site.call
     if site.name.startswith("keras.") and (

@@ -6,17 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.api import head
 from cfgfix.code.inference.entry_points import never_run, uncalled
+from cfgfix.code.inference.eras import asked_for, where_known, written_for_one
 from cfgfix.code.inference.guards import expects_absence
-from cfgfix.code.inference.releases import (
-    IMPORTS,
-    api,
-    asked_for,
-    bound_twice,
-    of_other_releases,
-    rebound,
-    where_known,
-    written_for_one,
-)
+from cfgfix.code.inference.references import api, bound_twice, rebound
+from cfgfix.code.inference.releases import IMPORTS, of_other_releases
 from cfgfix.code.model.hit import Hit, Rewrite, Step
 from cfgfix.code.model.nodes import Attribute, Name
 from cfgfix.code.model.program import Module, Program
@@ -81,7 +74,7 @@ def gone_name(program: Program) -> Iterator[Hit]:
                     uses.setdefault(expr.attribute, []).append((expr, scope, block))
         for last, places in uses.items():
             if last not in known:
-                known[last] = _fate(table, last)
+                known[last] = _fate_of_name(table, last)
             fate = known[last]
             if fate is not None:
                 yield from _gone_name(program, module, last, places, fate)
@@ -124,7 +117,7 @@ def _gone_name(
             "name": shown,
             "since": fate.since,
             "instead": f"; it was {instead}" if plain else f"; {instead} is the same" if instead else "",
-            "beside": _beside(table),
+            "beside": _numpy_text(table),
             "asked": asked_for(table),
         },
         severity=None if fate.always else where_known(table, "warning"),
@@ -141,7 +134,7 @@ def _gone_name(
     )
 
 
-def _fate(table: Api, last: str) -> _Fate | None:
+def _fate_of_name(table: Api, last: str) -> _Fate | None:
     """Return what becomes of a name with the releases of NumPy that may stand beside the TensorFlow asked for; None for nothing."""
     beside = _ranges(table)
     if not beside:
@@ -176,7 +169,7 @@ def _admitted(requirement: Requirement, low: Version, high: Version) -> list[Ver
     return [version for version in _RELEASES if low <= version < high and asked.admits(version)]
 
 
-def _beside(table: Api) -> str:
+def _numpy_text(table: Api) -> str:
     """Return in words which NumPy may be there."""
     if table.requirement.numpy:
         return f"{table.requirement.numpy} is asked for"

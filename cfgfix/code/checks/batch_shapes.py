@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import COMPILED, in_tests, upstream
+from cfgfix.code.checks.common import COMPILED, in_tests
+from cfgfix.code.checks.pipelines import upstream
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop
 from cfgfix.code.model.expressions import constant, dotted
 from cfgfix.code.model.hit import Hit, Rewrite, Step, at, hit_at

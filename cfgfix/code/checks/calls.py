@@ -6,20 +6,10 @@ import re
 from collections.abc import Iterator
 
 from cfgfix.code.checks.api import head, of_others, overridden
+from cfgfix.code.inference.eras import asked_for, where_known, written_for_one
 from cfgfix.code.inference.guards import expects_absence
-from cfgfix.code.inference.releases import (
-    IMPORTS,
-    api,
-    as_written,
-    asked_for,
-    bound_twice,
-    keras_is_two,
-    keras_of_release,
-    public_name,
-    where_known,
-    with_other_releases,
-    written_for_one,
-)
+from cfgfix.code.inference.references import api, bound_twice, keras_is_two, public_name
+from cfgfix.code.inference.releases import IMPORTS, as_written, keras_of_release, with_other_releases
 from cfgfix.code.model.expressions import dotted, place_of, text
 from cfgfix.code.model.hit import Calls as Entered
 from cfgfix.code.model.hit import Hit, Rewrite

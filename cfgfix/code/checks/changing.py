@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cfgfix.code.checks.common import COMPILED, bound_once, few_turns, in_tests, tensorflow_alias
+from cfgfix.code.checks.bindings import bound_once
+from cfgfix.code.checks.common import COMPILED, few_turns, in_tests, tensorflow_alias
 from cfgfix.code.checks.counters import counter_of
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, hot_paths, inside
@@ -188,7 +189,7 @@ class _Turns:
             and not few_turns(program, scope, number, FEW_TRACES - 1)
         ]
         self.block = block
-        self.counters = self._counted() if self.loops else {}
+        self.counters = self._loop_counters() if self.loops else {}
 
     def changing(self, expr: Expr) -> str | None:
         """Return in words how an expression differs from turn to turn, or None."""
@@ -205,10 +206,10 @@ class _Turns:
         found = self._number(expr, _DEPTH)
         return found or None
 
-    def _within(self, block: int) -> bool:
+    def _is_in_loop(self, block: int) -> bool:
         return any(inside(self.scope, block, loop) for loop in self.loops)
 
-    def _counted(self) -> dict[str, str]:
+    def _loop_counters(self) -> dict[str, str]:
         """Return the names that loops around the place count in Python."""
         scope = self.scope
         found: dict[str, str] = {}
@@ -218,7 +219,7 @@ class _Turns:
                 name = counter_of(event)
                 if name is not None:
                     found[name] = COUNTER
-            if event.kind in ("augment", "assign") and self._within(event.block):
+            if event.kind in ("augment", "assign") and self._is_in_loop(event.block):
                 names |= {target.name for target in event.targets if isinstance(target, Name)}
         # What the loop's body binds again, as `i = tf.constant(i)` does, is no longer the counter.
         found = {
@@ -239,7 +240,7 @@ class _Turns:
             if event.kind == "augment":
                 if event.extra not in _OPERATORS or not self._constant(value):
                     return False
-                raised = raised or self._within(event.block)
+                raised = raised or self._is_in_loop(event.block)
             elif (
                 event.kind == "assign"
                 and value is not None
@@ -251,7 +252,7 @@ class _Turns:
                     is_name(side, name) or self._constant(side) for side in sides
                 ):
                     return False
-                raised = raised or self._within(event.block)
+                raised = raised or self._is_in_loop(event.block)
             elif event.kind != "assign" or not self._constant(value):
                 return False
         return raised
@@ -307,7 +308,7 @@ class _Turns:
         if isinstance(expr, Name):
             if expr.name in self.counters:
                 return self.counters[expr.name]
-            bound = [event for event in self.scope.binding(expr.name) if self._within(event.block)]
+            bound = [event for event in self.scope.binding(expr.name) if self._is_in_loop(event.block)]
             if bound:
                 if len(bound) != 1 or bound[0].kind != "assign" or bound[0].value is None:
                     return None
@@ -407,7 +408,7 @@ class _Turns:
         return any(
             isinstance(part, Name)
             and any(
-                self._within(event.block) or (event.bodies and event.bodies[0][0] in self.loops)
+                self._is_in_loop(event.block) or (event.bodies and event.bodies[0][0] in self.loops)
                 for event in self.scope.binding(part.name)
             )
             for part in walk(expr, self.scope)
@@ -429,10 +430,12 @@ class _Turns:
         for scope, event in stores:
             if event.kind != "augment":
                 continue
-            if scope is self.scope and self._within(event.block):
+            if scope is self.scope and self._is_in_loop(event.block):
                 return True
             for site in self.program.flow.within(self.scope):
-                if self._within(site.call.block) and any(target.scope is scope for target in site.targets):
+                if self._is_in_loop(site.call.block) and any(
+                    target.scope is scope for target in site.targets
+                ):
                     return True
         return False
 
@@ -456,8 +459,8 @@ class _Turns:
         if not isinstance(expr, Name):
             return None
         bound = self.scope.binding(expr.name)
-        outside = [event for event in bound if not self._within(event.block)]
-        within = [event for event in bound if self._within(event.block)]
+        outside = [event for event in bound if not self._is_in_loop(event.block)]
+        within = [event for event in bound if self._is_in_loop(event.block)]
         if within:
             value = within[0].value
             if (
@@ -473,12 +476,12 @@ class _Turns:
         calls = [
             call
             for call in self.scope.calls
-            if call.receiver is not None and alike(call.receiver, expr) and self._within(call.block)
+            if call.receiver is not None and alike(call.receiver, expr) and self._is_in_loop(call.block)
         ]
         methods = {call.method for call in calls}
         if not methods & {"append", "extend", "insert"} or methods & {"clear", "pop", "popleft", "remove"}:
             return None
-        if any(event.kind == "delete" for event in self.scope.events() if self._within(event.block)):
+        if any(event.kind == "delete" for event in self.scope.events() if self._is_in_loop(event.block)):
             return None
         return _LONGER
 

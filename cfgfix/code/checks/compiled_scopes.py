@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import fits_eagerly, in_tests, kept_eager
+from cfgfix.code.checks.common import in_tests
+from cfgfix.code.checks.models import fits_eagerly, kept_eager
 from cfgfix.code.inference.conditions import asks_mode
 from cfgfix.code.inference.guards import unnegated
 from cfgfix.code.inference.hot_paths import GRAPH, PYTHON, Reach, hot_paths

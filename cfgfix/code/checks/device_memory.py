@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from cfgfix.code.checks.common import bound_once, flag, in_tests, value_named
+from cfgfix.code.checks.bindings import bound_once
+from cfgfix.code.checks.common import in_tests, value_named
+from cfgfix.code.checks.guarded_calls import flag
 from cfgfix.code.checks.moves import free_name
 from cfgfix.code.checks.runtime_start import (
     LIST_DEVICES,
@@ -157,7 +159,7 @@ def _limits_nothing(site: Site) -> bool:
 
 def growth_for_one(program: Program) -> Iterator[Hit]:
     """Memory growth for the first GPU only."""
-    if any(program.flow.named(*SET_VISIBLE)) or _environment(program, "CUDA_VISIBLE_DEVICES"):
+    if any(program.flow.named(*SET_VISIBLE)) or _environment_value(program, "CUDA_VISIBLE_DEVICES"):
         return
     several = {
         id(site.scope.module)
@@ -315,7 +317,7 @@ def _asked_before(scope: Scope, place: Place, expr: Expr) -> bool:
     )
 
 
-def _environment(program: Program, name: str) -> bool:
+def _environment_value(program: Program, name: str) -> bool:
     return any(
         found == name
         for module in program.modules
@@ -329,7 +331,7 @@ def whole_memory(program: Program) -> Iterator[Hit]:
     if any(program.flow.named(*SET_GROWTH, *SET_LIMIT, *SET_VISIBLE)):
         return
     if any(
-        _environment(program, name)
+        _environment_value(program, name)
         for name in ("CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_ALLOCATOR")
     ):
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import method_of
+from cfgfix.code.checks.models import method_of
 from cfgfix.code.checks.runtime_start import SET_THREADS, SET_VISIBLE, in_try
 from cfgfix.code.inference.environment import environment_of
 from cfgfix.code.inference.hot_paths import inside

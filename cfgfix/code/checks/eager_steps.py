@@ -12,15 +12,15 @@ from cfgfix.code.checks.common import (
     few_turns,
     in_tests,
     inside_function,
-    kept_eager,
     never_entered,
     short,
     stops,
     tensorflow_alias,
 )
+from cfgfix.code.checks.models import kept_eager
 from cfgfix.code.checks.step_loops import APPLY_GRADIENTS, applies_gradients, outermost_name
+from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
-from cfgfix.code.inference.releases import written_for_one
 from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import constant, dotted, is_name, text
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
@@ -140,7 +140,7 @@ def _tapes_in_loops(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hi
         scope = tape.scope
         loop = innermost_loop(scope, tape.call.block)
         while loop is not None and (
-            _once(scope, loop) or few_turns(program, scope, loop) or _over_models(scope, loop)
+            _has_one_turn(scope, loop) or few_turns(program, scope, loop) or _over_models(scope, loop)
         ):
             loop = innermost_loop(scope, scope.blocks[loop].parent)
         if loop is None or (id(scope), tape.call.number) in seen or in_tests(scope):
@@ -315,12 +315,12 @@ def _plays(call: Call, scope: Scope) -> bool:
 def _loop_line(tape: Site, scope: Scope, block: int) -> int:
     """Return the line of the loop around a tape: in its own function where there is one, or else where that is called."""
     inner = innermost_loop(tape.scope, tape.call.block)
-    while inner is not None and _once(tape.scope, inner):
+    while inner is not None and _has_one_turn(tape.scope, inner):
         inner = innermost_loop(tape.scope, tape.scope.blocks[inner].parent)
     return scope.blocks[block].line if inner is None else tape.scope.blocks[inner].line
 
 
-def _once(scope: Scope, loop: int) -> bool:
+def _has_one_turn(scope: Scope, loop: int) -> bool:
     """Tell whether a loop is written with one turn: `for _ in range(1)`."""
     test = scope.blocks[loop].test
     if test is None or not isinstance(test, Call):
@@ -453,7 +453,7 @@ def _switched_off(scope: Scope) -> bool:
     """Tell whether a comment above a function holds its `@tf.function`, or one behind a decorator speaks of it: it was left out on purpose."""
     return any(
         re.match(r"(?:#+\s*@?\s*[\w.]*|@[^#]*#.*\b)tf\.function\b", line)
-        for line in remarks.above(scope, scope.place[0], ("#", "@"))
+        for line in remarks.comments_above(scope, scope.place[0], ("#", "@"))
     )
 
 
@@ -462,7 +462,7 @@ def _explains_eager(scope: Scope) -> bool:
     return any(
         re.match(r"(?:#+\s*@?\s*[\w.]*|@[^#]*#.*\b)tf\.function\b", line)
         and not re.fullmatch(r"#+\s*@\s*tf\.function(?:\(.*\))?", line.strip())
-        for line in remarks.above(scope, scope.place[0], ("#", "@"))
+        for line in remarks.comments_above(scope, scope.place[0], ("#", "@"))
     )
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import COMPILED, flag, in_tests, statement, trains
+from cfgfix.code.checks.bindings import statement
+from cfgfix.code.checks.common import COMPILED, in_tests
 from cfgfix.code.checks.eager_steps import DEBUG_WORDS, guarded_by_words
+from cfgfix.code.checks.guarded_calls import flag
+from cfgfix.code.checks.models import trains
 from cfgfix.code.inference.environment import other_backend
 from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import is_true, text
@@ -110,9 +113,10 @@ def _asserts_eager(program: Program) -> bool:
 def _says_why(site: Site) -> bool:
     """Tell whether a comment on a call's line or the one above it says why it is there: words, and no code that was taken out."""
     line = site.call.place[0]
-    said = [*remarks.behind(site.scope, line, line), *(item[1:] for item in remarks.above(site.scope, line))][
-        :2
-    ]
+    said = [
+        *remarks.comments_behind(site.scope, line, line),
+        *(item[1:] for item in remarks.comments_above(site.scope, line)),
+    ][:2]
     return any(len(words.split()) >= 3 and "(" not in words for words in said)
 
 

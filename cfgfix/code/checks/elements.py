@@ -5,24 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import (
-    MAKES_BATCHES,
-    bound_once,
-    downstream,
-    in_tests,
-    inside_function,
-    is_random,
-    loaded_in_batches,
-    model_calls,
-    possible,
-    short,
-    trains,
-    upstream,
-    ways,
-)
+from cfgfix.code.checks.bindings import bound_once
+from cfgfix.code.checks.common import in_tests, inside_function, is_random, short
+from cfgfix.code.checks.models import model_calls, trains
 from cfgfix.code.checks.order import named_for_evaluation
+from cfgfix.code.checks.pipelines import (
+    MAKES_BATCHES,
+    downstream,
+    loaded_in_batches,
+    pipelines_to,
+    possible,
+    upstream,
+)
+from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.inference.releases import written_for_one
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_none, text
 from cfgfix.code.model.hit import Hit, Step, at, hit_at
 from cfgfix.code.model.nodes import Binary, Call, Collection, Expr, Name, Subscript
@@ -58,7 +54,7 @@ def batched_twice(program: Program) -> Iterator[Hit]:
         key = (id(later.scope), later.call.number)
         if key in seen or _size_of(later) == 1 or written_for_one(program, later.scope):
             continue
-        for way in ways(dataset):
+        for way in pipelines_to(dataset):
             if not possible(program, way):
                 continue
             first = _batched_before(way)
@@ -127,7 +123,7 @@ def _batched_before(way: list[Dataset]) -> Dataset | None:
             return None
         if name not in _LEAVES_BATCHES:
             return None
-        if name == "map" and _may_take_apart(step):
+        if name == "map" and _may_split_elements(step):
             return None
     return None
 
@@ -142,7 +138,7 @@ def _in_pairs(first: Dataset) -> bool:
     return first.op == "tfds.load" and constant(first.site.call.keyword("as_supervised")) is True
 
 
-def _may_take_apart(step: Dataset) -> bool:
+def _may_split_elements(step: Dataset) -> bool:
     """Tell whether a map is not known, or reshapes what it gets."""
     return not step.functions or any(
         (call.method or dotted(call.func) or "").rpartition(".")[2].startswith(_TAKES_APART)
@@ -249,7 +245,7 @@ def _linked(program: Program, seed: Site, draw: Site) -> bool:
 
 def _mixed_before(program: Program, dataset: Dataset) -> bool:
     """Tell whether the numbers meet other elements in each pass, since something before a map gives another order."""
-    for way in ways(dataset):
+    for way in pipelines_to(dataset):
         if not possible(program, way):
             continue
         for step in way[1:]:
@@ -330,7 +326,7 @@ def whole_set(program: Program) -> Iterator[Hit]:
         dataset = first_dataset(site.argument(0, "x"))
         if dataset is None or in_tests(site.scope):
             continue
-        for way in ways(dataset):
+        for way in pipelines_to(dataset):
             made = way[-1].site
             if way[-1].op != "from_tensors" or made is None or not possible(program, way):
                 continue
@@ -479,7 +475,7 @@ def kept_as_list(program: Program) -> Iterator[Hit]:
 
 def _decoded_from_files(program: Program, dataset: Dataset) -> bool:
     """Tell whether every way to a dataset reads files and decodes them, and none takes a few."""
-    found = [way for way in ways(dataset) if possible(program, way)]
+    found = [way for way in pipelines_to(dataset) if possible(program, way)]
     return bool(found) and all(
         way[-1].op in _READS_FILES
         and not any(kind(step) in _CUTS for step in way)

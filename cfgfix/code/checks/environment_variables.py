@@ -9,9 +9,11 @@ from typing import Any
 from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.runtime_start import LIST_DEVICES, callee_text, starts_runtime
 from cfgfix.code.inference.environment import environment_of
+from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.inference.releases import IMPORTS, api, written_for_one
+from cfgfix.code.inference.references import api
+from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, text
 from cfgfix.code.model.hit import Hit, Rewrite, at
 from cfgfix.code.model.nodes import Boolean, Call, Subscript
@@ -124,7 +126,7 @@ def _there_are_none(listed: Site, event: Event) -> bool:
 def _above_import(top: Scope, scope: Scope, event: Event, line: int, name: str) -> dict[str, Any]:
     """Return the fix that puts the statement that sets a variable above the import that reads it, with `import os` where need be."""
     goal = next((item for item in top.body if item.kind == "import" and item.place[0] == line), None)
-    if scope is not top or event.block != 0 or goal is None or not _plain(event):
+    if scope is not top or event.block != 0 or goal is None or not _sets_constant(event):
         return {"no_fix": "it stands in a function or under a condition; the import is elsewhere"}
     package = next(
         (
@@ -148,7 +150,7 @@ def _above_import(top: Scope, scope: Scope, event: Event, line: int, name: str) 
 def _above_devices(scope: Scope, event: Event, first: Site) -> dict[str, Any]:
     """Return the fix that puts the statement that sets a variable above the first use of a device."""
     goal = statement_of(scope, first.call.block, first.call.place)
-    if goal is None or goal.block != event.block or goal.bodies or not _plain(event):
+    if goal is None or goal.block != event.block or goal.bodies or not _sets_constant(event):
         return {"no_fix": "it stands under another condition than the first use of a device"}
     if not any(item.kind == "import" and item.place < goal.place for item in scope.binding("os")) and (
         scope.kind == "module" or "os" in scope.imports
@@ -161,7 +163,7 @@ def _above_devices(scope: Scope, event: Event, first: Site) -> dict[str, Any]:
     }
 
 
-def _plain(event: Event) -> bool:
+def _sets_constant(event: Event) -> bool:
     """Tell whether a statement sets `os.environ[...]` to a constant."""
     value = event.value
     if event.kind == "expr" and value is not None and isinstance(value, Call):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import in_tests, model_calls
+from cfgfix.code.checks.common import in_tests
+from cfgfix.code.checks.models import model_calls
+from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.inference.releases import written_for_one
 from cfgfix.code.model.expressions import dotted, text, walk
 from cfgfix.code.model.hit import Hit, Step, at, hit_at
 from cfgfix.code.model.nodes import (
@@ -130,12 +131,16 @@ def _once_an_epoch(program: Program, made: Site, read: Site, updates: list[Site]
     for update in updates:
         if update.scope is scope:
             inner = [number for number in _loops(scope, update.call.block) if number not in around]
-            if inner and _again(program, scope, around, made):
+            if inner and _comes_again(program, scope, around, made):
                 return update
             continue
         for call in _leading_to(program, scope, update.scope):
             inner = [number for number in _loops(scope, call.call.block) if number not in around]
-            if inner and call.call.place[:2] < read.call.place[:2] and _again(program, scope, around, made):
+            if (
+                inner
+                and call.call.place[:2] < read.call.place[:2]
+                and _comes_again(program, scope, around, made)
+            ):
                 return update
             if (
                 not inner
@@ -153,7 +158,7 @@ def _loops(scope: Scope, block: int) -> list[int]:
     return [number for number in scope.block_numbers(block) if scope.blocks[number].kind in ("for", "while")]
 
 
-def _again(program: Program, scope: Scope, around: list[int], made: Site) -> bool:
+def _comes_again(program: Program, scope: Scope, around: list[int], made: Site) -> bool:
     """Tell whether a place is come to several times with the same metric: in a loop, or in a function that one calls."""
     if around:
         return not _made_inside(scope, around, made)
@@ -229,7 +234,7 @@ def on_training_data(program: Program) -> Iterator[Hit]:
     yield from _validated_on_training(program)
 
 
-def _words(name: str) -> list[str]:
+def _words_of_name(name: str) -> list[str]:
     """Return the words of a name in lower case: `X_train`, `xTrain` and `Xtrain` have the same."""
     found: list[str] = []
     for word in _WORDS.findall(name):
@@ -238,24 +243,24 @@ def _words(name: str) -> list[str]:
     return found
 
 
-def _held(name: str) -> bool:
-    words = set(_words(name))
+def _is_held_out(name: str) -> bool:
+    words = set(_words_of_name(name))
     return not words.isdisjoint(_HELD_WORDS) and words.isdisjoint(_TRAIN_WORDS)
 
 
 def _trained(name: str) -> bool:
-    words = set(_words(name))
+    words = set(_words_of_name(name))
     return not words.isdisjoint(_TRAIN_WORDS) and words.isdisjoint(_HELD_WORDS)
 
 
 def _stem(name: str) -> tuple[str, ...]:
     """Return the words of a name but for the one that says which part of the data it is of."""
-    return tuple("*" if word in _HELD_WORDS | _TRAIN_WORDS else word for word in _words(name))
+    return tuple("*" if word in _HELD_WORDS | _TRAIN_WORDS else word for word in _words_of_name(name))
 
 
 def _goes_with(held: str, trained: str) -> bool:
     """Tell whether a name is that of the held-out data beside training data: `x_test` beside `x_train`."""
-    return _held(held) and _trained(trained) and _stem(held) == _stem(trained)
+    return _is_held_out(held) and _trained(trained) and _stem(held) == _stem(trained)
 
 
 def _known_names(scope: Scope) -> dict[str, list[Event]]:
@@ -282,8 +287,8 @@ def _made_from_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterator
         target = event.targets[0]
         if (
             not isinstance(target, Name)
-            or not _held(target.name)
-            or not _NO_DATA.isdisjoint(_words(target.name))
+            or not _is_held_out(target.name)
+            or not _NO_DATA.isdisjoint(_words_of_name(target.name))
         ):
             continue
         name = target.name
@@ -295,7 +300,7 @@ def _made_from_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterator
             or not parts
             or not all(map(_trained, parts))
             or name in parts
-            or any(not _NO_DATA.isdisjoint(_words(part)) for part in parts)
+            or any(not _NO_DATA.isdisjoint(_words_of_name(part)) for part in parts)
         ):
             continue
         before = [
@@ -358,7 +363,7 @@ _NO_DATA = frozenset(
 
 
 def _names_data(expr: Expr) -> bool:
-    return isinstance(expr, Name) and (_trained(expr.name) or _held(expr.name))
+    return isinstance(expr, Name) and (_trained(expr.name) or _is_held_out(expr.name))
 
 
 def _data_names(expr: Expr, scope: Scope) -> set[str] | None:
@@ -371,7 +376,7 @@ def _data_names(expr: Expr, scope: Scope) -> set[str] | None:
         if left is None or right is None:
             return None
         both = left | right
-        named = {name for name in both if _held(name) or _trained(name)}
+        named = {name for name in both if _is_held_out(name) or _trained(name)}
         return named or both
     if isinstance(expr, Literal):
         return set()
@@ -396,7 +401,7 @@ def _data_names(expr: Expr, scope: Scope) -> set[str] | None:
         inner = _data_names(part, scope) if isinstance(part, (Name, Collection, Call)) else set()
         if inner is None:
             return None
-        found |= {name for name in inner if _held(name) or _trained(name)}
+        found |= {name for name in inner if _is_held_out(name) or _trained(name)}
     if (
         isinstance(call.func, Attribute)
         and isinstance(call.func.base, (Name, Call))
@@ -409,7 +414,7 @@ def _data_names(expr: Expr, scope: Scope) -> set[str] | None:
         inner = _data_names(call.func.base, scope)
         if inner is None:
             return None
-        found |= {name for name in inner if _held(name) or _trained(name)}
+        found |= {name for name in inner if _is_held_out(name) or _trained(name)}
     return found
 
 
@@ -456,7 +461,9 @@ def _mixed_pairs(scope: Scope) -> Iterator[Hit]:
             one, two = _plain(first), _plain(second)
             if one is None or two is None or _word(one) == _word(two) or not _word(one) or not _word(two):
                 continue
-            if not set(_words(one)).isdisjoint(_EXAMPLES) and not set(_words(two)).isdisjoint(_LABELS):
+            if not set(_words_of_name(one)).isdisjoint(_EXAMPLES) and not set(_words_of_name(two)).isdisjoint(
+                _LABELS
+            ):
                 yield Hit(
                     scope,
                     call.name_place,
@@ -478,7 +485,9 @@ def _word(name: str) -> str:
     """Return which part of the data a name is of: one of `train`, `test`, `val`; empty for none, or for several."""
     if _trained(name):
         return "train"
-    word = next((item for item in _words(name) if item in _HELD_WORDS), "") if _held(name) else ""
+    word = (
+        next((item for item in _words_of_name(name) if item in _HELD_WORDS), "") if _is_held_out(name) else ""
+    )
     return "val" if word.startswith("val") else "test" if word.startswith("test") else word
 
 
@@ -498,7 +507,7 @@ def _steps_over_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterato
         over = [part.name for part in walk(event.value, scope) if isinstance(part, Name)]
         over += [part.attribute for part in walk(event.value, scope) if isinstance(part, Attribute)]
         named = next((name for name in over if _trained(name)), None)
-        if named is None or any(map(_held, over)):
+        if named is None or any(map(_is_held_out, over)):
             continue
         beside = [other for other in (*bound, *outer, *parameters) if _goes_with(other, named)]
         block = event.bodies[0][0]
@@ -595,7 +604,7 @@ def _validated_on_training(program: Program) -> Iterator[Hit]:
         names: dict[str, None] = {}
         for target in event.targets:
             bind(target, names)
-        if names and all(map(_held, names)):
+        if names and all(map(_is_held_out, names)):
             yield hit_at(
                 site,
                 flow=(),
@@ -608,7 +617,7 @@ def _validated_on_training(program: Program) -> Iterator[Hit]:
 
 def _other_data(scope: Scope) -> bool:
     """Tell whether a file names data that is held out: then the training data beside it is a slip."""
-    return any(_held(name) for inner in scope.module.summary.scopes for name in inner.names)
+    return any(_is_held_out(name) for inner in scope.module.summary.scopes for name in inner.names)
 
 
 def _gives(value: Expr, site: Site) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import in_tests, together
+from cfgfix.code.checks.common import in_tests
+from cfgfix.code.checks.guarded_calls import may_run_together
+from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.inference.releases import written_for_one
 from cfgfix.code.model.expressions import constant, dotted, is_name, walk
 from cfgfix.code.model.hit import Hit, Step, at
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Name, Subscript
@@ -41,7 +42,7 @@ def rate_set_twice(program: Program) -> Iterator[Hit]:
         if callback is None or (id(scope), callback.call.number) in seen:
             continue
         schedules = _schedules(program, fit)
-        if not schedules or not together([fit, callback]):
+        if not schedules or not may_run_together([fit, callback]):
             continue
         seen.add((id(scope), callback.call.number))
         schedule = schedules[0]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import in_tests
+from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.inference.releases import written_for_one
 from cfgfix.code.model.expressions import alike, dotted, is_name, place_of, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, Step, at
 from cfgfix.code.model.nodes import (
@@ -117,7 +117,7 @@ def _is_gradients(scope: Scope, expr: Expr) -> bool:
 
 def unwatched(program: Program) -> Iterator[Hit]:
     """Find gradients with respect to tensors that the tape does not watch."""
-    for asked in _asked(program):
+    for asked in _asked_gradients(program):
         scope, call = asked.scope, asked.call
         sources = call.argument(1, "sources")
         if sources is None or _watches(scope, asked.name):
@@ -150,7 +150,7 @@ class _Asked:
         self.tape = tape
 
 
-def _asked(program: Program) -> Iterator[_Asked]:
+def _asked_gradients(program: Program) -> Iterator[_Asked]:
     """Yield the gradients that are asked of tapes, each call once."""
     seen: set[tuple[int, int]] = set()
     for tape in program.flow.named("tensorflow.GradientTape"):
@@ -219,7 +219,7 @@ def _constant(program: Program, scope: Scope, expr: Expr | None) -> bool:
 
 def cut_off(program: Program) -> Iterator[Hit]:
     """Find losses that NumPy computes inside a tape."""
-    for asked in _asked(program):
+    for asked in _asked_gradients(program):
         scope = asked.scope
         target = asked.call.argument(0, "target")
         found = _cut(program, scope, target, asked.body, 0) if target is not None else None
@@ -291,7 +291,7 @@ def _computed(scope: Scope, expr: Expr) -> bool:
 def asked_twice(program: Program) -> Iterator[Hit]:
     """Find the second gradient of a tape that is not persistent."""
     asked: dict[tuple[int, int], list[_Asked]] = {}
-    for item in _asked(program):
+    for item in _asked_gradients(program):
         call = item.tape.call
         if call.opaque or call.args or call.keyword("persistent") is not None:
             continue
@@ -301,7 +301,7 @@ def asked_twice(program: Program) -> Iterator[Hit]:
         first = items[0]
         for item in items[1:]:
             scope = item.scope
-            if not inside(scope, item.call.block, first.call.block) or _within(
+            if not inside(scope, item.call.block, first.call.block) or _is_in_tape(
                 first.body, item.call, first.call
             ):
                 continue
@@ -319,7 +319,7 @@ def asked_twice(program: Program) -> Iterator[Hit]:
             break
 
 
-def _within(body: Event, *calls: Call) -> bool:
+def _is_in_tape(body: Event, *calls: Call) -> bool:
     """Tell whether one of some calls stands in the body of a tape, which it may be recorded by."""
     return any(body.place[:2] <= call.place[:2] < body.place[2:] for call in calls)
 

@@ -244,10 +244,10 @@ class _Types:
         if singles and any(kind == HALF for _, kind in known):
             place = place_of(singles[0], scope)
             if place is not None:
-                self.clashes.append(_Clash(scope, _shown(singles[0], scope), place, block))
+                self.clashes.append(_Clash(scope, _text_without_index(singles[0], scope), place, block))
 
 
-def _shown(expr: Expr, scope: Scope) -> str:
+def _text_without_index(expr: Expr, scope: Scope) -> str:
     """Return an expression as it is written, without what it is indexed by."""
     while isinstance(expr, Subscript):
         expr = expr.base

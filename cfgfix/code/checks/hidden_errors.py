@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import in_tests, method_of
+from cfgfix.code.checks.common import in_tests
+from cfgfix.code.checks.models import method_of
 from cfgfix.code.checks.runtime_start import (
     SET_GROWTH,
     SET_LIMIT,
@@ -99,7 +100,7 @@ def _tried_only(scope: Scope, handler: int) -> bool:
     """Tell whether a comment above a `try` says that what it does may as well fail."""
     for event in scope.events():
         if event.kind == "try" and any(number == handler for number, _ in event.bodies):
-            return any(_AT_WILL.search(line) for line in remarks.above(scope, event.place[0]))
+            return any(_AT_WILL.search(line) for line in remarks.comments_above(scope, event.place[0]))
     return False
 
 
@@ -108,7 +109,7 @@ def _explained(scope: Scope, body: list[Event]) -> bool:
     if not body:
         return False
     first, last = body[0].place[0], body[-1].place[2]
-    return any(remarks.above(scope, first)) or any(remarks.behind(scope, first, last))
+    return any(remarks.comments_above(scope, first)) or any(remarks.comments_behind(scope, first, last))
 
 
 def hidden_device_error(program: Program) -> Iterator[Hit]:

@@ -20,7 +20,7 @@ NEEDLES = (
 )
 
 
-def _rare(scope: Scope, block: int, loop: int) -> bool:
+def _is_rare(scope: Scope, block: int, loop: int) -> bool:
     """Tell whether a place inside a loop is under a condition or a handler of its own."""
     while block >= 0 and block != loop:
         if scope.blocks[block].kind in ("if", "except", "match"):
@@ -43,7 +43,7 @@ def host_reads(program: Program) -> Iterator[Hit]:
         results = _results(scope, step)
         reads = []
         for call in scope.calls:
-            if innermost_loop(scope, call.block) != block or _rare(scope, call.block, block):
+            if innermost_loop(scope, call.block) != block or _is_rare(scope, call.block, block):
                 continue
             by_method = call.method == "numpy" and not call.args and outermost_name(call.receiver) in results
             by_float = isinstance(call.func, Name) and call.func.name == "float" and len(call.args) == 1
@@ -81,7 +81,7 @@ def _reads_beside_tape(program: Program, done: set[tuple[int, int]]) -> Iterator
             call
             for call in scope.calls
             if inside(scope, call.block, block)
-            and not _rare(scope, call.block, block)
+            and not _is_rare(scope, call.block, block)
             and (
                 (call.method == "numpy" and not call.args and outermost_name(call.receiver) in computed)
                 or (

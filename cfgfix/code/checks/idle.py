@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import in_tests, short
-from cfgfix.code.inference.releases import IMPORTS, written_for_one
+from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, dotted, place_of, text
 from cfgfix.code.model.hit import Hit, at, hit_at
 from cfgfix.code.model.nodes import Attribute, Expr, Literal, Name, Subscript
@@ -196,7 +197,7 @@ def prefix_as_folder(program: Program) -> Iterator[Hit]:
         seen.add(key)
         shown = text(given, site.scope)
         found = saved.get((id(site.scope.module), shown))
-        if found is None or (isinstance(given, Name) and not _same(site.scope, found.scope, given)):
+        if found is None or (isinstance(given, Name) and not _means_the_same(site.scope, found.scope, given)):
             continue
         yield hit_at(
             site,
@@ -206,7 +207,7 @@ def prefix_as_folder(program: Program) -> Iterator[Hit]:
         )
 
 
-def _same(first: Scope, second: Scope, name: Name) -> bool:
+def _means_the_same(first: Scope, second: Scope, name: Name) -> bool:
     """Tell whether a name means one thing in two scopes of a file: it is bound once, at the top."""
     top = first.module.summary.scopes[0]
     if first is second:

@@ -6,21 +6,18 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from cfgfix.code.checks.api import head, methods, of_others, overridden
-from cfgfix.code.checks.common import bound_once
+from cfgfix.code.checks.bindings import bound_once
 from cfgfix.code.checks.counters import is_count
+from cfgfix.code.inference.eras import asked_for, written_for_one
 from cfgfix.code.inference.guards import expects_absence
+from cfgfix.code.inference.references import api, bound_twice, callers_ask
 from cfgfix.code.inference.releases import (
     IMPORTS,
-    api,
     as_written,
-    asked_for,
-    bound_twice,
-    callers_ask,
     keras_of_release,
     keras_three,
     of_other_releases,
     refused_by_three,
-    written_for_one,
 )
 from cfgfix.code.model.expressions import constant, dotted, is_name, is_true, place_of, text
 from cfgfix.code.model.hit import Calls, Hit, Rewrite, hit_at
@@ -184,7 +181,7 @@ def _ends_in_count(expr: Expr, scope: Scope) -> bool:
 def _of_operator(expr: Binary, scope: Scope, inner: _Inner) -> _End | None:
     if expr.operator == "%":
         left = inner(expr.left)
-        end = _behind(left, _CONVERSION) if left is not None else None
+        end = _end_of_template(left, _CONVERSION) if left is not None else None
         found = _CONVERSION.findall(left.text)[-1:] if left is not None else []
         counts = bool(found) and found[0][-1] in "dioxXeEfFgG"
         return replace(end, number=True) if end is not None and not end.whole and counts else end
@@ -204,7 +201,7 @@ def _of_call(program: Program, call: Call, scope: Scope, inner: _Inner) -> _End 
         base = inner(call.receiver)
         if base is None or "{{" in base.text or "}}" in base.text:
             return None
-        end = _behind(base, re.compile(r"\{[^{}]*\}"))
+        end = _end_of_template(base, re.compile(r"\{[^{}]*\}"))
         counts = bool(call.args) and not call.keywords and all(is_count(item, scope) for item in call.args)
         return replace(end, number=True) if end is not None and not end.whole and counts else end
     if not call.args or call.keywords or call.opaque:
@@ -229,7 +226,7 @@ def _in_folder(name: _End) -> _End | None:
     return name if name.text.startswith("/") else _End(f"/{name.text}", False)
 
 
-def _behind(template: _End, placeholder: re.Pattern[str]) -> _End | None:
+def _end_of_template(template: _End, placeholder: re.Pattern[str]) -> _End | None:
     """Return what stands behind the last placeholder of a template, or None for nothing."""
     found = list(placeholder.finditer(template.text))
     if not found:

@@ -6,21 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.api import head
 from cfgfix.code.inference.entry_points import never_run, uncalled
+from cfgfix.code.inference.eras import asked_for, for_others, where_keras_known, written_for_one
 from cfgfix.code.inference.guards import expects_absence
-from cfgfix.code.inference.releases import (
-    api,
-    asked_for,
-    bound_twice,
-    callers_ask,
-    failing_imports,
-    for_others,
-    keras_of_release,
-    of_other_releases,
-    rebound,
-    standalone,
-    where_keras_known,
-    written_for_one,
-)
+from cfgfix.code.inference.references import api, bound_twice, callers_ask, rebound
+from cfgfix.code.inference.releases import failing_imports, keras_of_release, of_other_releases, standalone
 from cfgfix.code.model.hit import Hit, Rewrite
 from cfgfix.code.model.nodes import Place
 from cfgfix.code.model.program import Module, Program

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import in_tests, short
-from cfgfix.code.inference.releases import IMPORTS, written_for_one
+from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text, walk
 from cfgfix.code.model.hit import Hit, at
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name
@@ -184,7 +185,7 @@ def zipped_apart(program: Program) -> Iterator[Hit]:
             continue
         seen.add(key)
         parts = _parts(site)
-        if len(parts) != 2 or not any(_LABELS.search(_words(site.scope, part)) for part in parts):
+        if len(parts) != 2 or not any(_LABELS.search(_names_of_data(site.scope, part)) for part in parts):
             continue
         shuffles = [found for part in parts if (found := _shuffle_of(site.scope, part)) is not None]
         if len(shuffles) != 2:
@@ -218,7 +219,7 @@ def _parts(site: Site) -> tuple[Expr, ...]:
     return tuple(args)
 
 
-def _words(scope: Scope, part: Expr) -> str:
+def _names_of_data(scope: Scope, part: Expr) -> str:
     """Return the names that a dataset has: its own, and those of what its chain begins with."""
     found = [part.name] if isinstance(part, Name) else []
     value = _value(scope, part)

@@ -6,17 +6,15 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.api import head
 from cfgfix.code.inference.entry_points import stands_alone
+from cfgfix.code.inference.eras import asked_for, written_for_one
 from cfgfix.code.inference.guards import expects_absence
+from cfgfix.code.inference.references import api, bound_twice
 from cfgfix.code.inference.releases import (
     IMPORTS,
-    api,
-    asked_for,
-    bound_twice,
     keras_of_release,
     keras_three,
     of_other_releases,
     refused_by_three,
-    written_for_one,
 )
 from cfgfix.code.model.expressions import constant, is_name, text, walk
 from cfgfix.code.model.hit import Calls, Hit, Rewrite
@@ -189,12 +187,12 @@ class Parts:
         _, outside = self._program.bases(scope)
         if any(self._table.layer_call(name.rpartition(".")[2]).own_before for name in outside):
             return None
-        found = _plain(self._program, method)
+        found = _callable_parameters(self._program, method)
         for below in self.below(scope):
             number = below.children.get("call")
             if number is None or found is None:
                 continue
-            other = _plain(self._program, below.module.summary.scopes[number])
+            other = _callable_parameters(self._program, below.module.summary.scopes[number])
             found = None if other is None else _common(found, other)
         return found
 
@@ -210,7 +208,7 @@ class Parts:
         return self._subclasses.get(id(scope), [])
 
 
-def _plain(program: Program, method: Scope) -> tuple[str, ...] | None:
+def _callable_parameters(program: Program, method: Scope) -> tuple[str, ...] | None:
     """Return the parameters of a method that can be given by position and by name, without the object."""
     outer = program.outer(method) or method
     for decorator in method.decorators:
@@ -350,7 +348,7 @@ def by_position(program: Program) -> Iterator[Hit]:
             switched = _switched(program)
         if switched:
             return
-        rewrites, why = _named(callees, site, refused[0])
+        rewrites, why = _fix_by_names(callees, site, refused[0])
         given = [text(site.call.args[position], site.scope) for position in refused]
         yield Hit(
             site.scope,
@@ -613,7 +611,7 @@ def _callees(parts: Parts, value: Value) -> list[_Callee]:
     return found
 
 
-def _named(callees: list[_Callee], site: Site, first: int) -> tuple[tuple[Rewrite, ...], str | None]:
+def _fix_by_names(callees: list[_Callee], site: Site, first: int) -> tuple[tuple[Rewrite, ...], str | None]:
     """Return the fix that gives all arguments but the inputs by their names; else why there is none.
 
     What stands before the first one that is no tensor, and nothing is known of, may be none either.

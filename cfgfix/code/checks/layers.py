@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import in_tests, short
-from cfgfix.code.inference.releases import IMPORTS, keras_three, refused_by_three, written_for_one
+from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.releases import IMPORTS, keras_three, refused_by_three
 from cfgfix.code.model.expressions import constant, is_name
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Lambda, Literal, Name
@@ -218,10 +219,10 @@ def _added(program: Program, model: Site) -> Iterator[list[Site | None]]:
     if len({call.block for call in adds}) != 1:
         # What a condition adds may come between.
         return
-    yield [_made(program, scope, call.args[0] if call.args else None) for call in adds]
+    yield [_site_of_layer(program, scope, call.args[0] if call.args else None) for call in adds]
 
 
-def _made(program: Program, scope: Scope, expr: Expr | None) -> Site | None:
+def _site_of_layer(program: Program, scope: Scope, expr: Expr | None) -> Site | None:
     if expr is None or not isinstance(expr, Call):
         return None
     return next((site for site in program.flow.within(scope) if site.call is expr), None)
@@ -232,7 +233,7 @@ def _called(program: Program, scope: Scope) -> Iterator[list[Site | None]]:
     for call in scope.calls:
         if not isinstance(call.func, Call) or len(call.args) != 1:
             continue
-        site = _made(program, scope, call.func)
+        site = _site_of_layer(program, scope, call.func)
         if site is None or not _SEQUENCES.fullmatch(site.name):
             continue
         chain: list[Site | None] = [site]
@@ -241,7 +242,7 @@ def _called(program: Program, scope: Scope) -> Iterator[list[Site | None]]:
             before = _input_of(scope, here)
             if before is None:
                 break
-            chain.append(_made(program, scope, before.func))
+            chain.append(_site_of_layer(program, scope, before.func))
             here = before
         if len(chain) > 1:
             yield chain[::-1]

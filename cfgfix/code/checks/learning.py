@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import in_tests
+from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.inference.releases import written_for_one
 from cfgfix.code.model.expressions import is_name, walk
 from cfgfix.code.model.hit import Hit, Step, at
 from cfgfix.code.model.nodes import Binary, Call, Expr, Name, Place, Subscript
@@ -43,7 +43,7 @@ def outside_tape(program: Program) -> Iterator[Hit]:
         if in_tests(scope) or (id(scope), tape.call.number) in seen or written_for_one(program, scope):
             continue
         seen.add((id(scope), tape.call.number))
-        entered = _entered(tape)
+        entered = _with_of_tape(tape)
         if entered is None:
             continue
         body, name = entered
@@ -53,7 +53,7 @@ def outside_tape(program: Program) -> Iterator[Hit]:
             target = call.argument(0, "target")
             if target is None or not _last_with(scope, name, body, call):
                 continue
-            made = _behind(program, scope, body, target, call)
+            made = _loss_behind_tape(program, scope, body, target, call)
             if made is not None:
                 yield Hit(
                     scope,
@@ -67,7 +67,7 @@ def outside_tape(program: Program) -> Iterator[Hit]:
                 break
 
 
-def _entered(tape: Site) -> tuple[Event, str] | None:
+def _with_of_tape(tape: Site) -> tuple[Event, str] | None:
     """Return the `with` that enters a tape, and the name it gets; None unless that is the only time it records."""
     scope = tape.scope
     for event in scope.events():
@@ -93,7 +93,7 @@ def _last_with(scope: Scope, name: str, body: Event, call: Call) -> bool:
     return bool(bound) and bound[-1] is body
 
 
-def _behind(
+def _loss_behind_tape(
     program: Program, scope: Scope, body: Event, target: Expr, call: Call
 ) -> tuple[Place, int] | None:
     """Return where a loss is computed behind the body of a tape, place and block; None where it may be one of the body's own."""

@@ -6,17 +6,16 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from cfgfix.code.checks.common import keras_model_method
+from cfgfix.code.checks.models import keras_model_method
+from cfgfix.code.inference.eras import asked_for, written_for_one
 from cfgfix.code.inference.guards import expects_absence, statement_of
+from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import (
     IMPORTS,
-    api,
-    asked_for,
     keras_of_release,
     keras_three,
     of_other_releases,
     refused_by_three,
-    written_for_one,
 )
 from cfgfix.code.model.expressions import dotted, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, Step, hit_at

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import in_tests, inside_function
-from cfgfix.code.inference.releases import written_for_one
+from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.model.expressions import dotted, is_name, is_true, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, at
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Literal, Name, Starred
@@ -38,9 +38,9 @@ def without_training(program: Program) -> Iterator[Hit]:
             continue
         if in_tests(scope) or written_for_one(program, scope):
             continue
-        for call in _under(tape):
+        for call in _calls_in_tape(tape):
             name = dotted(call.func)
-            if name is None or (id(scope), name) in seen or not _plain(call):
+            if name is None or (id(scope), name) in seen or not _gives_only_inputs(call):
                 continue
             if name not in trained[id(scope)] or _given_elsewhere(scope, call, name):
                 continue
@@ -53,8 +53,8 @@ def without_training(program: Program) -> Iterator[Hit]:
             kind, layer = found
             others = [
                 other
-                for other in _under(tape)
-                if other is not call and dotted(other.func) == name and _plain(other)
+                for other in _calls_in_tape(tape)
+                if other is not call and dotted(other.func) == name and _gives_only_inputs(other)
             ]
             yield Hit(
                 scope,
@@ -85,7 +85,7 @@ def _phase_is_set(program: Program) -> bool:
     )
 
 
-def _under(tape: Site) -> Iterator[Call]:
+def _calls_in_tape(tape: Site) -> Iterator[Call]:
     """Yield the calls in the body of a `with` that enters a tape."""
     scope = tape.scope
     for event in scope.events():
@@ -97,7 +97,7 @@ def _under(tape: Site) -> Iterator[Call]:
                     yield call
 
 
-def _plain(call: Call) -> bool:
+def _gives_only_inputs(call: Call) -> bool:
     """Tell whether a call gives its inputs and nothing else."""
     return len(call.args) == 1 and not call.keywords and not isinstance(call.args[0], Starred)
 

@@ -6,9 +6,11 @@ import re
 import string
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import in_tests, together
+from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.fitting import FITS, calls_of
-from cfgfix.code.inference.releases import keras_three, written_for_one
+from cfgfix.code.checks.guarded_calls import may_run_together
+from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.releases import keras_three
 from cfgfix.code.model.expressions import MISSING, constant, place_of
 from cfgfix.code.model.hit import Hit, Rewrite, at
 from cfgfix.code.model.nodes import Literal
@@ -47,9 +49,9 @@ def unmeasured(program: Program) -> Iterator[Hit]:
             kind = site.name.rpartition(".")[2]
             if kind not in _EFFECTS or (id(site.scope), site.call.number) in seen or site.call.opaque:
                 continue
-            if site.scope is scope and not together([fit, site]):
+            if site.scope is scope and not may_run_together([fit, site]):
                 continue
-            wrong = _wrong(program, site, kind, measured, validated=validated, sets_rate=sets_rate)
+            wrong = _unmeasured(program, site, kind, measured, validated=validated, sets_rate=sets_rate)
             if wrong is None:
                 continue
             seen.add((id(site.scope), site.call.number))
@@ -57,7 +59,7 @@ def unmeasured(program: Program) -> Iterator[Hit]:
             written = site.call.argument(position, parameter)
             place = place_of(written, site.scope) if written is not None else None
             shown = sorted(_logs(measured, validated=validated)) if measured is not None else []
-            meant = _meant(name, shown)
+            meant = _meant_metric(name, shown)
             # Elsewhere than in the call the text may stand for other things, too.
             in_call = isinstance(written, Literal) and written.value == name
             yield Hit(
@@ -75,7 +77,7 @@ def unmeasured(program: Program) -> Iterator[Hit]:
             )
 
 
-def _wrong(
+def _unmeasured(
     program: Program,
     site: Site,
     kind: str,
@@ -111,7 +113,7 @@ def _wrong(
     return None
 
 
-def _meant(name: str, shown: list[str]) -> str:
+def _meant_metric(name: str, shown: list[str]) -> str:
     """Return what is measured under another name of the same metric, or one that is spelt alike; empty for neither."""
     part = "val_" if name.startswith("val_") else ""
     base = name.removeprefix("val_")

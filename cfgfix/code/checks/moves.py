@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from cfgfix.code.checks.common import bound_in_loop, names_in, tensorflow_alias
+from cfgfix.code.checks.bindings import bound_in_loop, names_in
+from cfgfix.code.checks.common import tensorflow_alias
 from cfgfix.code.fixes.layout import suite_of
 from cfgfix.code.inference.guards import statement_of
-from cfgfix.code.inference.releases import api
+from cfgfix.code.inference.references import api
 from cfgfix.code.model.expressions import is_name, walk
 from cfgfix.code.model.hit import Rewrite
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Lambda, Name
@@ -42,7 +43,7 @@ def move(moved: Site, goal: Site, *, behind: bool) -> tuple[Rewrite, ...]:
     if goal.scope is not scope or moved.call.opaque or moved.call.method is None:
         return ()
     passed: list[str] = []
-    way = _way(scope, last.call, first.call, passed)
+    way = _statements_between(scope, last.call, first.call, passed)
     if way is None or not _OTHER_ELEMENTS.isdisjoint(passed):
         return ()
     given = [*moved.call.args, *(value for _, value in moved.call.keywords)]
@@ -79,7 +80,7 @@ _OTHER_ELEMENTS = REGROUPS | {"apply", "scan", "zip", "take", "skip"}
 """Steps that nothing moves across: it would be about other things then, file names for examples."""
 
 
-def _way(scope: Scope, last: Call, first: Call, passed: list[str]) -> list[Event] | None:
+def _statements_between(scope: Scope, last: Call, first: Call, passed: list[str]) -> list[Event] | None:
     """Return the statements by which a dataset goes from one link of a chain to a later one, or None where it may go elsewhere too.
 
     The methods between the two are added to `passed`.

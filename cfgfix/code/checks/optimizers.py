@@ -6,18 +6,15 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import bound_once, few_turns, in_tests, keras_model_method, together
+from cfgfix.code.checks.bindings import bound_once
+from cfgfix.code.checks.common import few_turns, in_tests
+from cfgfix.code.checks.guarded_calls import may_run_together
+from cfgfix.code.checks.models import keras_model_method
+from cfgfix.code.inference.eras import asked_for, where_keras_known, written_for_one
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
-from cfgfix.code.inference.releases import (
-    IMPORTS,
-    api,
-    asked_for,
-    callers_ask,
-    keras_of_release,
-    where_keras_known,
-    written_for_one,
-)
+from cfgfix.code.inference.references import api, callers_ask
+from cfgfix.code.inference.releases import IMPORTS, keras_of_release
 from cfgfix.code.model.expressions import dotted, is_name, walk
 from cfgfix.code.model.hit import Hit, Step, at, hit_at
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Expr, Name
@@ -160,9 +157,9 @@ def _pair(program: Program, sites: list[Site]) -> tuple[Site, Site, str, str] | 
     lists = [(site, _models(program, site)) for site in sites]
     for index, (second, ours) in enumerate(lists):
         for first, others in lists[:index]:
-            if ours is None or others is None or not together([first, second]):
+            if ours is None or others is None or not may_run_together([first, second]):
                 continue
-            if all(_apart(program, first.scope, one, other) for one in ours for other in others):
+            if all(_are_unrelated(program, first.scope, one, other) for one in ours for other in others):
                 return first, second, min(others), min(ours)
     return None
 
@@ -222,7 +219,7 @@ def _is_model(program: Program, site: Site, expr: Expr) -> bool:
     )
 
 
-def _apart(program: Program, scope: Scope, one: str, other: str) -> bool:
+def _are_unrelated(program: Program, scope: Scope, one: str, other: str) -> bool:
     """Tell whether neither of two models is the other, is part of it, or is made of it."""
     if f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}."):
         return False
@@ -406,9 +403,9 @@ def _models_in_turns(program: Program, site: Site, optimizer: Site) -> tuple[Sco
     if loop is not None:
         if (
             (optimizer.scope is not scope or not inside(scope, optimizer.call.block, loop))
-            and (optimizer.scope is scope or _around(program, optimizer.scope, scope))
+            and (optimizer.scope is scope or _is_around(program, optimizer.scope, scope))
             and _made_here(site, loop)
-            and _several(program, scope, loop)
+            and _several_models(program, scope, loop)
             and any(call.method in _TRAINS and inside(scope, call.block, loop) for call in scope.calls)
         ):
             return scope, loop
@@ -419,16 +416,16 @@ def _models_in_turns(program: Program, site: Site, optimizer: Site) -> tuple[Sco
         return None
     for caller in program.flow.callers(scope):
         outer = innermost_loop(caller.scope, caller.call.block)
-        if outer is None or in_tests(caller.scope) or not _several(program, caller.scope, outer):
+        if outer is None or in_tests(caller.scope) or not _several_models(program, caller.scope, outer):
             continue
         if optimizer.scope is caller.scope and inside(caller.scope, optimizer.call.block, outer):
             continue
-        if optimizer.scope is caller.scope or _around(program, optimizer.scope, scope):
+        if optimizer.scope is caller.scope or _is_around(program, optimizer.scope, scope):
             return caller.scope, outer
     return None
 
 
-def _around(program: Program, outer: Scope, scope: Scope) -> bool:
+def _is_around(program: Program, outer: Scope, scope: Scope) -> bool:
     """Tell whether a scope is one around another, whose names it sees."""
     here: Scope | None = scope
     while here is not None:
@@ -454,7 +451,7 @@ def _made_here(site: Site, block: int) -> bool:
     )
 
 
-def _several(program: Program, scope: Scope, loop: int) -> bool:
+def _several_models(program: Program, scope: Scope, loop: int) -> bool:
     return not few_turns(program, scope, loop, 1)
 
 

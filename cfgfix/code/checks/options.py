@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import value_named
+from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.statements import only_tells
 from cfgfix.code.inference.guards import expects_absence, statement_of
-from cfgfix.code.inference.releases import IMPORTS, api, of_other_releases, written_for_one
+from cfgfix.code.inference.references import api
+from cfgfix.code.inference.releases import IMPORTS, of_other_releases
 from cfgfix.code.model.expressions import constant, dotted, place_of, text
 from cfgfix.code.model.hit import Hit, Rewrite, hit_at
 from cfgfix.code.model.nodes import Attribute, Dictionary, Expr, Literal, Name

@@ -6,24 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cfgfix.code.checks.common import (
-    downstream,
-    flag,
-    given,
-    in_tests,
-    inside_function,
-    is_augmentation,
-    is_autotune,
-    names_in,
-    number,
-    of_all_members,
-    possible,
-    short,
-    statement,
-    upstream,
-    ways,
-)
+from cfgfix.code.checks.bindings import names_in, statement
+from cfgfix.code.checks.common import in_tests, inside_function, is_augmentation, is_autotune, short
+from cfgfix.code.checks.guarded_calls import flag, is_given, number
 from cfgfix.code.checks.moves import ELSEWHERE, REGROUPS, move
+from cfgfix.code.checks.pipelines import downstream, is_done_to_all_members, pipelines_to, possible, upstream
 from cfgfix.code.inference.guards import statement_of, unnegated
 from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import constant, is_name, text, walk
@@ -47,7 +34,7 @@ def _pairs(program: Program, later: str) -> Iterator[tuple[Dataset, list[Dataset
     """Yield each dataset made by an operation with the ways it came to be; one that is thrown away is another rule's."""
     for dataset in program.flow.datasets:
         if kind(dataset) == later and dataset.site is not None and not _dropped(dataset.site):
-            for way in ways(dataset):
+            for way in pipelines_to(dataset):
                 if possible(program, way):
                     yield dataset, way[1:]
 
@@ -77,7 +64,7 @@ def after_device(program: Program) -> Iterator[Hit]:
         site = dataset.site
         if site is None or dataset.op in ("with_options", "options") or not dataset.parents:
             continue
-        for way in ways(dataset):
+        for way in pipelines_to(dataset):
             # Options lie around what they are set on.
             before = [step for step in way[1:] if step.op not in ("with_options", "options")]
             if not before or kind(before[0]) not in ("prefetch_to_device", "copy_to_device"):
@@ -100,7 +87,7 @@ def after_device(program: Program) -> Iterator[Hit]:
                 },
                 needs=_needs(device),
                 related=(at(device.site, label="the data is on the device from here"),),
-                rewrites=_without(site) if again else (),
+                rewrites=_fix_without_call(site) if again else (),
                 no_fix=None if again else "where the transformation belongs is for you to say",
             )
             break
@@ -115,7 +102,7 @@ def _on_cpu(step: Dataset) -> bool:
     return False
 
 
-def _without(site: Site) -> tuple[Rewrite, ...]:
+def _fix_without_call(site: Site) -> tuple[Rewrite, ...]:
     """Return the fix that takes a method call out: of its chain, or the statement `d = d.prefetch(n)` as a whole."""
     call = site.call
     func = call.func
@@ -141,7 +128,7 @@ def _statement(site: Site) -> Event | None:
     return None
 
 
-def _before(moved: Site, goal: Site) -> dict[str, Any]:
+def _fix_moving_before(moved: Site, goal: Site) -> dict[str, Any]:
     """Return the fix that puts a step before another one, or why there is none."""
     rewrites = move(moved, goal, behind=False)
     return {"rewrites": rewrites, "no_fix": None if rewrites else ELSEWHERE}
@@ -204,7 +191,7 @@ def twice(program: Program) -> Iterator[Hit]:
             values={"line_of": dataset.site.call.name_place[0]},
             needs=_needs(dataset),
             related=(at(dataset.site, label="prefetched again"),),
-            rewrites=_without(first)
+            rewrites=_fix_without_call(first)
             if first.scope is dataset.site.scope and first.call.block == dataset.site.call.block
             else (),
             no_fix="the two stand in different places; which one stays is for you to say",
@@ -235,15 +222,15 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
                     # Batches of another function may be windows or pairs that belong together.
                     break
                 if any(
-                    kind(other) in _BATCH | REGROUPS or (kind(other) == "take" and _one(other))
+                    kind(other) in _BATCH | REGROUPS or (kind(other) == "take" and _takes_a_handful(other))
                     for other in downstream(dataset)
                 ):
                     break
                 if any(kind(other) in ("shuffle", "bucket_by_sequence_length") for other in way):
                     break
-                if any(_drawn_anew(program, other) for other in ways(dataset)):
+                if any(_drawn_anew(program, other) for other in pipelines_to(dataset)):
                     break
-                if not of_all_members(way, step, _BATCH):
+                if not is_done_to_all_members(way, step, _BATCH):
                     break
                 if _shuffled_before(step.site):
                     break
@@ -253,7 +240,7 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
                     values={"batch": name, "line_of": step.site.call.name_place[0]},
                     needs=_needs(step),
                     related=(at(step.site, label="batched here"),),
-                    **_before(dataset.site, step.site),
+                    **_fix_moving_before(dataset.site, step.site),
                 )
                 break
 
@@ -352,7 +339,7 @@ def _drawn_anew(program: Program, way: list[Dataset]) -> bool:
         elif step.op == "tfds.load":
             if flag(step.site.keywords.get("shuffle_files")) is True:
                 return True
-        elif step.op == "from_tensor_slices" and _sampled(program, step.site):
+        elif step.op == "from_tensor_slices" and _is_sampled(program, step.site):
             return True
     return False
 
@@ -371,7 +358,7 @@ def _draws(program: Program, scope: Scope, seen: set[int]) -> bool:
     )
 
 
-def _sampled(program: Program, made: Site) -> bool:
+def _is_sampled(program: Program, made: Site) -> bool:
     """Tell whether the data of a dataset is sampled by the function that makes it, as from a replay buffer."""
     scope = made.scope
     if scope.kind == "module":
@@ -415,7 +402,7 @@ def cache_after_shuffle(program: Program) -> Iterator[Hit]:
             # A cache that is never full is never read, and one behind `repeat` holds several epochs, each in an order of its own.
             continue
         if (
-            _meant(dataset.site.scope, dataset.site.call.block)
+            _is_for_made_up_data(dataset.site.scope, dataset.site.call.block)
             or _not_for_training(dataset.site)
             or named_for_evaluation(dataset.site)
         ):
@@ -434,7 +421,7 @@ def cache_after_shuffle(program: Program) -> Iterator[Hit]:
                     values={"line_of": step.site.call.name_place[0]},
                     needs=_needs(step),
                     related=(at(step.site, label="shuffled here, before the cache"),),
-                    **_before(dataset.site, step.site),
+                    **_fix_moving_before(dataset.site, step.site),
                 )
                 break
 
@@ -455,7 +442,7 @@ _MEANT_BY_GUARD = re.compile(_MEANT.pattern + r"|debug|profil|benchmark")
 """The same for guards alone: a function of such a name may read profiles of people, or the data of a benchmark."""
 
 
-def _meant(scope: Scope, block: int) -> bool:
+def _is_for_made_up_data(scope: Scope, block: int) -> bool:
     """Tell whether a place is only there for made-up data, or to fit the same data again and again."""
     here: Scope | None = scope
     while here is not None:
@@ -480,11 +467,11 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
             in_tests(dataset.site.scope)
             or _not_for_training(dataset.site)
             or named_for_evaluation(dataset.site)
-            or _meant(dataset.site.scope, dataset.site.call.block)
+            or _is_for_made_up_data(dataset.site.scope, dataset.site.call.block)
         ):
             continue
         for step in way:
-            if kind(step) in ("cache", "unknown") or (kind(step) == "take" and _one(step)):
+            if kind(step) in ("cache", "unknown") or (kind(step) == "take" and _takes_a_handful(step)):
                 # One element kept and repeated is meant to be the same.
                 break
             if kind(step) != "map" or step.site is None:
@@ -525,7 +512,7 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
                                 "no_fix": "what is drawn behind the cache may be the augmentation, and this be meant to stay"
                             }
                             if again
-                            else _before(dataset.site, step.site)
+                            else _fix_moving_before(dataset.site, step.site)
                         ),
                     )
                     break
@@ -534,7 +521,7 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
 def _says_why(site: Site) -> bool:
     """Tell whether a comment above a cache, or behind it, speaks of it: what is kept was thought about."""
     first, last = site.call.place[0], site.call.place[2]
-    comments = [*remarks.behind(site.scope, first, last), *remarks.above(site.scope, first)]
+    comments = [*remarks.comments_behind(site.scope, first, last), *remarks.comments_above(site.scope, first)]
     return any(re.search(r"(?i)\bcach(?:e|ing)|\bepoch", comment) for comment in comments)
 
 
@@ -582,7 +569,7 @@ def named_for_evaluation(site: Site) -> bool:
     return "train" not in shown and _EVALUATION.search(shown) is not None
 
 
-def _one(step: Dataset) -> bool:
+def _takes_a_handful(step: Dataset) -> bool:
     """Tell whether `take` takes a handful: a look at the data, not a part of it."""
     count = number(step.site.argument(0, "count")) if step.site is not None else None
     return count is not None and 0 <= count <= 10
@@ -602,7 +589,7 @@ def shuffle_after_decode(program: Program) -> Iterator[Hit]:
                         values={"decode": short(site), "line_of": way[0].site.call.name_place[0]},
                         needs=(*_needs(way[0]), *((p.scope, p.call.block) for p in path)),
                         related=(at(way[0].site, label="decodes"),),
-                        **_before(dataset.site, way[0].site),
+                        **_fix_moving_before(dataset.site, way[0].site),
                     )
                     break
 
@@ -628,14 +615,14 @@ def repeat_before_shuffle(program: Program) -> Iterator[Hit]:
             if kind(step) in REGROUPS or kind(step) in ("shuffle", "parallel_interleave", "unknown"):
                 break
             if kind(step) == "repeat" and step.site is not None:
-                if not of_all_members(way, step, ("repeat",)):
+                if not is_done_to_all_members(way, step, ("repeat",)):
                     break
                 yield hit_at(
                     dataset.site,
                     values={"line_of": step.site.call.name_place[0]},
                     needs=_needs(step),
                     related=(at(step.site, label="repeated here"),),
-                    **_before(dataset.site, step.site),
+                    **_fix_moving_before(dataset.site, step.site),
                 )
                 break
 
@@ -647,7 +634,10 @@ def split_after_shuffle(program: Program) -> Iterator[Hit]:
         takes = [
             use
             for use in dataset.uses
-            if isinstance(use, Dataset) and kind(use) == "take" and use.site is not None and not _one(use)
+            if isinstance(use, Dataset)
+            and kind(use) == "take"
+            and use.site is not None
+            and not _takes_a_handful(use)
         ]
         skips = [
             use
@@ -656,7 +646,7 @@ def split_after_shuffle(program: Program) -> Iterator[Hit]:
         ]
         if not takes or not skips:
             continue
-        for way in ways(dataset):
+        for way in pipelines_to(dataset):
             if not possible(program, way):
                 continue
             for step in way:
@@ -664,7 +654,10 @@ def split_after_shuffle(program: Program) -> Iterator[Hit]:
                     break
                 if kind(step) != "shuffle" or step.site is None:
                     continue
-                if given(step.site, 2, "reshuffle_each_iteration") is not False or id(step.site.call) in seen:
+                if (
+                    is_given(step.site, 2, "reshuffle_each_iteration") is not False
+                    or id(step.site.call) in seen
+                ):
                     break
                 if number(step.site.argument(0, "buffer_size")) == 1:
                     # A buffer of one element shuffles nothing.
@@ -740,13 +733,13 @@ def shuffle_before_shard(program: Program) -> Iterator[Hit]:
             site = step.site
             if site is None or name not in ("shuffle", "list_files"):
                 continue
-            if name == "shuffle" and given(site, 1, "seed") is not False:
+            if name == "shuffle" and is_given(site, 1, "seed") is not False:
                 break
             if name == "list_files" and (
-                given(site, 1, "shuffle") is None
+                is_given(site, 1, "shuffle") is None
                 or flag(site.argument(1, "shuffle")) is False
-                or given(site, 2, "seed") is not False
-                or (given(site, 1, "shuffle") and flag(site.argument(1, "shuffle")) is None)
+                or is_given(site, 2, "seed") is not False
+                or (is_given(site, 1, "shuffle") and flag(site.argument(1, "shuffle")) is None)
             ):
                 break
             # Two branches of one function that shard are one mistake.
@@ -761,7 +754,7 @@ def shuffle_before_shard(program: Program) -> Iterator[Hit]:
                 # Of data without an end nothing is left out for good.
                 severity="warning" if any(kind(other) == "repeat" for other in way) else None,
                 related=(at(site, label="a random order, another one on every worker"),),
-                **(_before(dataset.site, site) if name == "shuffle" else _in_order(site)),
+                **(_fix_moving_before(dataset.site, site) if name == "shuffle" else _in_order(site)),
             )
             break
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import in_tests, keras_model_method, short
+from cfgfix.code.checks.common import in_tests, short
+from cfgfix.code.checks.models import keras_model_method
+from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.inference.releases import IMPORTS, written_for_one
+from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import alike, constant, is_name, is_none
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name
@@ -325,7 +327,7 @@ def _activation(program: Program, layer: Site) -> str | None:
     if given is None or is_none(given):
         return "linear"
     if isinstance(given, Name):
-        given = _always(program, layer.scope, given.name) or given
+        given = _constant_in_every_call(program, layer.scope, given.name) or given
     shown = constant(given)
     if isinstance(shown, str):
         return shown
@@ -335,7 +337,7 @@ def _activation(program: Program, layer: Site) -> str | None:
     return value.name.rpartition(".")[2] if isinstance(value, External) else None
 
 
-def _always(program: Program, scope: Scope, name: str) -> Expr | None:
+def _constant_in_every_call(program: Program, scope: Scope, name: str) -> Expr | None:
     """Return the constant that a parameter has in every call of its function; its default where none gives it."""
     position = next((number for number, item in enumerate(scope.params) if item.name == name), None)
     if position is None or scope.binding(name):

@@ -7,28 +7,24 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from cfgfix.code.checks.common import (
-    downstream,
     evaluates,
-    flag,
-    given,
-    in_batches,
     in_tests,
     inside_function,
     is_autotune,
     is_random,
-    method_of,
-    number,
     reads_symbols,
     short,
     shows_pictures,
-    upstream,
 )
+from cfgfix.code.checks.guarded_calls import flag, is_given, number
+from cfgfix.code.checks.models import method_of
 from cfgfix.code.checks.moves import ELSEWHERE, autotune, move
+from cfgfix.code.checks.pipelines import downstream, in_batches, upstream
 from cfgfix.code.checks.python_calls import reads_in_python
 from cfgfix.code.checks.sizes import EXPENSIVE, NO_ALIAS, buffered
+from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.datasets import DATASET
 from cfgfix.code.inference.hot_paths import GRAPH, PY_FUNCTIONS, Reach, hot_paths
-from cfgfix.code.inference.releases import written_for_one
 from cfgfix.code.model.expressions import constant, dotted, place_of, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
 from cfgfix.code.model.nodes import (
@@ -102,7 +98,9 @@ def _arithmetic(program: Program) -> Iterator[Hit]:
                 if event.value is None or isinstance(event.value, (Name, Attribute, Literal)):
                     continue
                 for part in walk(event.value, scope):
-                    found = _wrong(part, scope, program) if isinstance(part, _OPERATIONS) else None
+                    found = (
+                        _fault_of_operation(part, scope, program) if isinstance(part, _OPERATIONS) else None
+                    )
                     if found is not None:
                         place, value = found
                         yield Hit(scope, place, event.block, {"expr": text(part, scope), "value": value})
@@ -111,7 +109,7 @@ def _arithmetic(program: Program) -> Iterator[Hit]:
 _OPERATIONS = (Binary, Compare, Boolean)
 
 
-def _wrong(part: Expr, scope: Scope, program: Program) -> tuple[Place, str] | None:
+def _fault_of_operation(part: Expr, scope: Scope, program: Program) -> tuple[Place, str] | None:
     """Return what is wrong with an operation on AUTOTUNE, or None."""
     if isinstance(part, Binary) and part.operator in ("*", "+", "-", "//", "/", "%", "**"):
         if _is_constant(part.left, scope, program) or _is_constant(part.right, scope, program):
@@ -139,7 +137,10 @@ def stateful_map(program: Program) -> Iterator[Hit]:
     TensorFlow does not parallelise them by itself.
     """
     for site in program.flow.named(f"{DATASET}.map"):
-        if given(site, 1, "num_parallel_calls") is not False or given(site, 9, "synchronous") is not False:
+        if (
+            is_given(site, 1, "num_parallel_calls") is not False
+            or is_given(site, 9, "synchronous") is not False
+        ):
             continue
         if in_tests(site.scope):
             continue
@@ -204,7 +205,7 @@ def _parallel_beside(program: Program, site: Site) -> bool:
         and other.call.block != site.call.block
         and bool(other.call.args)
         and text(other.call.args[0], site.scope) == shown
-        and given(other, 1, "num_parallel_calls") is not False
+        and is_given(other, 1, "num_parallel_calls") is not False
         for other in program.flow.within(site.scope)
     )
 
@@ -215,7 +216,7 @@ def _in_parallel_interleave(reach: Reach | None) -> bool:
     return (
         root is not None
         and method_of(root) == "interleave"
-        and given(root, 3, "num_parallel_calls") is not False
+        and is_given(root, 3, "num_parallel_calls") is not False
     )
 
 
@@ -235,7 +236,7 @@ def sequential_map(program: Program) -> Iterator[Hit]:
     """
     hot = hot_paths(program)
     for site in program.flow.named(f"{DATASET}.map"):
-        if given(site, 1, "num_parallel_calls") is not False or in_tests(site.scope):
+        if is_given(site, 1, "num_parallel_calls") is not False or in_tests(site.scope):
             continue
         dataset = first_dataset(site.result)
         if (
@@ -361,7 +362,7 @@ def _argument_place(site: Site) -> Place:
 
 
 def _parents(dataset: Dataset) -> list[Dataset]:
-    from cfgfix.code.checks.common import upstream
+    from cfgfix.code.checks.pipelines import upstream
 
     return list(upstream(dataset))
 
@@ -601,7 +602,7 @@ def interleave_calls(program: Program) -> Iterator[Hit]:
 def sequential_interleave(program: Program) -> Iterator[Hit]:
     """Find `interleave` over files that reads one file at a time."""
     for site in program.flow.named(f"{DATASET}.interleave"):
-        if given(site, 3, "num_parallel_calls") is not False or in_tests(site.scope):
+        if is_given(site, 3, "num_parallel_calls") is not False or in_tests(site.scope):
             continue
         if _reads_files(program, site):
             name = autotune(program, site.scope)
@@ -652,7 +653,7 @@ def useless_deterministic(program: Program) -> Iterator[Hit]:
         for site in program.flow.named(f"{DATASET}.{name}"):
             if site.call.keyword("deterministic") is None:
                 continue
-            if given(site, 1 if name == "map" else 3, "num_parallel_calls") is not False:
+            if is_given(site, 1 if name == "map" else 3, "num_parallel_calls") is not False:
                 continue
             if constant(site.call.keyword("deterministic")) is None:
                 continue

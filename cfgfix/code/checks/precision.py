@@ -8,9 +8,11 @@ from typing import Any
 
 from cfgfix.code.checks.common import COMPILED, in_tests, inside_function, short
 from cfgfix.code.checks.moves import free_name
+from cfgfix.code.inference.eras import where_known
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.inference.releases import api, keras_three, where_known
+from cfgfix.code.inference.references import api
+from cfgfix.code.inference.releases import keras_three
 from cfgfix.code.model.expressions import dotted, is_name, text
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
 from cfgfix.code.model.nodes import Name

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import few_turns, in_tests, keras_model_method
+from cfgfix.code.checks.common import few_turns, in_tests
+from cfgfix.code.checks.models import keras_model_method
+from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.inference.releases import IMPORTS, is_tf_keras, written_for_one
+from cfgfix.code.inference.releases import IMPORTS, is_tf_keras
 from cfgfix.code.model.expressions import alike, constant, dotted, is_name, text, walk
 from cfgfix.code.model.hit import Hit, at, hit_at
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Expr, Literal, Name, Slice, Subscript
@@ -56,10 +58,10 @@ def in_loop(program: Program) -> Iterator[Hit]:
             flow=() if caller is None else (at(caller, label="called in this loop"),),
             severity="info"
             if (
-                (_shows(where, loop) or _shows(scope, 0 if where is not scope else loop))
+                (_shows_pictures(where, loop) or _shows_pictures(scope, 0 if where is not scope else loop))
                 and not _reads_frames(where, loop)
             )
-            or _few(program, where, loop, 100)
+            or _has_few_turns(program, where, loop, 100)
             or _now_and_then(where, site.call.block if caller is None else caller.call.block, loop)
             else None,
             values={"loop_line": where.blocks[loop].line, "arg": text(arg, scope)},
@@ -70,7 +72,7 @@ def _loop_around(program: Program, site: Site) -> tuple[Scope, int, Site | None]
     """Return the loop that makes a call many times, with its scope and the call in it; the last is None for the loop of its own scope."""
     loop = _innermost(site.scope, site.call.block)
     if loop is not None:
-        return None if _few(program, site.scope, loop, 10) else (site.scope, loop, None)
+        return None if _has_few_turns(program, site.scope, loop, 10) else (site.scope, loop, None)
     pending, seen = [site.scope], {id(site.scope)}
     for _ in range(_DEPTH):
         above: list[Scope] = []
@@ -79,7 +81,7 @@ def _loop_around(program: Program, site: Site) -> tuple[Scope, int, Site | None]
                 if in_tests(caller.scope) or id(caller.scope) in seen:
                     continue
                 loop = _innermost(caller.scope, caller.call.block)
-                if loop is not None and not _few(program, caller.scope, loop, 10):
+                if loop is not None and not _has_few_turns(program, caller.scope, loop, 10):
                     return caller.scope, loop, caller
                 seen.add(id(caller.scope))
                 above.append(caller.scope)
@@ -94,7 +96,7 @@ def _innermost(scope: Scope, block: int) -> int | None:
     return None
 
 
-def _few(program: Program, scope: Scope, loop: int, most: int) -> bool:
+def _has_few_turns(program: Program, scope: Scope, loop: int, most: int) -> bool:
     """Tell whether a loop has few turns, and so have those around it: over `range`, or over what is written out."""
     while True:
         test = scope.blocks[loop].test
@@ -107,7 +109,7 @@ def _few(program: Program, scope: Scope, loop: int, most: int) -> bool:
         loop = above
 
 
-def _shows(scope: Scope, loop: int) -> bool:
+def _shows_pictures(scope: Scope, loop: int) -> bool:
     """Tell whether a loop shows what it predicts, picture by picture: somebody looks at it."""
     return any(call.method in _SHOWS and inside(scope, call.block, loop) for call in scope.calls)
 
@@ -179,7 +181,7 @@ def _one_sample(expr: Expr, scope: Scope, block: int, depth: int = 5) -> bool:
             return inner is not None and _one_sample(inner, scope, block, depth - 1)
         return False
     if isinstance(expr, Name):
-        event = _last(scope, expr.name, block)
+        event = _last_assignment(scope, expr.name, block)
         return (
             event is not None
             and event.value is not None
@@ -218,7 +220,7 @@ def _takes_one(index: Expr, scope: Scope) -> bool:
     return re.fullmatch(r"None|(?:\w+\.)?newaxis", text(first, scope)) is not None
 
 
-def _last(scope: Scope, name: str, block: int) -> Event | None:
+def _last_assignment(scope: Scope, name: str, block: int) -> Event | None:
     """Return the last statement that gives a name its value on the way to a block, in its text."""
     around = set(scope.block_numbers(block))
     found = None

@@ -6,26 +6,25 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
+from cfgfix.code.checks.bindings import names_in
 from cfgfix.code.checks.common import (
     PIPELINE,
-    downstream,
-    fits_eagerly,
-    given,
     in_tests,
     inside_function,
-    loaded_in_batches,
-    names_in,
-    only_tried,
+    is_library_demo,
     short,
     shows_pictures,
     stops,
     tensorflow_alias,
-    trains,
-    upstream,
 )
+from cfgfix.code.checks.guarded_calls import is_given
+from cfgfix.code.checks.models import fits_eagerly, trains
+from cfgfix.code.checks.pipelines import downstream, loaded_in_batches, upstream
+from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.datasets import DATASET
 from cfgfix.code.inference.hot_paths import ELEMENT, PY_FUNCTIONS, Reach, hot_paths, inside
-from cfgfix.code.inference.releases import IMPORTS, api, keras_three, written_for_one
+from cfgfix.code.inference.references import api
+from cfgfix.code.inference.releases import IMPORTS, keras_three
 from cfgfix.code.model.expressions import children, constant, dotted, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at, steps_to
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Literal, Name, Subscript, Yield
@@ -415,7 +414,7 @@ def _one_pass(program: Program, reach: Reach) -> bool:
         _ONE_PASS.search(scope.name)
         or _ONE_PASS_FILE.match(os.path.basename(scope.module.path))
         or in_tests(scope)
-        or only_tried(scope, root.call.block)
+        or is_library_demo(scope, root.call.block)
         or _called_for_one_pass(program, scope)
         or (_writes_records(scope) and not trains(program, scope))
     ):
@@ -515,7 +514,7 @@ def without_shape(program: Program) -> Iterator[Hit]:
             )
             if batches is None or batches.site is None or (id(site.scope), "shape") in seen:
                 continue
-            if batches.op == "padded_batch" and given(batches.site, 1, "padded_shapes") is not False:
+            if batches.op == "padded_batch" and is_given(batches.site, 1, "padded_shapes") is not False:
                 # The shapes given there are the shapes from there on.
                 continue
             seen.add((id(site.scope), "shape"))

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import (
-    COMPILED,
-    PIPELINE,
-    in_tests,
-    kept_eager,
-    never_entered,
-    short,
-    switched_eager,
-)
+from cfgfix.code.checks.common import COMPILED, PIPELINE, in_tests, never_entered, short
+from cfgfix.code.checks.models import kept_eager, switched_eager
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, Reach, hot_paths
 from cfgfix.code.model.expressions import MISSING, alike, constant, is_name, text, walk

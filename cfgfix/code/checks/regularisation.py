@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import in_tests
-from cfgfix.code.inference.releases import written_for_one
+from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.model.expressions import dotted, is_none
 from cfgfix.code.model.hit import Hit, Step, at, hit_at
 from cfgfix.code.model.nodes import Call, Literal
@@ -37,7 +37,7 @@ def left_out(program: Program) -> Iterator[Hit]:
             continue
         if not _applies(scope) and not any(_applies(caller.scope) for caller in program.flow.callers(scope)):
             continue
-        for site in _within(program, scope):
+        for site in _sites_of_step(program, scope):
             found = next(
                 (place for value in _called_models(program, site) if (place := _asks(program, value))), None
             )
@@ -74,7 +74,7 @@ def _applies(scope: Scope) -> bool:
     return any(call.method in ("apply_gradients", "minimize", "apply") for call in scope.calls)
 
 
-def _within(program: Program, scope: Scope) -> list[Site]:
+def _sites_of_step(program: Program, scope: Scope) -> list[Site]:
     """Return the calls of a step, and of the functions of the project that it calls for its loss."""
     found = list(program.flow.within(scope))
     for site in list(found):

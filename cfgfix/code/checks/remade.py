@@ -6,17 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cfgfix.code.checks.common import (
-    goes_through_experiments,
-    in_tests,
-    inside_function,
-    keras_model_method,
-    short,
-)
+from cfgfix.code.checks.common import goes_through_experiments, in_tests, inside_function, short
+from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.conditions import Conditions
+from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.inference.releases import IMPORTS, is_tf_keras, written_for_one
+from cfgfix.code.inference.releases import IMPORTS, is_tf_keras
 from cfgfix.code.model.expressions import alike, constant, dotted, is_name, text, walk
 from cfgfix.code.model.hit import Hit, at, hit_at
 from cfgfix.code.model.nodes import (
@@ -87,12 +83,12 @@ def model_in_loop(program: Program) -> Iterator[Hit]:
                 made = _maker(program, site)
                 if made is None:
                     continue
-                outermost, turns = _turns(program, scope, loop)
+                outermost, turns = _outermost_loop(program, scope, loop)
                 if turns is not None and turns <= FEW:
                     continue
                 if (
-                    _kept(program, scope, site, loop)
-                    or _leaves(scope, site.call.block, loop)
+                    _is_kept(program, scope, site, loop)
+                    or _ends_the_loop(scope, site.call.block, loop)
                     or not _runs_in(program, scope, loop, site)
                     or _clears(program, scope, outermost)
                 ):
@@ -133,7 +129,7 @@ def _maker(program: Program, site: Site) -> Site | None:
         for inner, path in inside_function(program, target):
             if _MAKES.fullmatch(inner.name) is None or _is_part(inner):
                 continue
-            if any(_once(step.scope, step.call.block) for step in (*path, inner)):
+            if any(_runs_once(step.scope, step.call.block) for step in (*path, inner)):
                 continue
             if any(_returned_elsewhere(step) for step in path):
                 continue
@@ -164,7 +160,7 @@ def _is_part(site: Site) -> bool:
     )
 
 
-def _once(scope: Scope, block: int) -> bool:
+def _runs_once(scope: Scope, block: int) -> bool:
     """Tell whether a place runs where something is not there yet only: `if model is None`, `if name not in cache`, an `except`."""
     for item in scope.block_chain(block):
         if item.kind == "except":
@@ -185,7 +181,7 @@ def _innermost(scope: Scope, block: int) -> int | None:
     return None
 
 
-def _turns(program: Program, scope: Scope, loop: int) -> tuple[int, int | None]:
+def _outermost_loop(program: Program, scope: Scope, loop: int) -> tuple[int, int | None]:
     """Return the outermost loop around one, and how many turns all of them have together; None where that is not known."""
     product: int | None = 1
     while True:
@@ -255,7 +251,7 @@ def _folds(program: Program, scope: Scope, splitter: Expr | None, line: int) -> 
     return count if type(count) is int else _FOLDS
 
 
-def _kept(program: Program, scope: Scope, site: Site, loop: int) -> bool:
+def _is_kept(program: Program, scope: Scope, site: Site, loop: int) -> bool:
     """Tell whether what a call makes in a loop is kept beyond its turn: collected, stored by a key, or given back."""
     if scope.blocks[loop].kind == "comprehension":
         return _is_model(program, site.result) and not _only_used(scope, site)
@@ -306,7 +302,7 @@ def _only_used(scope: Scope, site: Site) -> bool:
     return False
 
 
-def _leaves(scope: Scope, block: int, loop: int) -> bool:
+def _ends_the_loop(scope: Scope, block: int, loop: int) -> bool:
     """Tell whether a turn that comes to a block is the last: it returns or breaks behind it, or stands under a test for what is there."""
     for event in scope.events():
         if event.kind in ("return", "break") and event.block == block:
@@ -365,7 +361,7 @@ def _clears(program: Program, scope: Scope, loop: int) -> bool:
             for target in site.targets:
                 if any(
                     _by_name(dotted(call.func) or call.method or "")
-                    for inner in _entered(program, target.scope, 3)
+                    for inner in _entered_scopes(program, target.scope, 3)
                     for call in inner.calls
                 ):
                     return True
@@ -377,7 +373,7 @@ def _by_name(name: str) -> bool:
     return last in _CLEARS_BY_NAME or last in ("Process", "Pool", "ProcessPoolExecutor", "fork", "spawn")
 
 
-def _entered(program: Program, scope: Scope, depth: int) -> Iterator[Scope]:
+def _entered_scopes(program: Program, scope: Scope, depth: int) -> Iterator[Scope]:
     seen = {id(scope)}
     pending = [(scope, depth)]
     while pending and len(seen) < 200:
@@ -413,14 +409,14 @@ def model_per_request(program: Program) -> Iterator[Hit]:
                 continue
             if any(
                 _by_name(dotted(call.func) or call.method or "")
-                for inner in _entered(program, scope, 3)
+                for inner in _entered_scopes(program, scope, 3)
                 for call in inner.calls
             ):
                 continue
             for site, path in inside_function(program, scope):
                 if _MAKES.fullmatch(site.name) is None or site.targets or _is_part(site):
                     continue
-                if any(_once(step.scope, step.call.block) for step in (*path, site)) or any(
+                if any(_runs_once(step.scope, step.call.block) for step in (*path, site)) or any(
                     _returned_elsewhere(step) for step in path
                 ):
                     continue
@@ -453,7 +449,7 @@ def _called_often(program: Program, scope: Scope) -> str | None:
         return "epoch" if "epoch" in scope.name else "batch"
     if scope.name in _HANDLERS:
         return "request"
-    if _tried(program, scope):
+    if _is_called_in_trials(program, scope):
         return "trial"
     names = [item.name for item in scope.params if item.name not in ("self", "cls")]
     if names[:1] == ["request"] and any(
@@ -507,7 +503,7 @@ def _searches(program: Program, module: Module) -> list[tuple[Scope, Call]]:
     ]
 
 
-def _tried(program: Program, scope: Scope) -> bool:
+def _is_called_in_trials(program: Program, scope: Scope) -> bool:
     """Tell whether a search calls a function for each of many trials."""
     for where, call in _searches(program, scope.module):
         name = (dotted(call.func) or call.method or "").rpartition(".")[2]

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from cfgfix.code.checks.common import in_tests, model_calls, short, together, upstream
+from cfgfix.code.checks.common import in_tests, short
+from cfgfix.code.checks.guarded_calls import may_run_together
+from cfgfix.code.checks.models import model_calls
+from cfgfix.code.checks.pipelines import upstream
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, walk
 from cfgfix.code.model.hit import Hit, Step, at
 from cfgfix.code.model.nodes import Binary, Call, Collection, Expr, Lambda, Literal, Name
@@ -70,7 +73,7 @@ def rescaled_twice(program: Program) -> Iterator[Hit]:
         else:
             continue
         key = (id(division.scope), division.place)
-        if key in seen or not together([fit, first]):
+        if key in seen or not may_run_together([fit, first]):
             continue
         seen.add(key)
         yield Hit(

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import (
-    COMPILED,
-    bound_in_loop,
-    few_turns,
-    goes_through_experiments,
-    in_tests,
-)
+from cfgfix.code.checks.bindings import bound_in_loop
+from cfgfix.code.checks.common import COMPILED, few_turns, goes_through_experiments, in_tests
 from cfgfix.code.checks.moves import out_of_loop
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.guards import statement_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import flag, in_tests, inside_function
+from cfgfix.code.checks.common import in_tests, inside_function
+from cfgfix.code.checks.guarded_calls import flag
 from cfgfix.code.inference.environment import environment_of, sets
 from cfgfix.code.inference.flow.symbolic import is_symbolic
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
@@ -227,12 +228,12 @@ def in_try(scope: Scope, block: int) -> bool:
 
 def memory_after_start(program: Program) -> Iterator[Hit]:
     """Memory growth, limits or visibility set after the runtime has started."""
-    yield from _late(program, (*SET_GROWTH, *SET_LIMIT, *SET_VISIBLE))
+    yield from _late_calls(program, (*SET_GROWTH, *SET_LIMIT, *SET_VISIBLE))
 
 
 def threads_after_start(program: Program) -> Iterator[Hit]:
     """Thread counts set after the runtime has started."""
-    yield from _late(program, SET_THREADS)
+    yield from _late_calls(program, SET_THREADS)
 
 
 def _set_before(program: Program, site: Site) -> bool:
@@ -260,7 +261,7 @@ def _set_before(program: Program, site: Site) -> bool:
     )
 
 
-def _late(program: Program, names: tuple[str, ...]) -> Iterator[Hit]:
+def _late_calls(program: Program, names: tuple[str, ...]) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for site in program.flow.named(*names):
         if in_tests(site.scope) or (id(site.scope), site.call.number) in seen:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import in_tests, keras_model_method
-from cfgfix.code.inference.releases import refused_by_three, written_for_one
+from cfgfix.code.checks.common import in_tests
+from cfgfix.code.checks.models import keras_model_method
+from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.releases import refused_by_three
 from cfgfix.code.model.expressions import text
 from cfgfix.code.model.hit import Hit, Step, hit_at
 from cfgfix.code.model.nodes import Call, Name

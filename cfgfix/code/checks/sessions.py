@@ -34,7 +34,7 @@ def grows(program: Program) -> Iterator[Hit]:
         given = run.call.argument(0, "fetches")
         if loop is None or given is None or in_tests(scope) or few_turns(program, scope, loop, 20):
             continue
-        made = _made(program, scope, given, loop)
+        made = _maker_in_loop(program, scope, given, loop)
         if made is None or (id(scope), made.call.number) in seen:
             continue
         if any(call.method in ("reset_default_graph", "clear_session") for call in scope.calls):
@@ -48,7 +48,7 @@ def grows(program: Program) -> Iterator[Hit]:
         )
 
 
-def _made(program: Program, scope: Scope, given: Expr, loop: int) -> Site | None:
+def _maker_in_loop(program: Program, scope: Scope, given: Expr, loop: int) -> Site | None:
     """Return the call in a loop that makes what is run: in the arguments, or given to a name that they have."""
     for part in walk(given, scope):
         expr: Expr | None = part

@@ -6,18 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from cfgfix.code.checks.batch_shapes import called_in_loops, padded_argument, padded_batch
-from cfgfix.code.checks.common import (
-    downstream,
-    flag,
-    given,
-    in_tests,
-    inside_function,
-    is_augmentation,
-    short,
-    upstream,
-)
+from cfgfix.code.checks.common import in_tests, inside_function, is_augmentation, short
+from cfgfix.code.checks.guarded_calls import flag, is_given
 from cfgfix.code.checks.moves import ELSEWHERE, autotune, move
 from cfgfix.code.checks.order import DECODES, kind, named_for_evaluation
+from cfgfix.code.checks.pipelines import downstream, upstream
 from cfgfix.code.inference.hot_paths import GRAPH, hot_paths
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
 from cfgfix.code.model.nodes import Literal
@@ -64,7 +57,7 @@ def unbuffered_end(program: Program) -> Iterator[Hit]:
         if site is None or id(site.call) in seen or end.op not in ("map", "interleave"):
             continue
         position = 1 if end.op == "map" else 3
-        if given(site, position, "num_parallel_calls") is not True:
+        if is_given(site, position, "num_parallel_calls") is not True:
             continue
         if any(kind(step) in ("prefetch", "prefetch_to_device") for step in upstream(end)):
             continue
@@ -104,11 +97,11 @@ def map_after_cache(program: Program) -> Iterator[Hit]:
             and not all(
                 any(kind(item) == "cache" for item in (parent, *upstream(parent))) for parent in step.parents
             )
-            for step in _between(dataset, cache)
+            for step in _datasets_between(dataset, cache)
         ):
             # What the cache keeps is a part of the elements only.
             continue
-        if any(kind(step) in ("shuffle", "repeat", *_BATCHES) for step in _between(dataset, cache)):
+        if any(kind(step) in ("shuffle", "repeat", *_BATCHES) for step in _datasets_between(dataset, cache)):
             # Behind a shuffle the cache would freeze the order; behind repeat it would hold every epoch.
             continue
         work = _work(program, dataset.functions)
@@ -124,7 +117,7 @@ def map_after_cache(program: Program) -> Iterator[Hit]:
         )
 
 
-def _between(later: Dataset, earlier: Dataset) -> Iterator[Dataset]:
+def _datasets_between(later: Dataset, earlier: Dataset) -> Iterator[Dataset]:
     for step in upstream(later):
         if step is earlier:
             return
@@ -253,7 +246,7 @@ def _open_batch(value: Value) -> Dataset | None:
             for step in (part.dataset, *upstream(part.dataset)):
                 if step.op in _BATCHES and step.site is not None:
                     position = 1 if step.op == "batch" else 3
-                    if given(step.site, position, "drop_remainder") is False:
+                    if is_given(step.site, position, "drop_remainder") is False:
                         return step
                     return None
                 if step.op in ("unbatch", "rebatch", "flat_map", "repeat", "either", "parameter"):

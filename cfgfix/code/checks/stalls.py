@@ -61,7 +61,7 @@ def stalls(program: Program) -> Iterator[Hit]:
                 flow=(at(step, label="the step of this loop"), *(at(item) for item in path)),
                 values={
                     "what": what,
-                    "when": f"{_each(every)} of the loop at line {scope.blocks[block].line}",
+                    "when": f"{_period_text(every)} of the loop at line {scope.blocks[block].line}",
                 },
                 # What is compiled anew stops training however seldom it is thrown away.
                 severity=None if every <= OFTEN or "clear_session" in what else "info",
@@ -75,7 +75,7 @@ _SELDOM = 1 << 30
 """Stands for a number of steps that the code does not tell."""
 
 
-def _each(every: int) -> str:
+def _period_text(every: int) -> str:
     return (
         "in every step"
         if every == 1
@@ -148,7 +148,10 @@ def _stalls_in_callbacks(program: Program) -> Iterator[Hit]:
                 yield hit_at(
                     site,
                     flow=tuple(at(item) for item in path),
-                    values={"what": what, "when": f"{_each(every)}: Keras calls {scope.name} for each"},
+                    values={
+                        "what": what,
+                        "when": f"{_period_text(every)}: Keras calls {scope.name} for each",
+                    },
                     severity=None if every <= OFTEN or "clear_session" in what else "info",
                 )
 

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import (
-    bound_once,
-    in_tests,
-    made_by,
-    model_calls,
-    of_all_members,
-    possible,
-    short,
-    ways,
-)
-from cfgfix.code.inference.branches import excluded, forced
+from cfgfix.code.checks.bindings import bound_once
+from cfgfix.code.checks.common import in_tests, short
+from cfgfix.code.checks.models import model_calls
+from cfgfix.code.checks.pipelines import is_done_to_all_members, made_by, pipelines_to, possible
+from cfgfix.code.inference.branches import excluded, is_forced_by_call
+from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.inference.releases import written_for_one
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, is_none, text, walk
 from cfgfix.code.model.hit import Hit, Step, at, hit_at
 from cfgfix.code.model.nodes import (
@@ -70,7 +64,7 @@ def _given_to_models(program: Program) -> Iterator[Hit]:
             for place, name, at_steps, wanted in parts:
                 key = (id(site.scope), site.call.number, name)
                 expr = site.call.argument(place, name)
-                if key in seen or expr is None or not _left_out(site.call.argument(at_steps, wanted)):
+                if key in seen or expr is None or not _is_left_out(site.call.argument(at_steps, wanted)):
                     continue
                 made = _end_missing(program, site, expr, place, name)
                 if made is None or _stops_itself(site.scope):
@@ -95,7 +89,7 @@ def _given_to_models(program: Program) -> Iterator[Hit]:
                 )
 
 
-def _left_out(expr: Expr | None) -> bool:
+def _is_left_out(expr: Expr | None) -> bool:
     return expr is None or is_none(expr)
 
 
@@ -129,7 +123,7 @@ def _never_ends(program: Program, dataset: Dataset, entered: Site | None = None)
     """
     found: Dataset | None = None
     other = False
-    for way in ways(dataset):
+    for way in pipelines_to(dataset):
         if not possible(program, way) or (entered is not None and _passed_by(entered, way)):
             continue
         step = _endless_step(way)
@@ -139,7 +133,7 @@ def _never_ends(program: Program, dataset: Dataset, entered: Site | None = None)
             found = found or step
     if found is not None and other:
         assert found.site is not None
-        if entered is None or not forced(entered, found.site.scope, found.site.call.block):
+        if entered is None or not is_forced_by_call(entered, found.site.scope, found.site.call.block):
             return None
     return found
 
@@ -163,7 +157,7 @@ def _endless_step(way: list[Dataset]) -> Dataset | None:
                 continue
             return None
         if _without_end(step, name):
-            return step if of_all_members(way, step, frozenset({step.op})) else None
+            return step if is_done_to_all_members(way, step, frozenset({step.op})) else None
     return None
 
 
@@ -182,7 +176,7 @@ def _without_end(step: Dataset, name: str) -> bool:
         return True
     if name in _REPEATING_READERS:
         rounds = call.keyword("num_epochs")
-        return not call.opaque and _left_out(rounds) and len(call.args) < 6
+        return not call.opaque and _is_left_out(rounds) and len(call.args) < 6
     if name == "from_generator":
         return bool(step.functions) and all(ends(function.scope) is False for function in step.functions)
     return False
@@ -246,7 +240,7 @@ def ends(scope: Scope) -> bool | None:
         for number in loops:
             block = scope.blocks[number]
             if _loops_for_ever(scope, number):
-                return None if _leaves(scope, number) else False
+                return None if _may_be_left(scope, number) else False
             if block.kind == "while":
                 return None
             if not _finite(block.test, scope):
@@ -300,7 +294,7 @@ def _finite(test: Expr | None, scope: Scope, depth: int = 4) -> bool:
 _LEAVES = frozenset({"break", "return", "raise"})
 
 
-def _leaves(scope: Scope, number: int) -> bool:
+def _may_be_left(scope: Scope, number: int) -> bool:
     """Tell whether something in a loop may leave it."""
     for event in scope.events():
         if inside(scope, event.block, number) and (
@@ -337,7 +331,7 @@ def _gone_over(program: Program) -> Iterator[Hit]:
         if how != "loop" or (id(scope), block) in seen or in_tests(scope):
             continue
         made = _never_ends(program, dataset)
-        if made is None or _leaves(scope, block) or scope.generator or written_for_one(program, scope):
+        if made is None or _may_be_left(scope, block) or scope.generator or written_for_one(program, scope):
             continue
         loop = next(
             (event for event in scope.events() if any(number == block for number, _ in event.bodies)), None
@@ -492,13 +486,13 @@ def _short_epochs(program: Program, site: Site) -> Hit | None:
     """Return a hit where `steps_per_epoch` is not the number of batches of a dataset that nothing repeats."""
     steps = site.call.argument(12, "steps_per_epoch")
     dataset = first_dataset(site.argument(0, "x"))
-    if dataset is None or steps is None or _left_out(steps):
+    if dataset is None or steps is None or _is_left_out(steps):
         return None
     given = site.call.argument(0, "x")
     entered = made_by(program, site.scope, given, site.call.block) if given is not None else None
     found = [
         way
-        for way in ways(dataset)
+        for way in pipelines_to(dataset)
         if possible(program, way) and not (entered is not None and _passed_by(entered, way))
     ]
     if not found or not all(map(_surely_ends, found)):

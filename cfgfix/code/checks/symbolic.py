@@ -6,16 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import in_tests
+from cfgfix.code.inference.eras import asked_for
 from cfgfix.code.inference.flow.symbolic import holds_symbolic
 from cfgfix.code.inference.guards import expects_absence
-from cfgfix.code.inference.releases import (
-    IMPORTS,
-    api,
-    asked_for,
-    keras_three,
-    of_other_releases,
-    refused_by_three,
-)
+from cfgfix.code.inference.references import api
+from cfgfix.code.inference.releases import IMPORTS, keras_three, of_other_releases, refused_by_three
 from cfgfix.code.model.hit import Hit, at, hit_at
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import COMPILED, bound_in_loop, in_tests, never_entered
+from cfgfix.code.checks.bindings import bound_in_loop
+from cfgfix.code.checks.common import COMPILED, in_tests, never_entered
 from cfgfix.code.checks.compiled_scopes import compiled_for_sure, compiled_reach, compiled_scopes, eager_guard
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.inference.releases import IMPORTS
@@ -214,7 +215,7 @@ def _changed(program: Program, owner: Scope, name: str, traced: Scope) -> Step |
         for event in scope.events():
             if any(
                 _is_attribute(target, name) and text(target.base, scope) == shown for target in event.targets
-            ) and _behind(scope, called.call, event.block, event.place, receiver):
+            ) and _runs_after(scope, called.call, event.block, event.place, receiver):
                 return Step(scope, event.place, event.block, "changed here, after the call")
         for site in program.flow.within(scope):
             for target in site.targets:
@@ -223,7 +224,7 @@ def _changed(program: Program, owner: Scope, name: str, traced: Scope) -> Step |
                     step is not None
                     and isinstance(site.call.func, Attribute)
                     and text(site.call.func.base, scope) == shown
-                    and _behind(scope, called.call, site.call.block, site.call.place, receiver)
+                    and _runs_after(scope, called.call, site.call.block, site.call.place, receiver)
                 ):
                     return step
     return None
@@ -239,7 +240,7 @@ def _receiver(func: Expr) -> Expr:
     return receiver
 
 
-def _behind(scope: Scope, first: Call, block: int, place: Place, receiver: Expr) -> bool:
+def _runs_after(scope: Scope, first: Call, block: int, place: Place, receiver: Expr) -> bool:
     """Tell whether a place is run after a call for sure: further down under the same guards, or in the same loop."""
     if first.place[2:] < place[:2] and inside(scope, block, first.block):
         return True

@@ -5,17 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import (
-    COMPILED,
-    fits_eagerly,
-    flag,
-    in_tests,
-    inside_function,
-    kept_eager,
-    may_fit_eagerly,
-    short,
-    tensorflow_alias,
-)
+from cfgfix.code.checks.common import COMPILED, in_tests, inside_function, short, tensorflow_alias
 from cfgfix.code.checks.compiled_scopes import (
     ASKS_MODE,
     compiled_for_sure,
@@ -23,6 +13,8 @@ from cfgfix.code.checks.compiled_scopes import (
     compiled_scopes,
     eager_guard,
 )
+from cfgfix.code.checks.guarded_calls import flag
+from cfgfix.code.checks.models import fits_eagerly, kept_eager, may_fit_eagerly
 from cfgfix.code.inference.guards import before_in_expression, ready_inline
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PY_FUNCTIONS, Reach, Root, hot_paths
 from cfgfix.code.inference.releases import IMPORTS

@@ -8,27 +8,23 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cfgfix.code.checks.common import (
-    MAKES_BATCHES,
-    bound_in_loop,
-    few_turns,
-    in_batches,
-    in_tests,
-    links,
-    loaded_in_batches,
-    method_of,
-    names_in,
-    statement,
-    tensorflow_alias,
-    upstream,
-    ways,
-)
+from cfgfix.code.checks.bindings import bound_in_loop, names_in, statement
+from cfgfix.code.checks.common import few_turns, in_tests, tensorflow_alias
+from cfgfix.code.checks.models import method_of
 from cfgfix.code.checks.moves import free_name, loop_head, out_of_loop
 from cfgfix.code.checks.order import kind
+from cfgfix.code.checks.pipelines import (
+    MAKES_BATCHES,
+    in_batches,
+    links,
+    loaded_in_batches,
+    pipelines_to,
+    upstream,
+)
 from cfgfix.code.inference.flow.datasets import CONSTRUCTORS, DATASET, TRANSFORMATIONS
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
-from cfgfix.code.inference.releases import api
+from cfgfix.code.inference.references import api
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, is_true, text
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
 from cfgfix.code.model.nodes import (
@@ -228,7 +224,7 @@ def next_iter(program: Program) -> Iterator[Hit]:
             continue
         if names_in(inner.args[0], site.scope) & bound_in_loop(site.scope, loop):
             continue
-        if _kept(site.scope, site.call, loop) or few_turns(program, site.scope, loop, 1):
+        if _is_kept_once(site.scope, site.call, loop) or few_turns(program, site.scope, loop, 1):
             continue
         dataset = first_dataset(value.site.args[0])
         shuffled = dataset is not None and any(_shuffles(step) for step in (dataset, *upstream(dataset)))
@@ -236,7 +232,7 @@ def next_iter(program: Program) -> Iterator[Hit]:
             site,
             whole=True,
             # Of a shuffled dataset each turn gets another batch, if a dear one.
-            severity="info" if _looks(program, site.scope, loop) else "warning" if shuffled else None,
+            severity="info" if _only_looks(program, site.scope, loop) else "warning" if shuffled else None,
             values={
                 "loop_line": site.scope.blocks[loop].line,
                 "then": "for one element" if shuffled else "and takes its first element",
@@ -270,7 +266,7 @@ def _one_iterator(site: Site, inner: Call, loop: int) -> dict[str, Any]:
     }
 
 
-def _kept(scope: Scope, call: Call, loop: int) -> bool:
+def _is_kept_once(scope: Scope, call: Call, loop: int) -> bool:
     """Tell whether the loop takes an element only while it has none: `if sample is None: sample = next(iter(ds))`."""
     within = itertools.takewhile(lambda block: block is not scope.blocks[loop], scope.block_chain(call.block))
     guards = [block.test for block in within if block.kind == "if" and block.branch and block.test]
@@ -293,7 +289,7 @@ def _kept(scope: Scope, call: Call, loop: int) -> bool:
 _PICTURES = frozenset({"imshow", "plot", "savefig", "subplot"})
 
 
-def _looks(program: Program, scope: Scope, loop: int) -> bool:
+def _only_looks(program: Program, scope: Scope, loop: int) -> bool:
     """Tell whether a loop only looks at a batch: once an epoch, beside the dataset that it goes over, or for a picture."""
     return (
         _per_epoch(scope, loop)
@@ -333,7 +329,7 @@ def rebuilt(program: Program) -> Iterator[Hit]:
             continue
         mapped = [
             use
-            for use in _below(dataset)
+            for use in _datasets_below(dataset)
             if use.functions
             and use.site is not None
             and use.site.scope is site.scope
@@ -343,7 +339,7 @@ def rebuilt(program: Program) -> Iterator[Hit]:
             continue
         changing = bound_in_loop(site.scope, loop)
         used: set[str] = set()
-        for step in (dataset, *_below(dataset)):
+        for step in (dataset, *_datasets_below(dataset)):
             if step.site is not None and step.site.scope is site.scope:
                 for expr in (*step.site.call.args, *(value for _, value in step.site.call.keywords)):
                     used |= names_in(expr, site.scope)
@@ -380,8 +376,8 @@ def _timed(program: Program, scope: Scope, loop: int) -> bool:
     )
 
 
-def _below(dataset: Dataset) -> list[Dataset]:
-    from cfgfix.code.checks.common import downstream
+def _datasets_below(dataset: Dataset) -> list[Dataset]:
+    from cfgfix.code.checks.pipelines import downstream
 
     return list(downstream(dataset))
 
@@ -589,7 +585,8 @@ def _kept_argument(site: Site, keyword: str, value: Expr, dataset: Dataset) -> s
 def _unbatched(dataset: Dataset) -> bool:
     """Tell whether single examples of arrays or numbers are all that a dataset gives, on every way it may have come to be."""
     return not in_batches(dataset) and all(
-        way[-1].op in _EXAMPLES and all(step.op in _SINGLE for step in way[:-1]) for way in ways(dataset)
+        way[-1].op in _EXAMPLES and all(step.op in _SINGLE for step in way[:-1])
+        for way in pipelines_to(dataset)
     )
 
 

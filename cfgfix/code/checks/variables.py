@@ -8,15 +8,10 @@ from typing import Any
 
 from cfgfix.code.checks.common import in_tests, tensorflow_alias
 from cfgfix.code.checks.layer_calls import Parts, methods
+from cfgfix.code.inference.eras import asked_for
 from cfgfix.code.inference.guards import expects_absence
-from cfgfix.code.inference.releases import (
-    api,
-    asked_for,
-    bound_twice,
-    keras_three,
-    of_other_releases,
-    refused_by_three,
-)
+from cfgfix.code.inference.references import api, bound_twice
+from cfgfix.code.inference.releases import keras_three, of_other_releases, refused_by_three
 from cfgfix.code.model.expressions import MISSING, constant, is_name, is_true, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, hit_at
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Comprehension, Expr, Name

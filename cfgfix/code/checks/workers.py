@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cfgfix.code.checks.common import bound_once, in_tests, model_calls, number, possible, ways
+from cfgfix.code.checks.bindings import bound_once
+from cfgfix.code.checks.common import in_tests
+from cfgfix.code.checks.guarded_calls import number
+from cfgfix.code.checks.models import model_calls
 from cfgfix.code.checks.order import named_for_evaluation
+from cfgfix.code.checks.pipelines import pipelines_to, possible
 from cfgfix.code.inference.entry_points import imports_of, reached_from
 from cfgfix.code.inference.environment import Variable, environment_of
 from cfgfix.code.inference.hot_paths import inside
@@ -55,10 +59,10 @@ def cluster_set_late(program: Program) -> Iterator[Hit]:
     for item in told:
         if item[2] is None or (isinstance(item[2], Literal) and not item[2].value):
             return
-        if _asked(item[0].module) or _starts_processes(program, item[0].module):
+        if _asks_for_tf_config(item[0].module) or _starts_processes(program, item[0].module):
             return
     for scope, made, place, block in _made_in(program):
-        if in_tests(scope) or _asked(scope.module):
+        if in_tests(scope) or _asks_for_tf_config(scope.module):
             continue
         late = [_set_in(program, scope, item) for item in told]
         behind = [item for item in late if item is not None and item[0][:2] > place[:2]]
@@ -123,7 +127,7 @@ def _set_in(program: Program, scope: Scope, item: Variable) -> tuple[Place, int]
     return min(found) if found else None
 
 
-def _asked(module: Module) -> bool:
+def _asks_for_tf_config(module: Module) -> bool:
     """Tell whether a file looks whether `TF_CONFIG` is there already: it may come from outside."""
     return any(
         call.args and constant(call.args[0]) == _CLUSTER and call.method in ("get", "getenv", "pop")
@@ -351,10 +355,10 @@ def mean_for_each_replica(program: Program) -> Iterator[Hit]:
 def _may_be_several(site: Site) -> bool:
     """Tell whether a strategy is one for several devices on a way that is known, and no other on the others."""
     known = [value for value in alternatives(site.receiver) if isinstance(value, Made)]
-    return bool(known) and all(map(_several, known))
+    return bool(known) and all(map(_has_several_devices, known))
 
 
-def _several(value: Value) -> bool:
+def _has_several_devices(value: Value) -> bool:
     """Tell whether a strategy is not told to use a single device."""
     if not isinstance(value, Made) or value.site is None or value.name not in _STRATEGIES:
         return False
@@ -528,7 +532,7 @@ def open_batch_on_tpu(program: Program) -> Iterator[Hit]:
     for user, data in _trained_on(program):
         if user.scope.module.path not in near or in_tests(user.scope):
             continue
-        for way in ways(data):
+        for way in pipelines_to(data):
             batch = next((step.site for step in way if step.op in _BATCHES and step.site is not None), None)
             if batch is None or not possible(program, way) or _repeats_before(way, batch):
                 continue

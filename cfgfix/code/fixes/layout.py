@@ -199,10 +199,10 @@ def _insert(lines: list[str], scope: Scope, place: Place, behind: bool, offsets:
     """Return the change that puts lines before or behind a statement, as far to the right as it stands."""
     indent = _indent(offsets, place)
     end = newline(offsets.text)
-    return _put("".join(f"{indent}{line}{end}" for line in lines), scope, place, behind, offsets)
+    return _put_statement("".join(f"{indent}{line}{end}" for line in lines), scope, place, behind, offsets)
 
 
-def _put(lines: str, scope: Scope, place: Place, behind: bool, offsets: Offsets) -> ReplaceText:
+def _put_statement(lines: str, scope: Scope, place: Place, behind: bool, offsets: Offsets) -> ReplaceText:
     begin, stop = lines_of(scope, place, offsets)
     if not behind:
         return ReplaceText(begin, begin, lines)
@@ -231,7 +231,7 @@ def _move_statement(rewrite: Rewrite, offsets: Offsets) -> tuple[ReplaceText, ..
         text += _reindented(lines, old[0], new)
         alone = siblings(scope, place) <= 1
         gone.append(ReplaceText(begin, stop, f"{old[0]}pass{newline(offsets.text)}" if alone else ""))
-    return (_put(text, scope, rewrite.target, rewrite.behind, offsets), *gone)
+    return (_put_statement(text, scope, rewrite.target, rewrite.behind, offsets), *gone)
 
 
 def _free_of(lines: str, names: frozenset[str]) -> None:

@@ -35,7 +35,7 @@ def prove(before: str, edits: Sequence[ReplaceText]) -> str:
         raise ProofError("parse", "the result is not Python any more") from error
     offsets = Offsets(before)
     spans = [(item.start, item.end) for item in edits]
-    sides = (_Side(offsets, spans), _Side(Offsets(after), _moved(edits)))
+    sides = (_Side(offsets, spans), _Side(Offsets(after), _moved_spans(edits)))
     try:
         _same_suite(old.body, new.body, sides, ast)
     except RecursionError as error:
@@ -43,7 +43,10 @@ def prove(before: str, edits: Sequence[ReplaceText]) -> str:
     old_comments, new_comments = _comments(before), _comments(after)
     for span, place in zip(*(side.spans for side in sides), strict=True):
         met = span in sides[0].met or place in sides[1].met
-        if not met and (_outside(before, span, old_comments) or _outside(after, place, new_comments)):
+        if not met and (
+            _text_outside_comments(before, span, old_comments)
+            or _text_outside_comments(after, place, new_comments)
+        ):
             raise ProofError("meaning", "an edit lies where no statement is")
     expected = sorted(_with_edited(before, old_comments, edits))
     if expected != sorted(text for _, text in new_comments):
@@ -51,7 +54,7 @@ def prove(before: str, edits: Sequence[ReplaceText]) -> str:
     return after
 
 
-def _outside(text: str, span: tuple[int, int], comments: list[tuple[int, str]]) -> str:
+def _text_outside_comments(text: str, span: tuple[int, int], comments: list[tuple[int, str]]) -> str:
     """Return what an edit holds beside comments and blank space."""
     kept = list(text[span[0] : span[1]])
     for start, comment in comments:
@@ -146,7 +149,7 @@ class _Side:
         return f"{ahead}{text[start:end]}{behind}", inside
 
 
-def _moved(edits: Sequence[ReplaceText]) -> list[tuple[int, int]]:
+def _moved_spans(edits: Sequence[ReplaceText]) -> list[tuple[int, int]]:
     """Return where the new text of each edit lies in the edited text; the edits are in order."""
     found: list[tuple[int, int]] = []
     shift = 0

@@ -315,7 +315,7 @@ def without_keyword(text: str, name: str) -> Edit:
         CannotRewriteError: It has no such keyword, or a comment stands beside it.
     """
     arguments = _arguments(text)
-    return _without(arguments, _keyword(arguments, name))
+    return _edit_without(arguments, _keyword(arguments, name))
 
 
 def with_keywords_as_one(text: str, names: tuple[str, str], new: str) -> tuple[Edit, Edit]:
@@ -328,7 +328,7 @@ def with_keywords_as_one(text: str, names: tuple[str, str], new: str) -> tuple[E
     """
     arguments = _arguments(text)
     first, second = (_keyword(arguments, name) for name in names)
-    return Edit(first.start, first.end, new), _without(arguments, second)
+    return Edit(first.start, first.end, new), _edit_without(arguments, second)
 
 
 def _keyword(arguments: _List, name: str) -> _Item:
@@ -347,11 +347,11 @@ def without_entry(text: str, name: str) -> Edit:
     entries = _entries(text)
     for item in entries.items:
         if item.name == name:
-            return _without(entries, item)
+            return _edit_without(entries, item)
     raise CannotRewriteError(f"the dictionary has no {name}")
 
 
-def _without(found: _List, gone: _Item) -> Edit:
+def _edit_without(found: _List, gone: _Item) -> Edit:
     position = found.items.index(gone)
     if "#" in found.text[gone.start : gone.end] + found.gap(position):
         raise CannotRewriteError("a comment stands beside it")

@@ -46,7 +46,7 @@ def repair_of(rewrites: Sequence[Rewrite], replaced: Sequence[Replaced]) -> Repa
         if item is None:
             others.append(rewrite)
             continue
-        value = _plain(rewrite.text)
+        value = _plain_value(rewrite.text)
         if value is _NO_VALUE:
             return Repair(problem=_stands_in(item.given))
         if not item.given.unchanged:
@@ -122,7 +122,7 @@ def _holds(outer: Place, inner: Place) -> bool:
 _NO_VALUE: Any = object()
 
 
-def _plain(text: str) -> Any:
+def _plain_value(text: str) -> Any:
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):

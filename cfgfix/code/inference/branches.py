@@ -30,7 +30,7 @@ def excluded(entered: Site, scope: Scope, block_number: int, *, names: bool = Tr
     return False
 
 
-def forced(entered: Site, scope: Scope, block_number: int) -> bool:
+def is_forced_by_call(entered: Site, scope: Scope, block_number: int) -> bool:
     """Tell whether the arguments of a call make every `if` around a place true.
 
     The call is the one that entered the place's function; without an `if` the answer is no.

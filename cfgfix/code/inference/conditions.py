@@ -149,7 +149,7 @@ class Conditions:
         try:
             if traced and self._fails_before(scope, block, place):
                 return True
-            for here, number in self._around(scope, block):
+            for here, number in self._places_around(scope, block):
                 item = here.blocks[number]
                 if item.kind not in ("if", "while") or item.test is None:
                     continue
@@ -187,7 +187,7 @@ class Conditions:
         """
         fallback = ""
         for scope, block in guards:
-            for here, number in self._around(scope, block):
+            for here, number in self._places_around(scope, block):
                 holds, after_error = self._block(here, number)
                 if holds is False:
                     if after_error:
@@ -198,7 +198,7 @@ class Conditions:
                     fallback = fallback or self._text(here, number)
         return (State.FALLBACK, fallback) if fallback else (State.ACTIVE, "")
 
-    def _around(self, scope: Scope, block: int) -> Iterable[tuple[Scope, int]]:
+    def _places_around(self, scope: Scope, block: int) -> Iterable[tuple[Scope, int]]:
         here: Scope | None = scope
         while here is not None:
             while block >= 0:
@@ -297,7 +297,7 @@ class Conditions:
             test = truth(inner(expr.test))
             if test is UNKNOWN:
                 then, other = inner(expr.then), inner(expr.otherwise)
-                return then if then is not UNKNOWN and _same(then, other) else UNKNOWN
+                return then if then is not UNKNOWN and _is_same(then, other) else UNKNOWN
             return inner(expr.then if test else expr.otherwise)
         if isinstance(expr, Binary):
             return _arithmetic(expr.operator, inner(expr.left), inner(expr.right))
@@ -347,7 +347,7 @@ class Conditions:
             if value is not UNKNOWN:
                 return value
             default = call.args[-1] if len(call.args) >= (2 if call.method == "get" else 3) else None
-            if default is not None and self._lookup is not None and self._absent(path):
+            if default is not None and self._lookup is not None and self._is_unknown_key(path):
                 return inner(default)
             return UNKNOWN
         if scope is self._traced:
@@ -429,7 +429,7 @@ class Conditions:
                                         depth=depth + 1,
                                     )
                                 )
-            if not values or any(value is UNKNOWN or not _same(value, values[0]) for value in values):
+            if not values or any(value is UNKNOWN or not _is_same(value, values[0]) for value in values):
                 return UNKNOWN
             return values[0]
         finally:
@@ -464,12 +464,14 @@ class Conditions:
                     if self._loops_back(scope, event, before):
                         return UNKNOWN
                     continue
-                value = self._after(event, name, scope, value, after_error, depth)
+                value = self._value_after(event, name, scope, value, after_error, depth)
             return value
         finally:
             self._active.discard(key)
 
-    def _after(self, event: Event, name: str, scope: Scope, value: Any, after_error: bool, depth: int) -> Any:
+    def _value_after(
+        self, event: Event, name: str, scope: Scope, value: Any, after_error: bool, depth: int
+    ) -> Any:
         """Return a name's value after a statement that may bind it, given the one before."""
         handler = self._in_handler(scope, event.block)
         if handler and not after_error:
@@ -491,18 +493,20 @@ class Conditions:
             if id(block) in self._around_use:
                 break
             if block.kind in ("for", "while", "match", "comprehension"):
-                return new if new is not UNKNOWN and _same(new, value) else UNKNOWN
+                return new if new is not UNKNOWN and _is_same(new, value) else UNKNOWN
             if block.kind == "if" and block.test is not None:
                 holds = truth(
                     self.value(block.test, scope, before=block.line, after_error=after_error, depth=depth + 1)
                 )
                 if holds is UNKNOWN:
                     return (
-                        new if new is not UNKNOWN and value is not UNKNOWN and _same(new, value) else UNKNOWN
+                        new
+                        if new is not UNKNOWN and value is not UNKNOWN and _is_same(new, value)
+                        else UNKNOWN
                     )
                 if holds is not block.branch:
                     return value
-        if handler and not (new is not UNKNOWN and _same(new, value)):
+        if handler and not (new is not UNKNOWN and _is_same(new, value)):
             # After an exception it may be either; which of them counts is for the caller to ask.
             return UNKNOWN
         return new
@@ -559,7 +563,7 @@ class Conditions:
                 values.append(default.value)
             else:
                 return UNKNOWN
-        if any(value is UNKNOWN or not _same(value, values[0]) for value in values):
+        if any(value is UNKNOWN or not _is_same(value, values[0]) for value in values):
             return UNKNOWN
         return values[0]
 
@@ -574,7 +578,7 @@ class Conditions:
             return value
         return self._class_default(path)
 
-    def _absent(self, path: tuple[str, ...]) -> bool:
+    def _is_unknown_key(self, path: tuple[str, ...]) -> bool:
         """Whether neither the config nor any class knows a key, so that a default in the code decides."""
         assert self._lookup is not None
         return self._lookup(path) is UNKNOWN and not self._fields(path[-1])
@@ -587,7 +591,7 @@ class Conditions:
             near = [item for item in found if item[0].lower().startswith(section)]
             found = near or found
         values = [value for _, value in found]
-        if values and all(value is not UNKNOWN and _same(value, values[0]) for value in values):
+        if values and all(value is not UNKNOWN and _is_same(value, values[0]) for value in values):
             return values[0]
         return UNKNOWN
 
@@ -666,7 +670,7 @@ def truth(value: Any) -> Any:
     return UNKNOWN if value is UNKNOWN else bool(value)
 
 
-def _same(first: Any, second: Any) -> bool:
+def _is_same(first: Any, second: Any) -> bool:
     return type(first) is type(second) and bool(first == second)
 
 

@@ -433,7 +433,7 @@ class Follower:
         if kind == "M":
             return self._member(atom[1], name, depth)
         if kind == "x":
-            return frozenset({_outside(f"{atom[1]}.{name}")})
+            return frozenset({_outside_atom(f"{atom[1]}.{name}")})
         return _OTHER if atom == OTHER or kind in ("f", "b", "g") else _UNKNOWN
 
     def _stored(self, scope: Scope, name: str, depth: int) -> Atoms:
@@ -788,7 +788,7 @@ class Follower:
             "eval",
         ):
             return _UNKNOWN
-        return frozenset({_outside(f"{name}()")})
+        return frozenset({_outside_atom(f"{name}()")})
 
     def _returns(self, scope: Scope, depth: int) -> Atoms:
         return self._remember(("r", id(scope)), lambda: self._returned(scope, depth))
@@ -808,7 +808,7 @@ class Follower:
         return frozenset(result) or _OTHER
 
 
-def _outside(name: str) -> Atom:
+def _outside_atom(name: str) -> Atom:
     """Return a thing outside of the project; what is made of things made is not told apart any further."""
     return ("x", name if len(name) <= 120 and name.count("(") <= 2 else "?")
 

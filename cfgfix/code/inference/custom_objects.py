@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from cfgfix.code.inference.releases import api
+from cfgfix.code.inference.references import api
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.tensorflow.refusals import Refusals
 

@@ -144,7 +144,7 @@ def never_given(program: Program, scope: Scope, name: str) -> bool:
     called = owner.name if method and owner is not None and scope.name == "__init__" else scope.name
     default = scope.params[position].default
     if default is None or any(
-        _gives(call, called, name, position - method, default)
+        _may_give(call, called, name, position - method, default)
         for module in program.modules
         for item in module.summary.scopes
         for call in item.calls
@@ -154,7 +154,7 @@ def never_given(program: Program, scope: Scope, name: str) -> bool:
     return not (_what_runs(program).has_text(name) or _what_runs(program).written({name, called}))
 
 
-def _gives(call: Call, called: str, name: str, position: int, default: Expr) -> bool:
+def _may_give(call: Call, called: str, name: str, position: int, default: Expr) -> bool:
     """Tell whether a call may give a parameter, and another value than its default or what came in under its name."""
     for keyword, value in call.keywords:
         if keyword == name and not (is_name(value, name) or alike(value, default)):
@@ -318,10 +318,10 @@ def imports_of(module: Module) -> Iterator[tuple[str, Scope, Event | None]]:
 @once
 def _imports(program: Program) -> dict[str, set[str]]:
     """Return for the path of each module the paths of the modules that it imports."""
-    return {module.path: set(_others(program, module)) for module in program.modules}
+    return {module.path: set(_imported_paths(program, module)) for module in program.modules}
 
 
-def _others(program: Program, module: Module) -> Iterator[str]:
+def _imported_paths(program: Program, module: Module) -> Iterator[str]:
     """Yield the paths of the modules that a module imports."""
     for source in _imported(module):
         name = absolute(source, module)
@@ -331,10 +331,10 @@ def _others(program: Program, module: Module) -> Iterator[str]:
 
 
 def _imports_another(program: Program, module: Module) -> bool:
-    return next(_others(program, module), None) is not None
+    return next(_imported_paths(program, module), None) is not None
 
 
-def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
+def _reachable(graph: dict[str, set[str]], start: str) -> set[str]:
     """Return what can be reached in a graph, the start included."""
     seen = {start}
     pending = [start]
@@ -352,9 +352,9 @@ def reached_from(program: Program, module: Module) -> set[str]:
     They are what the module comes to by imports, those that import it, and what these come to.
     """
     graph = _imports(program)
-    found = _reached(graph, module.path)
+    found = _reachable(graph, module.path)
     for path in graph:
-        here = _reached(graph, path)
+        here = _reachable(graph, path)
         if module.path in here:
             found |= here
     return found
@@ -376,9 +376,9 @@ def switched_by_entries(program: Program, module: Module, switched: Iterable[tup
     for path, targets in graph.items():
         for target in targets:
             backwards.setdefault(target, set()).add(path)
-    entries = [path for path in _reached(backwards, module.path) if not backwards.get(path)]
+    entries = [path for path in _reachable(backwards, module.path) if not backwards.get(path)]
     return bool(entries) and all(
-        path in whole or not while_imported.isdisjoint(_reached(graph, path)) for path in entries
+        path in whole or not while_imported.isdisjoint(_reachable(graph, path)) for path in entries
     )
 
 

@@ -104,7 +104,7 @@ _FAILS = re.compile(r"\b(?:does|do|wo)n't work", re.IGNORECASE)
 def _said_to_fail(scope: Scope, place: Place) -> bool:
     """Tell whether a comment behind a statement says that it does not work: it is there to show that."""
     return "n't work" in scope.module.summary.words and any(
-        _FAILS.search(said) for said in remarks.behind(scope, place[0], place[2])
+        _FAILS.search(said) for said in remarks.comments_behind(scope, place[0], place[2])
     )
 
 

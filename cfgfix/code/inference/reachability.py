@@ -158,7 +158,7 @@ class Reached:
             here = pending.pop()
             if here.name in self._chosen:
                 return True
-            if here.decorators and self._runs(here.module.path):
+            if here.decorators and self._is_entered(here.module.path):
                 # A decorator may have registered it.
                 return True
             for path in places(here):
@@ -170,14 +170,14 @@ class Reached:
                     if here.name not in part.free and not (own and here.name in part.plain):
                         continue
                     if part.unit is None:
-                        if self._runs(path):
+                        if self._is_entered(path):
                             return True
                     elif id(part.unit) not in seen:
                         seen.add(id(part.unit))
                         pending.append(part.unit)
         return False
 
-    def _runs(self, path: str) -> bool:
+    def _is_entered(self, path: str) -> bool:
         """Tell whether a module is run or imported, or a file that was not read has its name."""
         if path in self._entered:
             return True

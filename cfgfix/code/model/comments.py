@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cfgfix.code.model.summary import Scope
 
 
-def above(scope: Scope, line: int, signs: tuple[str, ...] = ("#",)) -> Iterator[str]:
+def comments_above(scope: Scope, line: int, signs: tuple[str, ...] = ("#",)) -> Iterator[str]:
     """Yield the comment lines right above a line, the nearest first.
 
     They begin with one of some signs and lose their indentation.
@@ -19,7 +19,7 @@ def above(scope: Scope, line: int, signs: tuple[str, ...] = ("#",)) -> Iterator[
         number -= 1
 
 
-def behind(scope: Scope, first: int, last: int) -> list[str]:
+def comments_behind(scope: Scope, first: int, last: int) -> list[str]:
     """Return what stands behind the `#` of some lines, both ends included.
 
     Empty text for those without one.

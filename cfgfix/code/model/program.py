@@ -17,7 +17,7 @@ from cfgfix.code.model.expressions import dotted, is_name
 from cfgfix.code.model.nodes import Attribute, Conditional, Expr, Name, Place
 from cfgfix.code.model.python_files import PythonFile
 from cfgfix.code.model.summarise import summarise
-from cfgfix.code.model.summary import Event, ModuleSummary, Scope, broken
+from cfgfix.code.model.summary import Event, ModuleSummary, Scope, broken_summary
 from cfgfix.code.model.summary_cache import SummaryStore, dump, undump
 from cfgfix.code.model.summary_codec import pack, unpack
 from cfgfix.code.model.values import ClassValue, External, Function, ModuleValue, Value
@@ -333,7 +333,7 @@ class Program:
             return known
         data = self._read(file.path)
         if isinstance(data, str):
-            self._keep(key, file, b"", NEEDLE_FRAMEWORK | NEEDLE_RULES, broken(data))
+            self._keep(key, file, b"", NEEDLE_FRAMEWORK | NEEDLE_RULES, broken_summary(data))
             return NEEDLE_FRAMEWORK | NEEDLE_RULES
         content = digest(data)
         known = self._store.by_content(key, file.stamp, content)
@@ -377,7 +377,7 @@ class Program:
             return self._make(key, file, kept, self._store.by_stamp(key, file.stamp) or 0)
         raw = self._read(file.path)
         if isinstance(raw, str):
-            return self._make(key, file, broken(raw), 0)
+            return self._make(key, file, broken_summary(raw), 0)
         bits = _needles_of(raw, self._needles)
         self._keep(key, file, digest(raw), bits, _summarise(raw, file.path))
         return self._loaded[key]
@@ -689,7 +689,7 @@ def _needles_of(data: bytes, needles: tuple[bytes, ...]) -> int:
 def _summarise(data: bytes, path: str) -> ModuleSummary:
     decoded = discover.decode(data, path)
     if isinstance(decoded, str):
-        return broken(decoded)
+        return broken_summary(decoded)
     text, cells = decoded
     summary = summarise(text, path)
     summary.cells = cells
@@ -726,7 +726,7 @@ def _summarised(path: str) -> tuple[bytes, int, bytes | None]:
     """Return the content's hash, the needles and the packed summary of a file."""
     data = discover.read_bytes(path)
     if isinstance(data, str):
-        return b"", NEEDLE_FRAMEWORK | NEEDLE_RULES, dump(pack(broken(data)))
+        return b"", NEEDLE_FRAMEWORK | NEEDLE_RULES, dump(pack(broken_summary(data)))
     bits = _needles_of(data, _CHILD[0])
     if not (bits & NEEDLE_FRAMEWORK and bits & NEEDLE_RULES):
         return digest(data), bits, None

@@ -107,7 +107,7 @@ def _walk(folder: str, excluded: Callable[[str], bool], found: dict[str, PythonF
                 _add(path, "", found)
 
 
-class _Names:
+class _NamePatterns:
     """Names of files and folders that plain patterns stand for: `build`, `*.h5`, `dataset*`, and any other as an expression."""
 
     __slots__ = ("_literals", "_prefixes", "_suffixes", "_wild")
@@ -155,7 +155,7 @@ class _Ignore:
         names: list[str] = []
         folders: list[str] = []
         for line in lines:
-            part = _telling(line)
+            part = _required_part(line)
             if part is None:
                 self._always = True
             elif part:
@@ -171,7 +171,11 @@ class _Ignore:
         if self._always or any(line.startswith("!") for line in lines):
             # What one pattern ignores another one may take back, or make the library refuse the file.
             names = folders = []
-        self._maybe, self._names, self._folders = _Names(maybe), _Names(names), _Names(folders)
+        self._maybe, self._names, self._folders = (
+            _NamePatterns(maybe),
+            _NamePatterns(names),
+            _NamePatterns(folders),
+        )
 
     @classmethod
     def read(cls, folder: str) -> _Ignore | None:
@@ -225,7 +229,7 @@ _ESCAPED = late(r"\\([\w#*?.~$%&+,;:=@ -])")
 """A letter behind a backslash that stands for itself; in brackets it does so for `fnmatch` too."""
 
 
-def _telling(line: str) -> str | None:
+def _required_part(line: str) -> str | None:
     """Return a part between slashes that some part of every path a pattern fits must fit too.
 
     That is empty text for a pattern that ignores nothing, and None where there is no telling without reading the pattern

@@ -5,7 +5,7 @@ from __future__ import annotations
 import _ast
 from collections.abc import Sequence
 
-from cfgfix.code.model.summary import MAX_BYTES, NOT_PARSED, WORDS, ModuleSummary, broken
+from cfgfix.code.model.summary import MAX_BYTES, NOT_PARSED, WORDS, ModuleSummary, broken_summary
 from cfgfix.code.model.summary_builder import SummaryBuilder
 
 
@@ -16,11 +16,11 @@ def summarise(text: str, path: str = "<text>") -> ModuleSummary:
     The caller turns the cyclic garbage collector off where many files are read.
     """
     if len(text) > MAX_BYTES:
-        return broken(f"is larger than {MAX_BYTES // (1024 * 1024)} MiB")
+        return broken_summary(f"is larger than {MAX_BYTES // (1024 * 1024)} MiB")
     if "\0" in text:
-        return broken("holds a NUL character", text.count("\n", 0, text.find("\0")) + 1)
+        return broken_summary("holds a NUL character", text.count("\n", 0, text.find("\0")) + 1)
     if _too_deep(text):
-        return broken("nests too deep to be read safely")
+        return broken_summary("nests too deep to be read safely")
     import warnings
 
     try:
@@ -28,16 +28,16 @@ def summarise(text: str, path: str = "<text>") -> ModuleSummary:
             warnings.simplefilter("ignore")
             tree = compile(text, path, "exec", _ast.PyCF_ONLY_AST, True)
     except SyntaxError as error:
-        return broken(f"{NOT_PARSED}: {error.msg}", error.lineno or 1)
+        return broken_summary(f"{NOT_PARSED}: {error.msg}", error.lineno or 1)
     except (ValueError, OverflowError) as error:
-        return broken(f"is not Python: {error}")
+        return broken_summary(f"is not Python: {error}")
     except (RecursionError, MemoryError):
-        return broken("nests too deep to be read safely")
+        return broken_summary("nests too deep to be read safely")
     count = text.count("\n") + 1
     try:
         summary = SummaryBuilder(tree, _line_numbers(count + text.count("\r"))).summary
     except RecursionError:
-        return broken("nests too deep to be read safely")
+        return broken_summary("nests too deep to be read safely")
     summary.lines = count
     summary.words = tuple(word for word in WORDS if word in text)
     if "cfgfix:" in text:

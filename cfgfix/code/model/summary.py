@@ -277,7 +277,7 @@ NOT_PARSED = "is not Python that this interpreter reads"
 """How the reason of a file begins that has a syntax error."""
 
 
-def broken(message: str, line: int = 1) -> ModuleSummary:
+def broken_summary(message: str, line: int = 1) -> ModuleSummary:
     """Return the summary of a file that could not be read, with the reason."""
     summary = ModuleSummary()
     summary.problem = (message, line)

@@ -462,10 +462,10 @@ class SummaryBuilder:
             events.append(event)
             if event.kind == "if":
                 then, otherwise = event.bodies[0][1], event.bodies[1][1] if len(event.bodies) > 1 else []
-                if _leaves(then):
-                    if not _leaves(otherwise):
+                if _always_leaves(then):
+                    if not _always_leaves(otherwise):
                         self.block = self.open("if", event.value, False, event.place[2] + 1)
-                elif otherwise and _leaves(otherwise):
+                elif otherwise and _always_leaves(otherwise):
                     self.block = self.open("if", event.value, True, event.place[2] + 1)
         self.block = outer
         return events
@@ -742,7 +742,7 @@ class SummaryBuilder:
         return name
 
 
-def _leaves(events: list[Event]) -> bool:
+def _always_leaves(events: list[Event]) -> bool:
     """Tell whether a suite always leaves the one around it."""
     if not events:
         return False
@@ -750,7 +750,7 @@ def _leaves(events: list[Event]) -> bool:
     if last.kind in _EXITS:
         return True
     if last.kind == "if" and len(last.bodies) == 2:
-        return all(_leaves(body) for _, body in last.bodies)
+        return all(_always_leaves(body) for _, body in last.bodies)
     return False
 
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cfgfix.code.tensorflow.layers.sizes import UNKNOWN, Inputs, LayerSizes, Shape, UnknownSize, one
+from cfgfix.code.tensorflow.layers.sizes import UNKNOWN, Inputs, LayerSizes, Shape, UnknownSize, only_input
 from cfgfix.core.records import dataclass
 
 TABLE = os.path.join(os.path.dirname(__file__), "applications.json")
@@ -92,7 +92,7 @@ class Application:
         Raises:
             UnknownSize: That is not known.
         """
-        shape = one(inputs)
+        shape = only_input(inputs)
         if len(shape) != 3 or shape[2] != 3:
             raise UnknownSize
         height, width = shape[0], shape[1]
@@ -114,12 +114,12 @@ class Application:
             trainable,
             self.row.fixed,
             for_weights=True,
-            extra=_law(self.row.kept, pixels),
-            work=_law(self.row.work, pixels),
+            extra=_fitted(self.row.kept, pixels),
+            work=_fitted(self.row.work, pixels),
         )
 
 
-def _law(terms: Sequence[float], pixels: float) -> float:
+def _fitted(terms: Sequence[float], pixels: float) -> float:
     return max(0.0, terms[0] * pixels + terms[1])
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from cfgfix.config.schema import explain as explain_module
+from cfgfix.config.schema import limited_validator
 from cfgfix.config.schema.failures import repeated
 from cfgfix.config.schema.validate import MISSING, Schema
 from cfgfix.core.edits import DeleteKey, InsertKey, RenameKey, SetValue
@@ -346,7 +346,7 @@ def test_a_document_of_100_kilobytes_is_judged(check):
 
 
 def test_work_is_bounded_where_alternatives_multiply(check, monkeypatch):
-    monkeypatch.setattr(explain_module, "MAX_STEPS", 20_000)
+    monkeypatch.setattr(limited_validator, "MAX_STEPS", 20_000)
     schema = {
         "$defs": {
             "n": {"properties": {"a": {"anyOf": [{"$ref": "#/$defs/n"}] * 3}}, "additionalProperties": False}

@@ -167,7 +167,7 @@ class Functions(Expressions):
         scope = function.scope
         if function.receiver is not None:
             args = (function.receiver, *args)
-        telling = any(_telling(value) for value in (*args, *keywords.values()))
+        telling = any(_is_worth_a_run(value) for value in (*args, *keywords.values()))
         if (
             not (telling or self._means_another_class(function))
             or self.exhausted
@@ -292,7 +292,7 @@ class Functions(Expressions):
         return names
 
 
-def _telling(value: Value) -> bool:
+def _is_worth_a_run(value: Value) -> bool:
     """Tell whether an argument makes a run of its own worth while."""
     if isinstance(value, (Dataset, Function)):
         return True
@@ -302,7 +302,7 @@ def _telling(value: Value) -> bool:
             or value.name == "iterator"
         )
     if isinstance(value, Many):
-        return any(_telling(item) for item in value.values)
+        return any(_is_worth_a_run(item) for item in value.values)
     if isinstance(value, Items):
         return any(isinstance(item, (Dataset, Function)) for item in value.items)
     return False

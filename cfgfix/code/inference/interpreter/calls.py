@@ -32,7 +32,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import NORMAL, OPTIONS, RAISE, Call, Frame, Run
-from cfgfix.code.inference.interpreter.values import choice, constant_of, held, key_of, origins_of
+from cfgfix.code.inference.interpreter.values import choice, constant_of, held_values, key_of, origins_of
 from cfgfix.code.model.summary import Scope
 
 MAX_DEPTH = 40
@@ -233,7 +233,7 @@ def _known_here(call: Call, given: dict[int, Value]) -> bool:
             continue
         if id(value) not in given:
             return False
-        for item in held(value) if texts else ():
+        for item in held_values(value) if texts else ():
             if isinstance(item, Mapping) and not texts.isdisjoint(item.entries):
                 return False
     return True

@@ -159,7 +159,7 @@ def _mapping(frame: Frame, expr: nodes.Dictionary) -> Value:
             result.open = True
             frame.run.use(inner, frame.spot(place), deep=True)
         else:
-            writing.put(frame.run, result, name, inner, frame.spot(place))
+            writing.write_entry(frame.run, result, name, inner, frame.spot(place))
     if len(result.entries) > 1 and not result.open and not result.sections:
         frame.run.written_tables[id(result)] = result
     return result

@@ -27,7 +27,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
-from cfgfix.code.inference.interpreter.values import PLAIN, alternatives, held, key_of, keys_of, truth
+from cfgfix.code.inference.interpreter.values import PLAIN, alternatives, held_values, key_of, keys_of, truth
 from cfgfix.code.model.expressions import text, walk_own
 from cfgfix.code.model.nodes import Name
 from cfgfix.code.model.program import Module, Program, absolute, fold, once
@@ -631,7 +631,7 @@ class Run:
 
         Each of its keys may be read.
         """
-        for item in held(owner):
+        for item in held_values(owner):
             for key in keys_of(item):
                 key.walks.append(spot)
 
@@ -650,7 +650,7 @@ class Run:
         """Note that a value and what it holds are only printed or written down."""
         if type(value) in PLAIN and not value.origins and key_of(value) is None:
             return
-        for item in held(value):
+        for item in held_values(value):
             for key in keys_of(item):
                 key.logs.append(spot)
 
@@ -663,7 +663,7 @@ class Run:
             if len(key.uses) < MAX_USES:
                 key.uses.append(spot)
         if deep and not isinstance(value, (Scalar, Unknown)):
-            for item in held(value):
+            for item in held_values(value):
                 for key in item.origins:
                     if len(key.uses) < MAX_USES:
                         key.uses.append(spot)
@@ -682,7 +682,7 @@ class Run:
         for value in values:
             if type(value) in PLAIN:
                 continue
-            for item in held(value, 3):
+            for item in held_values(value, 3):
                 if isinstance(item, Made) and id(item) in self.parsers:
                     self.open_parsers.add(id(item))
                 if isinstance(item, (FunctionObject, Instance, ClassObject)):

@@ -50,7 +50,7 @@ from cfgfix.code.inference.interpreter.values import (
     alternatives,
     choice,
     constant_of,
-    held,
+    held_values,
     keys_of,
     name_of,
     truth,
@@ -89,7 +89,7 @@ def _evaluate(frame: Frame, event: Event) -> int:
         if fails and _ends_by_config(frame, event, "SystemExit", "ends with"):
             return NORMAL
         return RAISE if frame.run.sure else NORMAL
-    for item in held(value, 2) if type(value) not in PLAIN else ():
+    for item in held_values(value, 2) if type(value) not in PLAIN else ():
         if type(item) is Made:
             # A call whose result is dropped is made for what it does.
             frame.run.use(item, frame.spot(event.place, event.block))

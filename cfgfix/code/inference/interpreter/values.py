@@ -42,7 +42,7 @@ def choice(values: Iterable[Value]) -> Value:
     for value in values:
         for item in value.values if type(value) is Choice else (value,):
             for other in found:
-                if item is other or same(item, other):
+                if item is other or are_same(item, other):
                     break
             else:
                 found.append(item)
@@ -55,7 +55,7 @@ def choice(values: Iterable[Value]) -> Value:
     return Choice(tuple(found))
 
 
-def same(first: Value, second: Value) -> bool:
+def are_same(first: Value, second: Value) -> bool:
     """Tell whether two values are certainly the same."""
     if first is second:
         return True
@@ -84,7 +84,7 @@ PLAIN = frozenset({Scalar, Unknown, External, Method})
 """What holds nothing."""
 
 
-def held(value: Value, depth: int = 12) -> Iterator[Value]:
+def held_values(value: Value, depth: int = 12) -> Iterator[Value]:
     """Yield a value and what it holds: entries, items, attributes."""
     if type(value) in PLAIN:
         # Most values hold nothing.
@@ -180,7 +180,7 @@ def keys_of(value: Value) -> Iterator[ConfigKey]:
 
 def all_origins(value: Value) -> set[ConfigKey]:
     """Return the config keys that a value and what it holds are or come from."""
-    return {key for item in held(value, 4) for key in keys_of(item)}
+    return {key for item in held_values(value, 4) for key in keys_of(item)}
 
 
 def name_of(value: Value) -> str:

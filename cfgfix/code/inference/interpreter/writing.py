@@ -58,10 +58,10 @@ def set_item(frame: Frame, owner: Value, index: Value, value: Value, spot: Spot)
         else:
             run.use(value, spot, deep=True)
         return
-    put(run, holder, name, value, spot)
+    write_entry(run, holder, name, value, spot)
 
 
-def put(run: Run, holder: Mapping, name: Any, value: Value, spot: Spot) -> None:
+def write_entry(run: Run, holder: Mapping, name: Any, value: Value, spot: Spot) -> None:
     """Write an entry of a mapping.
 
     What becomes of the config's value that stood there is noted.
@@ -98,14 +98,14 @@ def set_attribute(frame: Frame, owner: Value, name: str, value: Value, spot: Spo
     """Give an object an attribute."""
     run = frame.run
     if isinstance(owner, Mapping):
-        put(run, owner, name, value, spot)
+        write_entry(run, owner, name, value, spot)
     elif isinstance(owner, Instance):
         setter = classes.member(owner.cls, "__setattr__")
         if isinstance(setter, FunctionObject) and id(setter.scope) not in run.running:
             run.call(Call(frame, setter.bound(owner), (Scalar(name), value), {}, spot))
             return
         if owner.entries is not None and name in owner.entries.entries and owner.entries.flavour != "dict":
-            put(run, owner.entries, name, value, spot)
+            write_entry(run, owner.entries, name, value, spot)
             return
         set_own(run, owner, name, value, spot)
     elif isinstance(owner, (ClassObject, ModuleObject)):
@@ -159,10 +159,10 @@ def update(frame: Frame, holder: Mapping, other: Value, spot: Spot) -> None:
                         )
                     continue
                 if name not in inner.unsure:
-                    put(run, holder, name, value, spot)
+                    write_entry(run, holder, name, value, spot)
                     continue
                 run.assumed.append(f"{name} is there")
-                put(run, holder, name, value, spot)
+                write_entry(run, holder, name, value, spot)
                 run.assumed.pop()
             holder.open = holder.open or inner.open
             holder.sections = (*holder.sections, *(s for s in inner.sections if s not in holder.sections))

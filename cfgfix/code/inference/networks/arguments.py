@@ -13,7 +13,7 @@ MAX_DEPTH = 4
 """Most lists inside one another in an argument."""
 
 
-def plain(value: Value | None, api: Api, depth: int = MAX_DEPTH) -> Any:
+def plain_data(value: Value | None, api: Api, depth: int = MAX_DEPTH) -> Any:
     """Return a value of a run as plain data; `UNKNOWN` where it is not known.
 
     What a command line may change is not known.
@@ -23,7 +23,7 @@ def plain(value: Value | None, api: Api, depth: int = MAX_DEPTH) -> Any:
     if isinstance(value, Sequence):
         if value.open or not depth:
             return UNKNOWN
-        items = [plain(item, api, depth - 1) for item in value.items]
+        items = [plain_data(item, api, depth - 1) for item in value.items]
         return UNKNOWN if UNKNOWN in items else items
     if isinstance(value, External):
         return Named(value.name)
@@ -50,7 +50,7 @@ def layer_of(made: Made, api: Api) -> Layer:
 def given_to(made: Made, api: Api, name: str) -> dict[str, Any]:
     """Return what a call of a public class or function is given, by parameter."""
     found = by_parameter(made, api, name)
-    return {parameter: plain(value, api) for parameter, value in found.items()}
+    return {parameter: plain_data(value, api) for parameter, value in found.items()}
 
 
 def by_parameter(made: Made, api: Api, name: str) -> dict[str, Value]:

@@ -24,7 +24,7 @@ from cfgfix.code.inference.networks.arguments import (
     is_layer,
     last_name,
     layer_of,
-    plain,
+    plain_data,
     shape_in,
 )
 from cfgfix.code.inference.networks.operations import OPERATOR, operation_of
@@ -249,7 +249,7 @@ class Follower:
             self._kept.append(owner)
         elif last == "build" and call.args:
             try:
-                self.shapes_built[id(owner)] = shape_in(plain(call.args[0], self.api), batch=True)
+                self.shapes_built[id(owner)] = shape_in(plain_data(call.args[0], self.api), batch=True)
             except UnknownSize:
                 self._doubt(owner)
         elif last == "get_layer":
@@ -284,7 +284,7 @@ class Follower:
             if value.name in _INPUTS:
                 return input_shape(value, self.api)
             if value.name in _FILLED and value.args:
-                return shape_in(plain(value.args[0], self.api), batch=True)
+                return shape_in(plain_data(value.args[0], self.api), batch=True)
         found = self.computed(value)
         if found is None:
             raise UnknownSize
@@ -310,7 +310,7 @@ class Follower:
     def _compute(self, value: Made) -> Computed | None:
         if value.name == f"{OPERATOR}getitem":
             whole = self.computed(value.args[0])
-            place = plain(value.args[1], self.api)
+            place = plain_data(value.args[1], self.api)
             if whole is None or type(place) is not int or not 0 <= place < len(whole.sizes.outputs) > 1:
                 return None
             return Computed(whole.layer, whole.sizes, whole.inputs, place, whole.call)
@@ -341,7 +341,9 @@ class Follower:
         """
         name = last_name(made.name)
         given = by_parameter(made, self.api, f"keras.applications.{name}")
-        return application(name, {parameter: plain(value, self.api) for parameter, value in given.items()})
+        return application(
+            name, {parameter: plain_data(value, self.api) for parameter, value in given.items()}
+        )
 
     def ends_of(self, model: Value, spot: Spot) -> tuple[tuple[Value, ...], tuple[Value, ...]] | None:
         """Return the tensors that a model gets and gives, as it is made.
@@ -544,7 +546,7 @@ def input_shape(made: Made, api: Api) -> Shape:
         ("input_shape", False),
     ):
         if name in given:
-            return shape_in(plain(given[name], api), batch=batch)
+            return shape_in(plain_data(given[name], api), batch=batch)
     raise UnknownSize
 
 
@@ -556,12 +558,12 @@ def first_layer_shape(layer: Made, api: Api) -> Shape:
     """
     for name, batch in (("batch_input_shape", True), ("batch_shape", True), ("input_shape", False)):
         if name in layer.keywords:
-            return shape_in(plain(layer.keywords[name], api), batch=batch)
-    size = plain(layer.keywords.get("input_dim"), api)
+            return shape_in(plain_data(layer.keywords[name], api), batch=batch)
+    size = plain_data(layer.keywords.get("input_dim"), api)
     if "input_dim" in layer.keywords and last_name(layer.name) == "Dense" and type(size) is int:
         return (size,)
     if last_name(layer.name) == "Embedding" and "input_length" in layer.keywords:
-        return shape_in(plain(layer.keywords["input_length"], api))
+        return shape_in(plain_data(layer.keywords["input_length"], api))
     raise UnknownSize
 
 
@@ -590,13 +592,13 @@ def _flat(value: Value | None) -> tuple[Value, ...]:
     if value is None or isinstance(value, Choice):
         return ()
     if isinstance(value, Sequence):
-        return () if value.open else tuple(_each(value.items))
+        return () if value.open else tuple(_each_value(value.items))
     if isinstance(value, Mapping):
-        return () if value.open else tuple(_each(value.entries.values()))
+        return () if value.open else tuple(_each_value(value.entries.values()))
     return (value,)
 
 
-def _each(values: Iterable[Value]) -> Iterator[Value]:
+def _each_value(values: Iterable[Value]) -> Iterator[Value]:
     for value in values:
         yield from _flat(value)
 

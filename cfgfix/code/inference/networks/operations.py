@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cfgfix.code.inference.interpreter.objects import Made, Scalar, Sequence, Value
-from cfgfix.code.inference.networks.arguments import by_parameter, plain
+from cfgfix.code.inference.networks.arguments import by_parameter, plain_data
 from cfgfix.code.tensorflow.api import Api
 from cfgfix.code.tensorflow.layers.activations import ACTIVATIONS
 from cfgfix.code.tensorflow.layers.core import reshaped
@@ -14,7 +14,7 @@ from cfgfix.code.tensorflow.layers.sizes import (
     LayerSizes,
     UnknownSize,
     known_elements,
-    one,
+    only_input,
 )
 from cfgfix.core.records import dataclass
 
@@ -77,7 +77,7 @@ class Operation:
 
         if self.layer is not None:
             return layer_sizes(self.layer, inputs)
-        shape = one(inputs)
+        shape = only_input(inputs)
         if self.reshape is not None:
             return LayerSizes((reshaped(shape, self.reshape),), reuses=True)
         if self.means is not None:
@@ -110,7 +110,7 @@ def operation_of(made: Made, api: Api) -> Operation | None:
         listed = given.pop("inputs", None) or (made.args[0] if made.args else None)
         tensors = tuple(listed.items) if isinstance(listed, Sequence) and not listed.open else ()
         options = {
-            parameter: plain(value, api) for parameter, value in given.items() if not parameter.isdigit()
+            parameter: plain_data(value, api) for parameter, value in given.items() if not parameter.isdigit()
         }
         return Operation(tensors, Layer(_MERGES[last], Arguments(options))) if tensors else None
     if not name.startswith(_MODULES) or not made.args:
@@ -125,7 +125,7 @@ def operation_of(made: Made, api: Api) -> Operation | None:
     ):
         return Operation((first,), Layer("Activation", Arguments({"activation": last})))
     if last in ("concat", "concatenate"):
-        axis = plain(_argument(made, 1, "axis"), api)
+        axis = plain_data(_argument(made, 1, "axis"), api)
         if isinstance(first, Sequence) and not first.open and type(axis) is int:
             return Operation(tuple(first.items), Layer("Concatenate", Arguments({"axis": axis})))
         return None
@@ -136,7 +136,7 @@ def operation_of(made: Made, api: Api) -> Operation | None:
     if last == "reshape":
         wanted = _argument(made, 1, "shape" if module == "tensorflow" else "newshape")
         sizes = (
-            [plain(item, api) for item in wanted.items]
+            [plain_data(item, api) for item in wanted.items]
             if isinstance(wanted, Sequence) and not wanted.open
             else []
         )
@@ -144,9 +144,9 @@ def operation_of(made: Made, api: Api) -> Operation | None:
             return Operation((first,), reshape=tuple(sizes[1:]))
         return None
     if last in ("reduce_mean", "mean", "reduce_sum", "sum"):
-        axis = plain(_argument(made, 1, "axis"), api)
+        axis = plain_data(_argument(made, 1, "axis"), api)
         kept = (
-            plain(_argument(made, 2, "keepdims"), api)
+            plain_data(_argument(made, 2, "keepdims"), api)
             if _argument(made, 2, "keepdims") is not None
             else False
         )
@@ -161,7 +161,7 @@ def operation_of(made: Made, api: Api) -> Operation | None:
         return None
     if last == "dropout":
         return Operation(
-            (first,), Layer("Dropout", Arguments({"rate": plain(_argument(made, 1, "rate"), api)}))
+            (first,), Layer("Dropout", Arguments({"rate": plain_data(_argument(made, 1, "rate"), api)}))
         )
     return None
 

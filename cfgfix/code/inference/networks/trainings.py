@@ -15,7 +15,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import Call, Run
-from cfgfix.code.inference.networks.arguments import last_name, plain
+from cfgfix.code.inference.networks.arguments import last_name, plain_data
 from cfgfix.code.inference.networks.follower import INPUT, Follower, is_own_layer
 from cfgfix.code.tensorflow.api import Api
 from cfgfix.code.tensorflow.layers.network import FLOAT32, Network
@@ -59,14 +59,14 @@ class Trainings:
 
     def __init__(self, run: Run, api: Api) -> None:
         self.run = run
-        self.follower = Follower(run, api, self._told)
+        self.follower = Follower(run, api, self._note_training)
         self.found: list[Training] = []
         self._compiled: dict[int, Call] = {}
         self._width: int | None = FLOAT32
         """Bytes of a number in an activation; None where that is not known."""
         run.tensors = self.follower
 
-    def _told(self, call: Call, name: str) -> None:
+    def _note_training(self, call: Call, name: str) -> None:
         """Note what a call does that concerns the training of models."""
         last = last_name(name)
         if last == "compile" and call.receiver is not None:
@@ -92,7 +92,7 @@ class Trainings:
         )
         if isinstance(policy, Made) and last_name(policy.name) in ("Policy", "DTypePolicy"):
             policy = policy.args[0] if policy.args else policy.keywords.get("name")
-        name = plain(policy, self.follower.api)
+        name = plain_data(policy, self.follower.api)
         if not self.run.sure or self.run.turns:
             self._width = None
         elif name in ("mixed_float16", "mixed_bfloat16"):
@@ -111,7 +111,7 @@ class Trainings:
         """
         if len(self.found) < MAX_TRAININGS:
             with contextlib.suppress(UnknownSize, RecursionError, OverflowError):
-                _within(spot, call.spot)
+                _require_together(spot, call.spot)
                 self.found.append(self._training(call, model, optimizer))
 
     def _training(self, call: Call, model: Value, given: Value | None) -> Training:
@@ -145,11 +145,11 @@ class Trainings:
             given = given.args[0] if given.args else given.keywords.get("inner_optimizer")
         if isinstance(given, Made) and given.name.startswith("keras.optimizers."):
             name = last_name(given.name).lower()
-            momentum = plain(given.keywords.get("momentum", Scalar(0.0)), api)
+            momentum = plain_data(given.keywords.get("momentum", Scalar(0.0)), api)
             if name == "sgd" and (momentum != 0.0 or len(given.args) > 1):
                 name = "momentum"
         else:
-            word = plain(given, api) if given is not None else "rmsprop"
+            word = plain_data(given, api) if given is not None else "rmsprop"
             name = (
                 last_name(word.name).lower()
                 if isinstance(word, Named)
@@ -245,7 +245,7 @@ class _Builder:
             if shape is None:
                 raise UnknownSize
             self.numbers[id(value)] = self.made.tensor(shape)
-        for value in _each(outputs):
+        for value in _values_of(outputs):
             self._add(value)
         return self.made
 
@@ -293,7 +293,7 @@ class _Builder:
                 continue
             seen.add(id(here))
             for spot in self.follower.set_at.get(id(here), ()):
-                _within(spot, self.spot)
+                _require_together(spot, self.spot)
             if not _is_trained(here):
                 return False
             pending += self.follower.owners.get(id(here), ())
@@ -307,14 +307,14 @@ class _Builder:
             if self.follower.doubted(made):
                 raise UnknownSize
             if isinstance(made, Made) and made.spot is not None:
-                _within(made.spot, self.spot)
+                _require_together(made.spot, self.spot)
 
 
 MAX_PENDING = 50_000
 """Most tensors that wait for what they are made from."""
 
 
-def _within(inner: Spot, outer: Spot) -> None:
+def _require_together(inner: Spot, outer: Spot) -> None:
     """Make sure that what is done at one place of a run is done whenever it comes to another.
 
     Raises:
@@ -343,7 +343,7 @@ def _is_trained(layer: Value | None) -> bool:
     raise UnknownSize
 
 
-def _each(values: tuple[Value, ...]) -> list[Value]:
+def _values_of(values: tuple[Value, ...]) -> list[Value]:
     found: list[Value] = []
     for value in values:
         found += value.items if isinstance(value, Sequence) else [value]

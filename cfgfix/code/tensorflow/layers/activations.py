@@ -12,7 +12,7 @@ from cfgfix.code.tensorflow.layers.sizes import (
     Shape,
     UnknownSize,
     known_elements,
-    one,
+    only_input,
     product,
 )
 from cfgfix.core.records import dataclass, replace
@@ -93,15 +93,15 @@ def of_activation(activation: Activation, shape: Shape) -> LayerSizes:
 
 
 def _activation(arguments: Arguments, inputs: Inputs) -> LayerSizes:
-    return of_activation(activation_named(arguments.value("activation")), one(inputs))
+    return of_activation(activation_named(arguments.value("activation")), only_input(inputs))
 
 
-def _always(activation: Activation) -> Rule:
-    return lambda _arguments, inputs: of_activation(activation, one(inputs))
+def _same_for_all(activation: Activation) -> Rule:
+    return lambda _arguments, inputs: of_activation(activation, only_input(inputs))
 
 
 def _prelu(arguments: Arguments, inputs: Inputs) -> LayerSizes:
-    shape = one(inputs)
+    shape = only_input(inputs)
     shared = arguments.value("shared_axes")
     axes = [] if shared is None else shared if isinstance(shared, (list, tuple)) else [shared]
     sizes = [
@@ -115,11 +115,11 @@ def _prelu(arguments: Arguments, inputs: Inputs) -> LayerSizes:
 
 LAYERS: dict[str, Rule] = {
     "Activation": _activation,
-    "ReLU": _always(_BY_OUTPUT),
-    "Softmax": _always(_BY_OUTPUT),
-    "ELU": _always(_BY_OUTPUT),
-    "LeakyReLU": _always(_BY_INPUT),
-    "ThresholdedReLU": _always(_BY_INPUT),
+    "ReLU": _same_for_all(_BY_OUTPUT),
+    "Softmax": _same_for_all(_BY_OUTPUT),
+    "ELU": _same_for_all(_BY_OUTPUT),
+    "LeakyReLU": _same_for_all(_BY_INPUT),
+    "ThresholdedReLU": _same_for_all(_BY_INPUT),
     "PReLU": _prelu,
 }
 

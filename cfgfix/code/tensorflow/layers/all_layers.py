@@ -13,7 +13,7 @@ from cfgfix.code.tensorflow.layers.sizes import (
     channels,
     elements,
     known_elements,
-    one,
+    only_input,
 )
 from cfgfix.core.records import replace
 
@@ -54,7 +54,7 @@ def _bidirectional(arguments: Arguments, inputs: Inputs) -> LayerSizes:
 
 
 def _time_distributed(arguments: Arguments, inputs: Inputs) -> LayerSizes:
-    shape = one(inputs)
+    shape = only_input(inputs)
     if len(shape) < 2:
         raise UnknownSize
     steps = shape[0]

@@ -13,13 +13,13 @@ from cfgfix.code.tensorflow.layers.sizes import (
     channels,
     elements,
     known_elements,
-    one,
+    only_input,
     product,
 )
 
 
 def _dense(arguments: Arguments, inputs: Inputs) -> LayerSizes:
-    shape = one(inputs)
+    shape = only_input(inputs)
     units = arguments.number("units")
     weights = channels(shape) * units + (units if arguments.flag("use_bias", True) else 0)
     made = LayerSizes(((*shape[:-1], units),), trainable=weights, for_weights=True)
@@ -28,7 +28,7 @@ def _dense(arguments: Arguments, inputs: Inputs) -> LayerSizes:
 
 def _embedding(arguments: Arguments, inputs: Inputs) -> LayerSizes:
     width = arguments.number("output_dim")
-    return LayerSizes(((*one(inputs), width),), trainable=arguments.number("input_dim") * width, for_weights=True)  # fmt: skip
+    return LayerSizes(((*only_input(inputs), width),), trainable=arguments.number("input_dim") * width, for_weights=True)  # fmt: skip
 
 
 # Normalization
@@ -49,7 +49,7 @@ def _of_axes(arguments: Arguments, shape: Shape, default: int) -> int:
 
 
 def _batch_normalization(arguments: Arguments, inputs: Inputs) -> LayerSizes:
-    shape = one(inputs)
+    shape = only_input(inputs)
     count = _of_axes(arguments, shape, -1)
     trained = count * (arguments.flag("center", True) + arguments.flag("scale", True))
     return LayerSizes(
@@ -58,7 +58,7 @@ def _batch_normalization(arguments: Arguments, inputs: Inputs) -> LayerSizes:
 
 
 def _layer_normalization(arguments: Arguments, inputs: Inputs) -> LayerSizes:
-    shape = one(inputs)
+    shape = only_input(inputs)
     count = _of_axes(arguments, shape, -1)
     scaled = arguments.flag("scale", True)
     trained = count * (arguments.flag("center", True) + scaled)
@@ -66,32 +66,32 @@ def _layer_normalization(arguments: Arguments, inputs: Inputs) -> LayerSizes:
 
 
 def _group_normalization(arguments: Arguments, inputs: Inputs) -> LayerSizes:
-    shape = one(inputs)
+    shape = only_input(inputs)
     count = _of_axes(arguments, shape, -1)
     trained = count * (arguments.flag("center", True) + arguments.flag("scale", True))
     return LayerSizes((shape,), trainable=trained, inputs=True)
 
 
 def _rms_normalization(arguments: Arguments, inputs: Inputs) -> LayerSizes:
-    shape = one(inputs)
+    shape = only_input(inputs)
     return LayerSizes((shape,), trainable=_of_axes(arguments, shape, -1), inputs=True)
 
 
-def _same(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
-    return LayerSizes((one(inputs),), reuses=True)
+def _same_size(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
+    return LayerSizes((only_input(inputs),), reuses=True)
 
 
 def _same_kept(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
-    return LayerSizes((one(inputs),), inputs=True)
+    return LayerSizes((only_input(inputs),), inputs=True)
 
 
 def _changed(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
     """Return what a layer makes that computes anew and keeps nothing."""
-    return LayerSizes((one(inputs),))
+    return LayerSizes((only_input(inputs),))
 
 
 def _dropout(arguments: Arguments, inputs: Inputs) -> LayerSizes:
-    shape = one(inputs)
+    shape = only_input(inputs)
     rate = arguments.value("rate")
     if isinstance(rate, (int, float)) and not rate:
         return LayerSizes((shape,), reuses=True)
@@ -103,13 +103,13 @@ def _dropout(arguments: Arguments, inputs: Inputs) -> LayerSizes:
 
 def _flatten(arguments: Arguments, inputs: Inputs) -> LayerSizes:
     arguments.channels_last()
-    shape = one(inputs)
+    shape = only_input(inputs)
     made: Shape = (None,) if None in shape else (elements(shape),)
     return LayerSizes((made,), reuses=True)
 
 
 def _reshape(arguments: Arguments, inputs: Inputs) -> LayerSizes:
-    shape = one(inputs)
+    shape = only_input(inputs)
     wanted = arguments.value("target_shape")
     if not isinstance(wanted, (list, tuple)) or not all(type(size) is int for size in wanted):
         raise UnknownSize
@@ -138,7 +138,7 @@ def reshaped(shape: Shape, wanted: tuple[int, ...]) -> Shape:
 
 
 def _permute(arguments: Arguments, inputs: Inputs) -> LayerSizes:
-    shape = one(inputs)
+    shape = only_input(inputs)
     dims = arguments.value("dims")
     if not isinstance(dims, (list, tuple)) or sorted(dims) != list(range(1, len(shape) + 1)):
         raise UnknownSize
@@ -146,7 +146,7 @@ def _permute(arguments: Arguments, inputs: Inputs) -> LayerSizes:
 
 
 def _repeat_vector(arguments: Arguments, inputs: Inputs) -> LayerSizes:
-    return LayerSizes(((arguments.number("n"), *one(inputs)),))
+    return LayerSizes(((arguments.number("n"), *only_input(inputs)),))
 
 
 # Merges
@@ -234,7 +234,7 @@ LAYERS: dict[str, Rule] = {
     "GroupNormalization": _group_normalization,
     "RMSNormalization": _rms_normalization,
     "UnitNormalization": _same_kept,
-    "ActivityRegularization": _same,
+    "ActivityRegularization": _same_size,
     "Masking": _same_kept,
     "Rescaling": _changed,
     "Dropout": _dropout,

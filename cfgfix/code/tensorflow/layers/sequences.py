@@ -10,7 +10,7 @@ from cfgfix.code.tensorflow.layers.sizes import (
     UnknownSize,
     channels,
     known_elements,
-    one,
+    only_input,
     product,
 )
 from cfgfix.code.tensorflow.layers.windows import window_steps
@@ -48,7 +48,7 @@ def _recurrent(name: str) -> Rule:
 def _convolutional_lstm(rank: int) -> Rule:
     def sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
         arguments.channels_last()
-        shape = one(inputs)
+        shape = only_input(inputs)
         if len(shape) != rank + 2 or arguments.flag("return_state", False):
             raise UnknownSize
         filters = arguments.number("filters")

@@ -203,7 +203,7 @@ def known_elements(shape: Shape) -> float:
         return math.inf
 
 
-def one(inputs: Inputs) -> Shape:
+def only_input(inputs: Inputs) -> Shape:
     """Return the only input.
 
     Raises:

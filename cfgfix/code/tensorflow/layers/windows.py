@@ -13,7 +13,7 @@ from cfgfix.code.tensorflow.layers.sizes import (
     Shape,
     UnknownSize,
     channels,
-    one,
+    only_input,
     product,
 )
 
@@ -39,13 +39,13 @@ def window_steps(size: int | None, kernel: int, stride: int, dilation: int, padd
 
 
 def _space(inputs: Inputs, rank: int) -> Shape:
-    shape = one(inputs)
+    shape = only_input(inputs)
     if len(shape) != rank + 1:
         raise UnknownSize
     return shape
 
 
-def _slid(
+def _window_space(
     shape: Shape, kernel: tuple[int, ...], strides: tuple[int, ...], dilation: tuple[int, ...], padding: str
 ) -> Shape:
     return tuple(
@@ -57,7 +57,7 @@ def _slid(
 def _kernel_and_space(arguments: Arguments, shape: Shape, rank: int) -> tuple[tuple[int, ...], Shape]:
     """Return the kernel of a layer that slides over space, and the space that comes of it."""
     kernel = arguments.sizes("kernel_size", rank)
-    space = _slid(
+    space = _window_space(
         shape,
         kernel,
         arguments.sizes("strides", rank, 1),
@@ -148,7 +148,7 @@ def _pooling(rank: int, *, largest: bool) -> Rule:
         shape = _space(inputs, rank)
         pool = arguments.sizes("pool_size", rank, 2)
         strides = pool if arguments.value("strides") is None else arguments.sizes("strides", rank)
-        space = _slid(shape, pool, strides, (1,) * rank, arguments.word("padding", "valid"))
+        space = _window_space(shape, pool, strides, (1,) * rank, arguments.word("padding", "valid"))
         return LayerSizes(((*space, shape[-1]),), inputs=largest, outputs_kept=largest)
 
     return sizes
@@ -217,7 +217,7 @@ def _resized(arguments: Arguments, inputs: Inputs) -> LayerSizes:
 
 
 def _image(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
-    return LayerSizes((one(inputs),))
+    return LayerSizes((only_input(inputs),))
 
 
 LAYERS: dict[str, Rule] = {

@@ -38,7 +38,7 @@ from cfgfix.code.inference.interpreter.values import (
     choice,
     constant_text,
     copied,
-    held,
+    held_values,
     key_of,
     origins_of,
     truth,
@@ -139,7 +139,7 @@ def _text(call: Call) -> Value:
         return value
     if type(value) is Scalar:
         return Scalar(str(value.value)[:MAX_TEXT], value.origins, optional=value.optional)
-    return Unknown(origins_of(held(value, 3)))
+    return Unknown(origins_of(held_values(value, 3)))
 
 
 def make_dictionary(call: Call) -> Value:
@@ -152,7 +152,7 @@ def make_dictionary(call: Call) -> Value:
         else:
             writing.update(call.frame, result, value, call.spot)
     for name, value in call.keywords.items():
-        writing.put(call.run, result, name, value, call.spot)
+        writing.write_entry(call.run, result, name, value, call.spot)
     return result
 
 
@@ -498,9 +498,9 @@ def _variables(call: Call) -> Value:
 
 def _any_or_all(call: Call) -> Value:
     for value in call.args:
-        for item in held(value, 2):
+        for item in held_values(value, 2):
             call.use(item)
-    origins = origins_of(item for value in call.args for item in held(value, 2))
+    origins = origins_of(item for value in call.args for item in held_values(value, 2))
     given = call.first
     if isinstance(given, Sequence):
         found = {truth(item) for item in given.items}

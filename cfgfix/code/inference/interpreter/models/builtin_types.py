@@ -117,7 +117,7 @@ def _update(call: Call) -> Value:
     for value in call.args:
         writing.update(call.frame, call.mapping, value, call.spot)
     for key, value in call.keywords.items():
-        writing.put(call.run, call.mapping, key, value, call.spot)
+        writing.write_entry(call.run, call.mapping, key, value, call.spot)
     return NONE
 
 

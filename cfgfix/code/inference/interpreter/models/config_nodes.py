@@ -10,7 +10,7 @@ from cfgfix.code.inference.interpreter.models.loading import load
 from cfgfix.code.inference.interpreter.models.texts import text_of
 from cfgfix.code.inference.interpreter.objects import NONE, Mapping, Scalar, Sequence, Unknown, Value
 from cfgfix.code.inference.interpreter.run import Call, Model
-from cfgfix.code.inference.interpreter.values import copied, held, key_of, wrapped
+from cfgfix.code.inference.interpreter.values import copied, held_values, key_of, wrapped
 
 
 def _clone(call: Call) -> Value:
@@ -104,7 +104,7 @@ def _update(call: Call) -> Value:
         else:
             owner.open = True
     for name, value in call.keywords.items():
-        writing.put(call.run, owner, name, value, call.spot)
+        writing.write_entry(call.run, owner, name, value, call.spot)
     return NONE
 
 
@@ -122,7 +122,7 @@ def _merge_config_dict(call: Call, owner: Mapping, other: Mapping) -> None:
 
 
 def _lock(call: Call) -> Value:
-    for item in held(call.mapping):
+    for item in held_values(call.mapping):
         if isinstance(item, Mapping):
             item.locked = True
     return call.mapping
@@ -135,7 +135,7 @@ def _change_nothing(_: Call) -> Value:
 def _take_unknown_values(call: Call) -> Value:
     """Take values that are not known, for any key: what the file says may be replaced."""
     for value in call.args:
-        for item in held(value, 2):
+        for item in held_values(value, 2):
             call.use(item)
     return NONE
 

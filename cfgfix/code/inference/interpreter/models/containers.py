@@ -17,7 +17,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import Call, Model
-from cfgfix.code.inference.interpreter.values import choice, constant_text, held, key_of, wrapped
+from cfgfix.code.inference.interpreter.values import choice, constant_text, held_values, key_of, wrapped
 
 _HPARAMS = ("HParams", EITHER, "AttributeError")
 CONTAINERS: dict[str, tuple[str, str, str | None]] = {
@@ -93,7 +93,7 @@ def to_plain(call: Call) -> Value:
 
 def write_down(call: Call) -> Value:
     """Note that the values of a mapping are only written down as a text."""
-    for item in held(call.mapping):
+    for item in held_values(call.mapping):
         for key in item.origins:
             key.logs.append(call.spot)
     return UNKNOWN
@@ -111,7 +111,7 @@ def _add_hparam(call: Call) -> Value:
         for item in call.values:
             call.run.walk(item, call.spot)
         return NONE
-    writing.put(call.run, owner, name, value, call.spot)
+    writing.write_entry(call.run, owner, name, value, call.spot)
     key = key_of(value)
     if key is not None and key.name == name and key.parent is not None and key.parent not in owner.sections:
         own = sum(1 for item in owner.entries.values() if (k := key_of(item)) and k.parent is key.parent)

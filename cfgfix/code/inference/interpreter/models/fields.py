@@ -28,7 +28,14 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import Call, Model, Run
-from cfgfix.code.inference.interpreter.values import alternatives, choice, copied, held, key_of, wrapped
+from cfgfix.code.inference.interpreter.values import (
+    alternatives,
+    choice,
+    copied,
+    held_values,
+    key_of,
+    wrapped,
+)
 from cfgfix.code.model import nodes
 from cfgfix.code.model.expressions import dotted
 from cfgfix.code.model.nodes import Expr
@@ -625,7 +632,7 @@ def instance_method(call: Call, owner: Instance) -> Value | None:
     if name in ("copy", "model_copy") and kind_of(call.run, owner.cls):
         return copied(owner, 1)
     if name in ("json", "model_dump_json", "__repr__", "__str__") and kind_of(call.run, owner.cls):
-        for item in held(owner):
+        for item in held_values(owner):
             for key in item.origins:
                 key.logs.append(call.spot)
         return UNKNOWN

@@ -32,7 +32,7 @@ from cfgfix.code.inference.interpreter.values import (
     choice,
     constant_text,
     copied,
-    held,
+    held_values,
     key_of,
     name_of,
     wrapped,
@@ -157,12 +157,14 @@ def _lay_over(call: Call, holder: Mapping, other: Mapping) -> None:
         value: Value = fitted
         before = holder.entries.get(name)
         if before is None and holder.sections and not holder.open and not other.sections:
-            given_by = {key for item in held(value, 3) for key in item.origins if key.source == OPTIONS}
+            given_by = {
+                key for item in held_values(value, 3) for key in item.origins if key.source == OPTIONS
+            }
             call.run.added_options += [(key, holder) for key in given_by]
         if isinstance(before, Mapping) and isinstance(value, Mapping):
             _lay_over(call, before, value)
         else:
-            writing.put(
+            writing.write_entry(
                 call.run,
                 holder,
                 name,

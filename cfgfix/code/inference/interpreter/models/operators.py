@@ -30,7 +30,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import Run
-from cfgfix.code.inference.interpreter.values import alternatives, constant_of, held, key_of
+from cfgfix.code.inference.interpreter.values import alternatives, constant_of, held_values, key_of
 
 NUMBERS = (int, float)
 MAX_EXPONENT = 64
@@ -113,7 +113,7 @@ def binary(run: Run, sign: str, left: Value, right: Value, spot: Spot) -> Value:
     for value in (left, right):
         for item in alternatives(value):
             if not isinstance(item, (Scalar, Unknown, Mapping, Sequence)):
-                for inner in held(item, 2):
+                for inner in held_values(item, 2):
                     run.use(inner, spot)
     return Unknown(origins)
 

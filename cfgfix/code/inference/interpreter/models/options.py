@@ -27,7 +27,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import OPTIONS, Call, Model, Option, Run
-from cfgfix.code.inference.interpreter.values import constant_text, held, key_of
+from cfgfix.code.inference.interpreter.values import constant_text, held_values, key_of
 from cfgfix.core.records import replace
 
 SHELL = "\x00"
@@ -53,7 +53,7 @@ def _argument_parser(call: Call) -> Value:
     kind = OPTION_PARSER if call.name == OPTION_PARSER else ARGUMENT_PARSER
     made = Made(kind, call.args, call.keywords, call.spot)
     call.run.parsers[id(made)] = []
-    for parent in held(call.keywords.get("parents", UNKNOWN), 2):
+    for parent in held_values(call.keywords.get("parents", UNKNOWN), 2):
         call.run.parsers[id(made)] += call.run.parsers.get(id(parent), [])
     call.run.kept.append(made)
     return made

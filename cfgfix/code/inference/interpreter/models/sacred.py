@@ -207,7 +207,7 @@ def _fill(call: Call, config: Mapping, other: Mapping) -> None:
         if isinstance(before, Mapping) and isinstance(value, Mapping):
             _fill(call, before, value)
         else:
-            writing.put(call.run, config, name, value, call.spot)
+            writing.write_entry(call.run, config, name, value, call.spot)
     config.open = config.open or other.open
     config.sections = (*config.sections, *(item for item in other.sections if item not in config.sections))
     config.key = config.key or other.key

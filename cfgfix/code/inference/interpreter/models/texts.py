@@ -17,7 +17,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import Call
-from cfgfix.code.inference.interpreter.values import held, origins_of
+from cfgfix.code.inference.interpreter.values import held_values, origins_of
 
 MAX_TEXT = 2_000
 """Longest text that is computed."""
@@ -86,7 +86,7 @@ def percent(left: Scalar, right: Value) -> Value:
     elif isinstance(right, Sequence) and right.kind == "tuple" and not right.open:
         known = tuple(item.value for item in right.items if type(item) is Scalar)
         values = known if len(known) == len(right.items) else None
-    origins = left.origins | origins_of(held(right, 2))
+    origins = left.origins | origins_of(held_values(right, 2))
     if values is None or len(left.value) > MAX_TEXT or "*" in left.value or _WIDE_PERCENT.search(left.value):
         return Unknown(origins)
     try:
@@ -160,7 +160,7 @@ def text_method(call: Call, owner: Value) -> Value:
                     found.append(known)
                 found += parts_of(item)
             return joined(found, origins | origins_of(items.items))
-        return Unknown(origins | origins_of(held(items, 2)))
+        return Unknown(origins | origins_of(held_values(items, 2)))
     if name == "format" and isinstance(known, str):
         if call.spread is not None:
             # `"{site}: {loss}".format(**config)`: the text says which of the keys it takes.

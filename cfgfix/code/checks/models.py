@@ -1,0 +1,211 @@
+"""Keras models in a program: which calls are theirs, whether they train, and whether they run eagerly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cfgfix.code.checks.guarded_calls import flag
+from cfgfix.code.inference.conditions import RUN_EAGERLY
+from cfgfix.code.inference.entry_points import switched_by_entries
+from cfgfix.code.inference.flow.datasets import DATASET
+from cfgfix.code.model.expressions import constant, is_true, walk
+from cfgfix.code.model.nodes import (
+    Attribute,
+    Dictionary,
+    Expr,
+    Literal,
+    Name,
+)
+from cfgfix.code.model.program import Module, Program, once
+from cfgfix.code.model.summary import Scope
+from cfgfix.code.model.values import (
+    Dataset,
+    Site,
+)
+
+
+def switched_eager(program: Program) -> Iterator[tuple[Scope, Site]]:
+    """Yield the scopes that turn compiling off, and where.
+
+    They do it themselves, or call a function of the project that does what it is told.
+    """
+    told: dict[int, str] = {}
+    for site in program.flow.named(
+        "tensorflow.config.run_functions_eagerly",
+        "tensorflow.config.experimental_run_functions_eagerly",
+    ):
+        if flag(site.argument(0, "run_eagerly")) is True:
+            yield site.scope, site
+        expr = site.call.argument(0, "run_eagerly")
+        if (
+            expr is not None
+            and isinstance(expr, Name)
+            and any(item.name == expr.name for item in site.scope.params)
+        ):
+            told[id(site.scope)] = expr.name
+    for site in program.flow.sites if told else ():
+        for target in site.targets:
+            name = told.get(id(target.scope))
+            if name is None:
+                continue
+            offset = int(target.receiver is not None)
+            for position, (parameter, _, default, _) in enumerate(target.scope.params):
+                given = site.call.argument(position - offset, name) if parameter == name else None
+                if parameter == name and is_true(given if given is not None else default):
+                    yield site.scope, site
+
+
+def fits_eagerly(program: Program) -> bool:
+    """Tell whether any `compile(run_eagerly=True)` makes Keras run eagerly."""
+    return True in _eager_fits(program)
+
+
+def may_fit_eagerly(program: Program) -> bool:
+    """Tell whether a value that is not known may tell Keras to run eagerly.
+
+    Example: `run_eagerly=args.debug`.
+    """
+    return None in _eager_fits(program)
+
+
+@once
+def _eager_fits(program: Program) -> frozenset[bool | None]:
+    """Return what Keras is told of `run_eagerly` anywhere: by an argument, an attribute or an entry of a mapping."""
+    return frozenset(
+        value
+        for module in program.modules
+        if RUN_EAGERLY in module.summary.words
+        for scope in module.summary.scopes
+        for value in _eager_settings(program, scope)
+    )
+
+
+def _eager_settings(program: Program, scope: Scope) -> Iterator[bool | None]:
+    """Yield what a scope says of `run_eagerly`: True, False, or None where that is not known."""
+    exprs = [expr for call in scope.calls for expr in (*call.args, *(value for _, value in call.keywords))]
+    for event in scope.events():
+        if event.value is not None:
+            exprs.append(event.value)
+            if any(
+                isinstance(target, Attribute) and target.attribute == RUN_EAGERLY for target in event.targets
+            ):
+                yield _literal_truth(event.value)
+    for expr in exprs:
+        for part in walk(expr, scope):
+            if isinstance(part, Dictionary):
+                for key, value in part.entries:
+                    if key is not None and constant(key) == RUN_EAGERLY:
+                        yield _literal_truth(value)
+    for call in scope.calls:
+        given = call.keyword(RUN_EAGERLY)
+        if given is None:
+            continue
+        literal = _literal_truth(given)
+        values = [
+            flag(site.keywords.get(RUN_EAGERLY)) for site in program.flow.within(scope) if site.call is call
+        ]
+        yield from values if literal is None and values else (literal,)
+
+
+def _literal_truth(expr: Expr) -> bool | None:
+    return bool(expr.value) if isinstance(expr, Literal) else None
+
+
+@once
+def kept_eager(program: Program, module: Module, *, always: bool = False) -> bool:
+    """Tell whether compiling is turned off for a module.
+
+    A switch stands in its file, or in whatever a run of it begins with.
+
+    Args:
+        program: The program.
+        module: The module.
+        always: Whether a switch under a condition, such as an option, does not count.
+    """
+    switched = [
+        (scope.module, scope.kind == "module")
+        for scope, site in switched_eager(program)
+        if not always or not any(item.kind == "if" for item in scope.block_chain(site.call.block))
+    ]
+    return any(item is module for item, _ in switched) or (
+        bool(switched) and switched_by_entries(program, module, switched)
+    )
+
+
+_OF_MODELS = frozenset(
+    {
+        "epochs",
+        "initial_epoch",
+        "steps_per_epoch",
+        "validation_data",
+        "validation_steps",
+        "validation_split",
+        "callbacks",
+        "class_weight",
+        "workers",
+        "use_multiprocessing",
+    }
+)
+"""Arguments by which a method of something that is not known says that it is that of a Keras model."""
+
+
+def model_calls(program: Program, method: str) -> Iterator[Site]:
+    """Yield the calls of a method of Keras models.
+
+    The models are known, or datasets or arguments of the call tell that it is one.
+    """
+    for name in ("keras.Model", "keras.Sequential"):
+        yield from program.flow.named(f"{name}.{method}")
+    for site in program.flow.unresolved:
+        if site.call.method == method and (
+            any(name in _OF_MODELS for name, _ in site.call.keywords)
+            or any(isinstance(value, Dataset) for value in site.args[:1])
+        ):
+            yield site
+
+
+def method_of(site: Site) -> str:
+    """Return the dataset method that a site calls, or empty text."""
+    return site.name[len(DATASET) + 1 :] if site.name.startswith(DATASET + ".") else ""
+
+
+_KERAS_MODEL = re.compile(
+    r"keras\.(?:Model|Sequential|applications\.(?:\w+\.)?[A-Z]\w*"
+    r"|(?:models|saving)\.(?:load_model|clone_model|model_from_json|model_from_config|model_from_yaml))\.(\w+)"
+)
+
+
+def keras_model_method(name: str) -> str:
+    """Return which method of a Keras model a canonical name is.
+
+    It does not matter what made the model; the text is empty for anything else.
+    """
+    found = _KERAS_MODEL.fullmatch(name)
+    return found[1] if found else ""
+
+
+TRAINING = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients", "minimize"})
+"""Methods by which Keras and TensorFlow train."""
+
+
+def trains(program: Program, scope: Scope) -> bool:
+    """Tell whether a file trains, itself or through what it calls.
+
+    What only evaluates or prepares data is not slowed for long.
+    """
+    seen: set[int] = set()
+    pending = [(item, 0) for item in scope.module.summary.scopes]
+    while pending and len(seen) < 400:
+        here, depth = pending.pop()
+        if id(here) in seen:
+            continue
+        seen.add(id(here))
+        for call in here.calls:
+            if call.method in TRAINING:
+                return True
+        if depth < 3:
+            pending += [
+                (target.scope, depth + 1) for site in program.flow.within(here) for target in site.targets
+            ]
+    return False

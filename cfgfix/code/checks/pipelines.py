@@ -1,0 +1,302 @@
+"""The ways that a dataset may have come to be, and what is done before and after one of its steps."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Container, Iterator
+
+from cfgfix.code.checks.bindings import bound_once
+from cfgfix.code.checks.guarded_calls import consistent
+from cfgfix.code.inference.branches import excluded
+from cfgfix.code.model.expressions import dotted, is_name, is_none
+from cfgfix.code.model.nodes import (
+    Attribute,
+    Call,
+    Expr,
+    Name,
+)
+from cfgfix.code.model.program import Program, once
+from cfgfix.code.model.summary import Scope
+from cfgfix.code.model.values import (
+    Dataset,
+    Site,
+)
+
+MAX_WAYS = 24
+MAX_LENGTH = 60
+MAX_WALK = 1500
+"""Most steps taken over all ways of one dataset: a ladder of conditions has more ways than can be walked."""
+
+
+def pipelines_to(dataset: Dataset) -> Iterator[list[Dataset]]:
+    """Yield the ways a dataset may have come to be, each a list of steps.
+
+    The last step comes first. Ways whose guards exclude each other are left out. Where several datasets are joined into
+    one, each is a way.
+    """
+    count = steps = 0
+    pending: list[tuple[Dataset, list[Dataset]]] = [(dataset, [])]
+    while pending and count < MAX_WAYS and steps < MAX_WALK:
+        steps += 1
+        here, path = pending.pop()
+        if here.op != "either":
+            if len(path) >= MAX_LENGTH:
+                continue
+            path = [*path, here]
+        if here.parents and here not in path[:-1]:
+            for parent in reversed(here.parents):
+                pending.append((parent, path))
+            continue
+        if consistent(path):
+            count += 1
+            yield path
+
+
+def possible(program: Program, path: list[Dataset]) -> bool:
+    """Tell whether the steps of a way happen where their functions are entered from.
+
+    `build(is_training=False)` does not shuffle. The guards around a step that are a parameter of its function, or an
+    attribute that the constructor sets from one, are held against constants: those of the call by which the step behind
+    it, in another function, gets its dataset.
+    """
+    for later, step in itertools.pairwise(path):
+        if later.site is None or step.site is None or later.site.scope is step.site.scope:
+            continue
+        scope = step.site.scope
+        entering = _sites_entering(program, scope, later.site)
+        if not entering:
+            continue
+        inner = [
+            item for item in path[path.index(step) :] if item.site is not None and item.site.scope is scope
+        ]
+        if all(
+            any(excluded(site, item.site.scope, item.site.call.block) for item in inner if item.site)
+            for site in entering
+        ):
+            return False
+    return True
+
+
+@once
+def _sites_entering(program: Program, scope: Scope, later: Site) -> list[Site]:
+    """Return the calls beside a later step by which a function is entered: the one that gives it its dataset, else all."""
+    entering = [
+        site
+        for site in program.flow.within(later.scope)
+        if any(target.scope is scope for target in site.targets)
+    ]
+    made = _source_of(later)
+    return [site for site in entering if made is not None and site.call is made] or entering
+
+
+def _source_of(site: Site) -> Call | None:
+    """Return the call whose result a method is called on: in its chain, or assigned to its name before."""
+    scope: Scope = site.scope
+    func = site.call.func
+    expr = func.base if isinstance(func, Attribute) else None
+    for _ in range(20):
+        if expr is None:
+            return None
+        if isinstance(expr, Name):
+            values = [
+                event.value
+                for event in scope.events()
+                if event.place[:2] < site.call.place[:2]
+                and any(is_name(target, expr.name) for target in event.targets)
+                and event.value is not None
+            ]
+            expr = values[-1] if values else None
+        elif isinstance(expr, Call):
+            call: Call = expr
+            if not isinstance(call.func, Attribute) or call.method not in METHODS:
+                return call
+            expr = call.func.base
+        else:
+            return None
+    return None
+
+
+def links(expr: Expr) -> Iterator[str]:
+    """Yield the methods of a chain, the last one first, then its first name.
+
+    What its calls are given is no part of it.
+    """
+    while isinstance(expr, Call) and isinstance(expr.func, Attribute):
+        func = expr.func
+        yield func.attribute
+        expr = func.base
+    yield dotted(expr) or ""
+
+
+def made_by(program: Program, scope: Scope, expr: Expr, block: int) -> Site | None:
+    """Return the call of a project function that makes a dataset, or None.
+
+    The expression is that dataset or begins with it.
+    """
+    for _ in range(12):
+        if isinstance(expr, Name):
+            bound = bound_once(scope, expr.name, block)
+            if bound is None:
+                return None
+            expr, scope, block = bound
+        elif isinstance(expr, Attribute) and isinstance(expr.base, Name):
+            stored = _stored_once(program, scope, expr)
+            if stored is None:
+                return None
+            expr, scope, block = stored
+        elif isinstance(expr, Call):
+            call: Call = expr
+            if isinstance(call.func, Attribute) and call.method in METHODS:
+                expr = call.func.base
+                continue
+            return next(
+                (site for site in program.flow.within(scope) if site.call is call and site.targets), None
+            )
+        else:
+            return None
+    return None
+
+
+def _stored_once(program: Program, scope: Scope, expr: Attribute) -> tuple[Expr, Scope, int] | None:
+    """Return what the only statement of a class that stores an attribute of its object gives it, with where that stands."""
+    owner = program.owner(scope)
+    if owner is None or not scope.params or not is_name(expr.base, scope.params[0].name):
+        return None
+    found: list[tuple[Expr, Scope, int]] = []
+    for method in owner.module.summary.scopes:
+        if method.parent != owner.number or method.kind != "function" or not method.params:
+            continue
+        for event in method.events():
+            for target in event.targets:
+                if (
+                    isinstance(target, Attribute)
+                    and target.attribute == expr.attribute
+                    and is_name(target.base, method.params[0].name)
+                ):
+                    if event.value is None or event.kind != "assign":
+                        return None
+                    found.append((event.value, method, event.block))
+    return found[0] if len(found) == 1 else None
+
+
+METHODS = frozenset(
+    (
+        "map",
+        "batch",
+        "padded_batch",
+        "shuffle",
+        "repeat",
+        "prefetch",
+        "cache",
+        "take",
+        "skip",
+        "filter",
+        "with_options",
+        "apply",
+    )
+)
+"""Methods of datasets that a chain is followed through to what made the dataset."""
+
+
+def upstream(dataset: Dataset) -> Iterator[Dataset]:
+    """Yield all datasets a dataset is made from, each once, nearest first."""
+    seen: set[int] = set()
+    pending = list(dataset.parents)
+    while pending and len(seen) < 400:
+        here = pending.pop(0)
+        if id(here) in seen:
+            continue
+        seen.add(id(here))
+        yield here
+        pending += here.parents
+
+
+def is_done_to_all_members(way: list[Dataset], step: Dataset, kinds: Container[str]) -> bool:
+    """Tell whether a step is applied to every dataset that is zipped later.
+
+    What `zip` pairs comes from each of its datasets: a repeated counter beside the data repeats no data.
+    """
+    return all(
+        any(item.op in kinds for item in (parent, *upstream(parent)))
+        for later in way[: way.index(step)]
+        if later.op == "zip"
+        for parent in later.parents
+    )
+
+
+def downstream(dataset: Dataset) -> Iterator[Dataset]:
+    """Yield all datasets made from a dataset, each once, nearest first."""
+    seen: set[int] = set()
+    pending = [item for item in dataset.uses if isinstance(item, Dataset)]
+    while pending and len(seen) < 400:
+        here = pending.pop(0)
+        if id(here) in seen:
+            continue
+        seen.add(id(here))
+        yield here
+        pending += [item for item in here.uses if isinstance(item, Dataset)]
+
+
+_LOADERS = tuple(
+    f"keras.utils.{name}_from_{kind}"
+    for name, kind in (
+        ("image_dataset", "directory"),
+        ("text_dataset", "directory"),
+        ("audio_dataset", "directory"),
+        ("timeseries_dataset", "array"),
+    )
+)
+
+
+def loaded_in_batches(dataset: Dataset) -> bool:
+    """Tell whether a dataset begins with a loader of Keras that makes batches.
+
+    A loader does unless `batch_size` is None.
+    """
+    for step in (dataset, *upstream(dataset)):
+        if step.site is not None and step.site.name in _LOADERS:
+            size = step.site.call.keyword("batch_size")
+            return size is None or not is_none(size)
+    return False
+
+
+MAKES_BATCHES = frozenset(
+    {
+        "batch",
+        "padded_batch",
+        "ragged_batch",
+        "dense_to_ragged_batch",
+        "dense_to_sparse_batch",
+        "make_batched_features_dataset",
+        "make_csv_dataset",
+        "map_and_batch",
+        "sparse_batch",
+        "rebatch",
+        "bucket_by_sequence_length",
+        "group_by_window",
+    }
+)
+"""Operations whose results are batches."""
+_TAKES_APART = frozenset({"unbatch", "flat_map", "interleave", "parallel_interleave", "window"})
+
+
+def in_batches(dataset: Dataset) -> bool:
+    """Tell whether the elements of a dataset may be batches.
+
+    They are on one of the ways it may have come to be.
+    """
+    return any(map(_ends_in_batches, pipelines_to(dataset)))
+
+
+def _ends_in_batches(way: list[Dataset]) -> bool:
+    for step in way:
+        name = step.detail if step.op == "apply" and step.detail else step.op
+        if name in MAKES_BATCHES:
+            return True
+        if name in _TAKES_APART:
+            return False
+    first = way[-1]
+    if first.op == "tfds.load" and first.site is not None:
+        size = first.site.call.keyword("batch_size")
+        return size is not None and not is_none(size)
+    return loaded_in_batches(first)
