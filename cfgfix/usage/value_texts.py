@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from cfgfix.code.inference.interpreter.objects import Scalar
-from cfgfix.core.edits import SetValue
+from cfgfix.code.inference.interpreter.objects import Scalar, Spot
+from cfgfix.core.edits import RenameKey, SetValue
 from cfgfix.core.findings import format_key_path
+from cfgfix.usage.config_files import Entry, KeyPath
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
 from cfgfix.usage.program_runs import RunResult
-from cfgfix.usage.spelling import in_words, nearest_name, number_text
+from cfgfix.usage.spelling import in_words, nearest_entry, nearest_name, number_text
 
 _TEXTS = frozenset({"name", "filepath", "path", "log_dir"})
 """Parameters that take any text."""
@@ -67,6 +68,12 @@ def find_open_interpolations(runs: ConfigRuns) -> None:
             if any(_names_key(result, name) for result in runs.results):
                 continue
             runs.reported.add(path)
+            *above, last = name.split(".")
+            unread = [child for child in runs.unread_in(tuple(above)) if child.path not in runs.reported]
+            near = nearest_entry(last, unread, alone=True)
+            if near is not None:
+                _tell_named_otherwise(runs, near, last, path, reads[0])
+                continue
             runs.add(
                 Verdict(
                     "missing-key",
@@ -83,6 +90,29 @@ def find_open_interpolations(runs: ConfigRuns) -> None:
                     label="reads the value that names it",
                 )
             )
+
+
+def _tell_named_otherwise(runs: ConfigRuns, near: Entry, wanted: str, by: KeyPath, spot: Spot) -> None:
+    """Tell of a key that an interpolation of the same file names otherwise."""
+    runs.reported.add(near.path)
+    runs.add(
+        Verdict(
+            "misspelt-key",
+            near.path,
+            near.key,
+            {
+                "key": format_key_path(near.path),
+                "name": str(near.path[-1]),
+                "wanted": wanted,
+                "effect": f"InterpolationKeyError for `{format_key_path(by)}`",
+                "place": runs.place(spot),
+            },
+            spot=spot,
+            label="reads the value that names it",
+            changes=(RenameKey(near.path, wanted),) if runs.first.file.form == "yaml" else (),
+            stops=True,
+        )
+    )
 
 
 def _names_key(result: RunResult, name: str) -> bool:

@@ -124,6 +124,15 @@ def test_what_lies_in_a_section_that_is_not_found_is_judged(
     assert sorted(found["kiln.yaml"]) == wanted
 
 
+def test_an_interpolation_names_a_key_that_is_misspelt(tmp_path: Path) -> None:
+    text = "from omegaconf import OmegaConf\nimport tensorflow as tf\nkiln = OmegaConf.load('kiln.yaml')\n"
+    text += "tf.keras.layers.Dense(kiln.glaze.coats)\n"
+    config = "glaze: {coats: '${jar.layers}'}\njar: {lyaers: 3}\n"
+    assert told(tmp_path, {"fire.py": text, "kiln.yaml": config})["kiln.yaml"] == [
+        ("misspelt-key", "jar.lyaers")
+    ]
+
+
 def test_what_the_other_choices_read_is_not_dead(tmp_path: Path) -> None:
     text = """
 match kiln["fuel"]:
