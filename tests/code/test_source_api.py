@@ -501,7 +501,8 @@ def test_a_callable_that_once_took_any_keyword_did_not_refuse_one() -> None:
         ({"setup.py": 'need = "tensorflow>={},<{}".format(low, high)\n'}, ["DEP013"]),
         # The project is judged by its own release, which has no experimental_run_v2 and the new place of the thread options.
         ({"project/requirements.txt": "tensorflow==2.10\n"}, ["DEP013", "DEP012", "DEP004"]),
-        ({"project/requirements.txt": "tensorflow==2.0.0\n"}, []),
+        ({"project/requirements.txt": "tensorflow==2.0.0\n"}, ["DEP013"]),
+        ({"project/requirements.txt": "tensorflow==1.15.0\n"}, []),
     ],
 )
 def test_what_no_release_has_is_told_whichever_is_asked_for(

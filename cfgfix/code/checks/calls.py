@@ -265,7 +265,7 @@ def _uncalled(program: Program, calls: Calls, scope: Scope, expr: Expr) -> str |
 def misspelt_member(program: Program) -> Iterator[Hit]:
     """Find methods that a class does not have, but for one of nearly the same name."""
     releases = api(program)
-    if releases.silent:
+    if releases.silent and not releases.early:
         return
     calls = table_of(program)
     seen: set[tuple[int, int]] = set()
@@ -282,7 +282,9 @@ def misspelt_member(program: Program) -> Iterator[Hit]:
         if family is None or not _one_of(site, owner):
             continue
         members = _members(program, calls, family)
-        if func.attribute in members or func.attribute.startswith("_"):
+        if func.attribute in members or func.attribute.startswith(
+            "_" if not releases.early else ("_", "experimental")
+        ):
             continue
         near = only_match(func.attribute, members)
         if near is None or func.attribute in _stored(program) or written_for_one(program, site.scope):

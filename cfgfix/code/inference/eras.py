@@ -20,9 +20,10 @@ from cfgfix.code.inference.references import (
 )
 from cfgfix.code.model.expressions import text
 from cfgfix.code.model.nodes import Attribute, Name
-from cfgfix.code.model.program import Module, Program, absolute, once
+from cfgfix.code.model.program import Module, Program, absolute, is_keras_part, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.tensorflow.api import WHOLE, Api, Presence
+from cfgfix.code.tensorflow.requirement import LATER_MINORS
 from cfgfix.core.records import dataclass
 
 
@@ -140,6 +141,17 @@ def _in_folders_for_one(names: Mapping[str, Module]) -> set[int]:
     return found
 
 
+def ends_before(program: Program, minor: int) -> bool:
+    """Tell whether files ask for TensorFlow 2 alone, and for none from 2.`minor` on."""
+    requirement = api(program).requirement
+    return (
+        bool(requirement.text)
+        and not requirement.installed
+        and not requirement.admits_one()
+        and not requirement.of_two(range(minor, LATER_MINORS))
+    )
+
+
 def asked_for(table: Api) -> str:
     """Return in words which release is asked for, and by what."""
     if table.requirement.installed:
@@ -164,6 +176,8 @@ def asked_for(table: Api) -> str:
 
 def _grade(table: Api, presence: Presence) -> tuple[str, str] | None:
     """Return severity and confidence for a name that is missing somewhere, or None where it is nowhere missing."""
+    if table.early:
+        return _grade_early(presence)
     if not table.admitted or (table.computed and presence.mask):
         return None
     if presence.mask & table.admitted == table.admitted:
@@ -174,6 +188,18 @@ def _grade(table: Api, presence: Presence) -> tuple[str, str] | None:
         # Only older releases lack it: the requirement is too wide, which is another matter.
         return None
     return where_known(table, "warning") or "error", "medium"
+
+
+def _grade_early(presence: Presence) -> tuple[str, str] | None:
+    """Return severity and confidence for a name where only TensorFlow 2.0 to 2.3 are asked for.
+
+    They came before the inspected releases. What 2.4 does not have they lack as well, but for what is experimental and for
+    Keras, of which names went between them: version 2 of the API takes no other name back (tensorflow.org, "TensorFlow
+    version compatibility").
+    """
+    if presence.mask or "experimental" in presence.name or presence.name.startswith("keras."):
+        return None
+    return "error", "medium"
 
 
 def where_known(table: Api, severity: str) -> str | None:
@@ -431,13 +457,21 @@ def _may_be_meant(program: Program, reference: Reference) -> bool:
     if requirement.text and not requirement.installed and admits_one(program, reference.scope.module):
         return True
     module = reference.scope.module
-    if uses_two(program, module):
+    if uses_two(program, module) or (
+        requirement.text and not requirement.installed and _of_keras(program, reference.scope)
+    ):
         return False
     scope = reference.scope
     while scope.kind == "class" and scope.parent >= 0:
         # A class's statements run where those around it do.
         scope = module.summary.scopes[scope.parent]
     return _unknown_for(program, module) or not (scope is module.scope or comes_to(program, scope))
+
+
+def _of_keras(program: Program, scope: Scope) -> bool:
+    """Tell whether a scope is a method of a layer or a model of Keras."""
+    owner = program.owner(scope)
+    return owner is not None and is_keras_part(program, owner)
 
 
 def _unknown_for(program: Program, module: Module) -> bool:

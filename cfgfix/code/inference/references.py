@@ -50,7 +50,7 @@ def references(program: Program) -> list[Reference]:
     """Return every name of TensorFlow in the program that the table knows of."""
     found: list[Reference] = []
     table = api(program)
-    if not table.admitted:
+    if not table.admitted and not table.early:
         return found
     legacy = keras_is_two(program)
     known: dict[str, Presence | None] = {}

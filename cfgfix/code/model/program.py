@@ -604,7 +604,9 @@ class Program:
             elif head in here.imports:
                 value = self.find(here.imports[head], here.module)
             elif head in here.names:
-                return None
+                value = self._other_name(head, here)
+                if value is None:
+                    return None
             elif here.parent < 0:
                 for star in here.stars:
                     found = self.find(star, here.module)
@@ -625,6 +627,19 @@ class Program:
             else:
                 return None
         return value
+
+    def _other_name(self, name: str, scope: Scope) -> Value | None:
+        """Return what a module gives another name once and for all, as `Layer = keras.layers.Layer` does; else None."""
+        bound = scope.binding(name) if scope.kind == "module" else []
+        if len(bound) != 1 or bound[0].kind != "assign" or bound[0].block != 0 or bound[0].value is None:
+            return None
+        given = bound[0].value
+        shown = dotted(given)
+        if not isinstance(given, Attribute) or shown is None or shown.partition(".")[0] == name:
+            return None
+        if not any(is_name(target, name) for target in bound[0].targets):
+            return None
+        return self.static_value(given, scope)
 
     def method(self, owner: Scope, name: str) -> Scope | None:
         """Return the method of a class by name, looked for in its bases in order."""

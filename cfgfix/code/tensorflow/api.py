@@ -188,6 +188,15 @@ class Api:
         self.admitted = sum(1 << number for number in admitted)
         self.newest = 1 << admitted[-1] if admitted else 0
         self.wanted = 0 if self.computed else self.admitted if requirement.text else self.newest
+        self._looked_at = self.newest or (1 if self.early else 0)
+
+    @property
+    def early(self) -> bool:
+        """Whether only TensorFlow 2.0 to 2.3 are asked for.
+
+        They came before the inspected releases.
+        """
+        return not self.admitted and not self.computed and bool(self.requirement.of_two(range(4)))
 
     @property
     def silent(self) -> bool:
@@ -254,7 +263,7 @@ class Api:
                 )
             name = f"{name}.{part}"
             everywhere &= here
-            if not everywhere & self.newest:
+            if not everywhere & self._looked_at:
                 return Presence(name, everywhere, before, ".".join(parts[position + 1 :]))
         return Presence(name, everywhere, before, "")
 

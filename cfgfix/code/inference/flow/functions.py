@@ -10,7 +10,7 @@ from cfgfix.code.inference.flow.run import MAX_DEPTH, MAX_RUNS, MAX_WAYS, Frame
 from cfgfix.code.inference.parameters import is_classmethod, is_static
 from cfgfix.code.model.expressions import constant, dotted
 from cfgfix.code.model.nodes import Attribute, Binary, Collection, Expr, Literal, Name, Starred, Subscript
-from cfgfix.code.model.program import Module, fold
+from cfgfix.code.model.program import Module, fold, is_keras_part
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import (
     UNKNOWN,
@@ -165,9 +165,13 @@ class Functions(Expressions):
         The function is run with the arguments of the call where they tell something.
         """
         scope = function.scope
+        telling = any(
+            _is_worth_a_run(value) or (type(value) is Instance and is_keras_part(self.program, value.scope))
+            for value in (*args, *keywords.values())
+        )
         if function.receiver is not None:
             args = (function.receiver, *args)
-        telling = any(_is_worth_a_run(value) for value in (*args, *keywords.values()))
+            telling = telling or _is_worth_a_run(function.receiver)
         if (
             not (telling or self._means_another_class(function))
             or self.exhausted

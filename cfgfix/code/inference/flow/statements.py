@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from cfgfix.code.inference.flow.expressions import decorator_call
 from cfgfix.code.inference.flow.functions import Functions
 from cfgfix.code.inference.flow.run import MAX_STEPS, Frame
+from cfgfix.code.model.expressions import is_name
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name, Starred, Subscript
 from cfgfix.code.model.program import fold
 from cfgfix.code.model.summary import Event, Scope
@@ -28,6 +31,18 @@ from cfgfix.code.model.values import (
 )
 
 _WRAPPERS = frozenset({"tensorflow.function", "tensorflow.autograph.experimental.do_not_convert"})
+
+
+_SHOWS_PROGRESS = re.compile(
+    r"tqdm\.(?:\w+\.)?tqdm(?:_notebook)?|alive_progress\.alive_it|rich\.progress\.track|fastprogress\.\w+"
+)
+"""What goes through a dataset and shows how far it is."""
+
+
+def _dataset_or_made(value: Value) -> Value:
+    """Return the dataset that a value may be, or the value."""
+    dataset = first_dataset(value)
+    return value if dataset is None else dataset
 
 
 class Statements(Functions):
@@ -210,13 +225,42 @@ class Statements(Functions):
     def _branches(self, frame: Frame, event: Event) -> None:
         before = frame.env.names
         ends: list[dict[str, Value]] = []
-        for _, body in event.bodies:
+        for position, (_, body) in enumerate(event.bodies):
             frame.env.names = dict(before)
+            if position == 0 and event.kind == "if":
+                self._told_by_test(frame, event.value)
             if not self._statements(frame, body):
                 ends.append(frame.env.names)
         if (event.kind == "if" and len(event.bodies) < 2) or event.kind == "match":
             ends.append(before)
         frame.env.names = _merge(before, ends)
+
+    def _told_by_test(self, frame: Frame, test: Expr | None) -> None:
+        """Know of a name in the branch of `isinstance(name, X)` what X says, where nothing else tells."""
+        if not isinstance(test, Call) or not is_name(test.func, "isinstance") or len(test.args) != 2:
+            return
+        asked, kind = test.args
+        if isinstance(asked, Name) and frame.env.names.get(asked.name) is UNKNOWN:
+            frame.env.names[asked.name] = self._annotated(kind, frame.scope)
+
+    def _element(self, value: Value, scope: Scope, block: int, depth: int = 3) -> Value:
+        """Return what a loop over a value gets in each turn, and note which dataset it goes over."""
+        if isinstance(value, Dataset):
+            value.uses.append(("loop", None))
+            self.consumed.append(("loop", value, scope, block))
+            return Element(value)
+        if not isinstance(value, Made) or value.site is None or not value.site.args or depth == 0:
+            return UNKNOWN
+        given = value.site.args[0]
+        if value.name == "iterator":
+            inner = first_dataset(given)
+            return Element(inner) if inner is not None else UNKNOWN
+        if value.name == "builtins.enumerate":
+            inside = self._element(_dataset_or_made(given), scope, block, depth - 1)
+            return Items((UNKNOWN, inside)) if inside is not UNKNOWN else UNKNOWN
+        if _SHOWS_PROGRESS.fullmatch(value.name):
+            return self._element(_dataset_or_made(given), scope, block, depth - 1)
+        return UNKNOWN
 
     def _loop(self, frame: Frame, event: Event) -> None:
         assert event.value is not None
@@ -225,24 +269,9 @@ class Statements(Functions):
         if event.kind == "for":
             item: Value = UNKNOWN
             for alternative in alternatives(value):
-                if isinstance(alternative, Dataset):
-                    alternative.uses.append(("loop", None))
-                    self.consumed.append(("loop", alternative, frame.scope, event.bodies[0][0]))
-                    item = Element(alternative)
-                elif (
-                    isinstance(alternative, Made)
-                    and alternative.name == "builtins.enumerate"
-                    and alternative.site
-                ):
-                    inner = first_dataset(alternative.site.args[0]) if alternative.site.args else None
-                    if inner is not None:
-                        inner.uses.append(("loop", None))
-                        self.consumed.append(("loop", inner, frame.scope, event.bodies[0][0]))
-                        item = Items((UNKNOWN, Element(inner)))
-                elif isinstance(alternative, Made) and alternative.name == "iterator" and alternative.site:
-                    inner = first_dataset(alternative.site.args[0]) if alternative.site.args else None
-                    if inner is not None:
-                        item = Element(inner)
+                found = self._element(alternative, frame.scope, event.bodies[0][0])
+                if found is not UNKNOWN:
+                    item = found
             for target in event.targets:
                 self._assign(frame, target, item)
         ends = [before]
