@@ -15,16 +15,18 @@ from cfgfix.code.checks.compiled_scopes import (
 )
 from cfgfix.code.checks.guarded_calls import flag
 from cfgfix.code.checks.models import fits_eagerly, kept_eager, may_fit_eagerly
+from cfgfix.code.inference.flow.datasets import DATASET, WITH_FUNCTION
+from cfgfix.code.inference.flow.symbolic import holds_symbolic
 from cfgfix.code.inference.guards import before_in_expression, ready_inline
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PY_FUNCTIONS, Reach, Root, hot_paths
 from cfgfix.code.inference.releases import IMPORTS
-from cfgfix.code.model.expressions import children, dotted, is_name, text, walk
+from cfgfix.code.inference.traced_tensors import TracedTensors
+from cfgfix.code.model.expressions import dotted, is_name, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, Step, hit_at
 from cfgfix.code.model.nodes import (
     Attribute,
     Binary,
     Call,
-    Collection,
     Expr,
     FString,
     Literal,
@@ -32,9 +34,9 @@ from cfgfix.code.model.nodes import (
     Place,
     Subscript,
 )
-from cfgfix.code.model.program import Program, once
+from cfgfix.code.model.program import Program, is_keras_model, is_keras_part, once
 from cfgfix.code.model.summary import Scope
-from cfgfix.code.model.values import Items, Site, alternatives, functions_of
+from cfgfix.code.model.values import Items, Many, Site, alternatives, functions_of
 
 NEEDLES = (*COMPILED, *IMPORTS)
 """What runs begin with decides, too: it may turn compiling off."""
@@ -497,10 +499,18 @@ def _is_jit(program: Program, root: Root) -> bool:
     return False
 
 
-_OF_SHAPES = frozenset({"numpy.prod", "numpy.shape", "numpy.ndim", "numpy.size"})
+_OF_SHAPES = frozenset(
+    f"numpy.{name}"
+    for name in (
+        "prod", "shape", "ndim", "size", "isscalar", "iterable", "issubdtype", "result_type", "can_cast", "dtype", "finfo", "iinfo",
+        "random.seed", "broadcast_shapes", "set_printoptions",
+    )
+)  # fmt: skip
+"""Functions of NumPy that ask for no values."""
 _ARRAYS = re.compile(r"(?:numpy|scipy\.[\w.]+|sklearn\.metrics|skimage\.metrics)\.\w+(?:\.\w+)?")
 _LOSS_CLASSES = frozenset({"keras.losses.Loss", "keras.metrics.Metric"})
 _LOSS_METHODS = frozenset({"call", "update_state"})
+_OF_ELEMENTS = frozenset({"map", "filter", "flat_map", "interleave"})
 
 
 def array_call(program: Program) -> Iterator[Hit]:
@@ -528,12 +538,43 @@ def array_call(program: Program) -> Iterator[Hit]:
                 here,
                 call.name_place,
                 call.block,
-                {"call": text(call.func, here), "name": name, "what": what},
+                {
+                    "call": text(call.func, here),
+                    "name": name,
+                    "what": what,
+                    "error": "NotImplementedError",
+                },
                 flow=tuple(
                     Step(item.scope, item.call.name_place, item.call.block, "calls it") for item in path
                 ),
                 severity="info" if _conditional(here, call.block) else None,
             )
+    yield from _of_inputs(program, seen)
+
+
+def _of_inputs(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hit]:
+    """Yield the functions of NumPy that get what `keras.Input` or a layer gave while a model is built."""
+    for site in program.flow.under("numpy."):
+        key = id(site.scope), site.call.number
+        if key in seen or site.name in _OF_SHAPES or in_tests(site.scope):
+            continue
+        if not any(
+            type(value) is not Many and holds_symbolic(value)
+            for value in (*site.args, *site.keywords.values())
+        ):
+            continue
+        if eager_guard(site.scope, site.call.block) or _conditional(site.scope, site.call.block):
+            continue
+        seen.add(key)
+        yield hit_at(
+            site,
+            values={
+                "call": text(site.call.func, site.scope),
+                "name": site.name,
+                "what": "a model is built of it",
+                "error": "an error",
+            },
+        )
 
 
 def _where_symbolic(program: Program) -> Iterator[tuple[Scope, set[str], str, set[int]]]:
@@ -564,80 +605,64 @@ def _where_symbolic(program: Program) -> Iterator[tuple[Scope, set[str], str, se
     for scope, reach in compiled_scopes(program):
         if compiled_for_sure(reach) and not reach.path:
             yield scope, set(), reach.via, eager
+        elif _is_call_of_keras(program, scope):
+            yield scope, {item.name for item in scope.params[1:2]}, reach.via, eager
+    for scope in _calls_of_layers(program):
+        yield scope, {item.name for item in scope.params[1:2]}, "Keras's fit compiles it", eager
+    for site in program.flow.under(f"{DATASET}."):
+        method = site.name.rpartition(".")[2]
+        if method not in _OF_ELEMENTS:
+            continue
+        for function in functions_of(site.argument(*reversed(WITH_FUNCTION[method]))):
+            offset = int(function.receiver is not None) + function.partial
+            fixed = {name for name, _ in function.fixed}
+            names = {
+                name
+                for name, _, default, kind in function.scope.params[offset:]
+                if kind == "plain" and default is None and name not in fixed
+            }
+            yield function.scope, names, f"{method} in line {site.call.name_place[0]}", eager
+
+
+def _calls_of_layers(program: Program) -> Iterator[Scope]:
+    """Yield the `call` of each layer of the project where it trains by `fit`, and of each that is called to build a model."""
+    fits = bool(program.flow.named("keras.Model.fit", "keras.Sequential.fit"))
+    for module in program.modules:
+        for owner in module.summary.scopes:
+            number = owner.children.get("call") if owner.kind == "class" else None
+            if number is None or not is_keras_part(program, owner):
+                continue
+            scope = module.summary.scopes[number]
+            layer = fits and not is_keras_model(program, owner)
+            if layer or any(any(map(holds_symbolic, site.args)) for site in program.flow.callers(scope)):
+                yield scope
+
+
+def _is_call_of_keras(program: Program, scope: Scope) -> bool:
+    """Tell whether a function is the `call` of a layer or a model."""
+    owner = program.owner(scope) if scope.name == "call" else None
+    return owner is not None and is_keras_part(program, owner)
 
 
 def _arrays_of(
-    program: Program, scope: Scope, tensors: set[str], depth: int
+    program: Program, scope: Scope, tensors: set[str], depth: int, *, guess: bool = False
 ) -> Iterator[tuple[Scope, Call, str, tuple[Site, ...]]]:
     """Yield the calls of NumPy that a function makes for tensors, itself or in the functions that it hands them to."""
-    sites = {site.call.number: site for site in program.flow.within(scope)}
-    computed = set(tensors)
-
-    def holds(expr: Expr) -> bool:
-        pending = [expr]
-        while pending:
-            part = pending.pop()
-            if _static_shape(part) or _is_type(part):
-                continue
-            if isinstance(part, Name) and part.name in computed:
-                return True
-            if isinstance(part, Attribute) and part.attribute in ("shape", "dtype", "name", "ndim", "rank"):
-                continue
-            if isinstance(part, Call):
-                site = sites.get(part.number)
-                if site is not None and site.name.startswith(_COMPUTES):
-                    return True
-                if part.method in ("numpy", "get_shape", "as_list"):
-                    continue
-            pending.extend(children(part, scope))
-        return False
-
-    for _ in range(3):
-        for event in scope.events():
-            if event.kind in ("assign", "augment") and event.value is not None and holds(event.value):
-                if isinstance(event.value, Call) and (
-                    (found := sites.get(event.value.number)) is not None and _ARRAYS.fullmatch(found.name)
-                ):
-                    continue
-                for target in event.targets:
-                    for part in target.items if isinstance(target, Collection) else (target,):
-                        if isinstance(part, Name):
-                            computed.add(part.name)
+    known = TracedTensors(program, scope, frozenset(tensors), guess=guess)
     for site in program.flow.within(scope):
         call = site.call
-        if _ARRAYS.fullmatch(site.name) and site.name not in _OF_SHAPES and not site.targets:
-            if any(holds(item) for item in (*call.args, *(value for _, value in call.keywords))):
+        if _ARRAYS.fullmatch(site.name) and not site.targets:
+            if site.name not in _OF_SHAPES and any(
+                known.holds(item) for item in (*call.args, *(value for _, value in call.keywords))
+            ):
                 yield scope, call, site.name, ()
         elif site.targets and depth and not site.name.startswith("tensorflow."):
             for target in site.targets:
-                if target.compiled is not None or target.scope is scope or call.opaque:
+                if target.compiled is not None or target.scope is scope:
                     continue
-                offset = int(target.receiver is not None) + target.partial
-                names = [item.name for item in target.scope.params[offset:]]
-                given = {name for name, item in zip(names, call.args, strict=False) if holds(item)}
-                given |= {name for name, item in call.keywords if name in names and holds(item)}
+                given = set(known.handed_on(site, target))
                 if given:
-                    for here, inner, name, path in _arrays_of(program, target.scope, given, depth - 1):
+                    for here, inner, name, path in _arrays_of(
+                        program, target.scope, given, depth - 1, guess=guess
+                    ):
                         yield here, inner, name, (site, *path)
-
-
-_COMPUTES = (
-    "tensorflow.reduce_",
-    "tensorflow.math.",
-    "tensorflow.nn.",
-    "tensorflow.matmul",
-    "tensorflow.cast",
-    "tensorflow.square",
-    "tensorflow.abs",
-    "tensorflow.sqrt",
-    "tensorflow.exp",
-    "tensorflow.reshape",
-    "tensorflow.concat",
-    "tensorflow.random.normal",
-    "tensorflow.random.uniform",
-    "keras.losses.",
-    "keras.backend.mean",
-    "keras.backend.sum",
-    "keras.ops.",
-)
-"""Operations whose result is a tensor of the graph."""
