@@ -26,8 +26,8 @@ def autotune(program: Program, scope: Scope) -> str | None:
     alias = tensorflow_alias(scope)
     if alias is None:
         return None
-    found = api(program).presence("tensorflow.data.AUTOTUNE")
-    old = found is not None and bool(api(program).admitted & ~found.mask) and not api(program).silent
+    requirement = api(program).requirement
+    old = bool(requirement.text) and bool(requirement.of_two(range(4)))
     return f"{alias}.data.experimental.AUTOTUNE" if old else f"{alias}.data.AUTOTUNE"
 
 

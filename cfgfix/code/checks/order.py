@@ -11,6 +11,7 @@ from cfgfix.code.checks.common import in_tests, inside_function, is_augmentation
 from cfgfix.code.checks.guarded_calls import flag, is_given, number
 from cfgfix.code.checks.moves import ELSEWHERE, REGROUPS, move
 from cfgfix.code.checks.pipelines import downstream, is_done_to_all_members, pipelines_to, possible, upstream
+from cfgfix.code.inference.eras import ends_before
 from cfgfix.code.inference.guards import statement_of, unnegated
 from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import constant, is_name, text, walk
@@ -157,11 +158,28 @@ def not_last(program: Program) -> Iterator[Hit]:
             continue
         yield hit_at(
             dataset.site,
+            # Later releases add a prefetch at the end themselves, and parallel calls behind it work ahead.
+            severity="warning"
+            if ends_before(program, 6) and not any(works_ahead(step) for step in later)
+            else None,
             values={"op": work.op, "line_of": work.site.call.name_place[0]},
             needs=_needs(work),
             related=(at(work.site, label="done after the buffer"),),
             **_to_the_end(dataset, later),
         )
+
+
+def works_ahead(step: Dataset) -> bool:
+    """Tell whether a step has threads of its own.
+
+    Parallel calls keep their results until they are asked for.
+    """
+    position = {"map": 1, "interleave": 3}.get(step.op)
+    return (
+        position is not None
+        and step.site is not None
+        and is_given(step.site, position, "num_parallel_calls") is not False
+    )
 
 
 def _to_the_end(dataset: Dataset, later: list[Dataset]) -> dict[str, Any]:

@@ -19,12 +19,14 @@ from cfgfix.code.checks.common import (
 from cfgfix.code.checks.guarded_calls import flag, is_given, number
 from cfgfix.code.checks.models import method_of
 from cfgfix.code.checks.moves import ELSEWHERE, autotune, move
+from cfgfix.code.checks.order import kind, works_ahead
 from cfgfix.code.checks.pipelines import downstream, in_batches, upstream
 from cfgfix.code.checks.python_calls import reads_in_python
 from cfgfix.code.checks.sizes import EXPENSIVE, NO_ALIAS, buffered
-from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.eras import asked_for, ends_before, written_for_one
 from cfgfix.code.inference.flow.datasets import DATASET
 from cfgfix.code.inference.hot_paths import GRAPH, PY_FUNCTIONS, Reach, hot_paths
+from cfgfix.code.inference.references import api
 from cfgfix.code.model.expressions import constant, dotted, place_of, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
 from cfgfix.code.model.nodes import (
@@ -261,6 +263,8 @@ def sequential_map(program: Program) -> Iterator[Hit]:
             entry = reach
         else:
             reason = _switched_off(site.scope.module)
+            if not reason and ends_before(program, PARALLELISES) and _works_hard(program, dataset):
+                reason = f"{asked_for(api(program))}, where map_parallelization is off"
         if not reason:
             continue
         name = autotune(program, site.scope)
@@ -281,6 +285,8 @@ def sequential_map(program: Program) -> Iterator[Hit]:
         )
 
 
+PARALLELISES = 6
+"""The minor release of TensorFlow 2 from which on maps are parallelised unasked (`map_parallelization` in the wheels of 2.1 to 2.8)."""
 _SWITCHES = {
     "autotune.enabled": "options.autotune.enabled is False",
     "experimental_optimization.apply_default_optimizations": "apply_default_optimizations is False",
@@ -311,9 +317,9 @@ def prefetch_proven_missing(program: Program) -> Iterator[Hit]:
     A `tf.function` loops over them, or they end in `prefetch(0)`.
     """
     hot = hot_paths(program)
-    for kind, dataset, scope, block in program.flow.consumed:
+    for how, dataset, scope, block in program.flow.consumed:
         reach = hot.reach_at(scope, block, None, GRAPH)
-        if kind != "loop" or reach is None or in_tests(scope) or dataset.site is None:
+        if how != "loop" or reach is None or in_tests(scope) or dataset.site is None:
             continue
         if dataset.op in (
             "prefetch",
@@ -340,6 +346,7 @@ def prefetch_proven_missing(program: Program) -> Iterator[Hit]:
             entry=reach,
             **buffered(program, dataset.site),
         )
+    yield from _nothing_buffered(program)
     for site in program.flow.named(f"{DATASET}.prefetch"):
         if number(site.argument(0, "buffer_size")) == 0:
             name = autotune(program, site.scope)
@@ -352,6 +359,59 @@ def prefetch_proven_missing(program: Program) -> Iterator[Hit]:
                 if name and isinstance(site.call.argument(0, "buffer_size"), Literal)
                 else (),
             )
+
+
+def _nothing_buffered(program: Program) -> Iterator[Hit]:
+    """Yield the pipelines that training reads without any prefetch where only releases are asked for that add none."""
+    if not ends_before(program, PARALLELISES):
+        return
+    consumed = [
+        (dataset, scope, block)
+        for how, dataset, scope, block in program.flow.consumed
+        if how == "loop" and any(call.method in TRAINS for call in _called_below(program, scope))
+    ]
+    for name in ("keras.Model.fit", "keras.Sequential.fit"):
+        for fit in program.flow.named(name):
+            consumed += [
+                (item, fit.scope, fit.call.block)
+                for item in alternatives(fit.argument(0, "x"))
+                if isinstance(item, Dataset)
+            ]
+    seen: set[int] = set()
+    for dataset, scope, block in consumed:
+        way = (dataset, *_parents(dataset))
+        site = dataset.site
+        if site is None or id(site.call) in seen or in_tests(scope) or in_tests(site.scope):
+            continue
+        if any(step.op in _NOT_SEEN_THROUGH or kind(step).startswith("prefetch") for step in way):
+            continue
+        if not any(step.op in _BATCHED for step in way) or not any(
+            _works_hard(program, step) for step in way
+        ):
+            continue
+        if any(step.op == "cache" or works_ahead(step) for step in way):
+            # From the second epoch on nothing is left to overlap; parallel calls work ahead themselves.
+            continue
+        seen.add(id(site.call))
+        yield hit_at(
+            site,
+            values={
+                "reason": f"{asked_for(api(program))}, and TensorFlow before 2.{PARALLELISES} adds no prefetch"
+            },
+            needs=((scope, block),),
+            **buffered(program, site),
+        )
+
+
+TRAINS = frozenset({"apply_gradients", "minimize", "train_on_batch"})
+_NOT_SEEN_THROUGH = frozenset({"parameter", "opaque", "either", "apply", "take"})
+
+
+def _called_below(program: Program, scope: Scope) -> Iterator[Call]:
+    """Yield the calls of a function and of those that it calls, two levels down."""
+    yield from scope.calls
+    for site, _ in inside_function(program, scope, depth=2):
+        yield site.call
 
 
 def _argument_place(site: Site) -> Place:
