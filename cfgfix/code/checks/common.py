@@ -197,6 +197,8 @@ def never_entered(program: Program, scope: Scope) -> bool:
     top = scope.module.summary.scopes[0]
     if scope.kind != "function" or scope.parent != 0 or not any(event.kind == "expr" for event in top.body):
         return False
+    if any((dotted(item) or "").rpartition(".")[2] in _CALLS_IT for item in scope.decorators):
+        return False
     name = re.compile(rf"\b{re.escape(scope.name)}\b")
     lines = [line.partition("#")[0] for line in scope.module.source_file().text.splitlines()]
     return sum(len(name.findall(line)) for line in lines) <= 1 and not any(
@@ -205,6 +207,10 @@ def never_entered(program: Program, scope: Scope) -> bool:
         for inner in module.summary.scopes
         for source in inner.imports.values()
     )
+
+
+_CALLS_IT = frozenset({"automain", "main", "command", "entrypoint"})
+"""Decorators that run a function, or hand it to what does."""
 
 
 def few_turns(program: Program, scope: Scope, block: int, most: int = 10) -> bool:

@@ -17,17 +17,26 @@ from cfgfix.code.checks.common import (
     stops,
     tensorflow_alias,
 )
-from cfgfix.code.checks.models import kept_eager
+from cfgfix.code.checks.models import kept_eager, keras_model_method
+from cfgfix.code.checks.modes import trained_names
 from cfgfix.code.checks.step_loops import APPLY_GRADIENTS, applies_gradients, outermost_name
 from cfgfix.code.inference.eras import written_for_one
-from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
+from cfgfix.code.inference.hot_paths import (
+    ELEMENT,
+    GRAPH,
+    PYTHON,
+    hot_paths,
+    innermost_loop,
+    inside,
+    run_on_replicas,
+)
 from cfgfix.code.model import comments as remarks
-from cfgfix.code.model.expressions import constant, dotted, is_name, text
+from cfgfix.code.model.expressions import constant, dotted, is_name, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Name, Subscript
 from cfgfix.code.model.program import Program, is_keras_model, once
 from cfgfix.code.model.summary import Scope
-from cfgfix.code.model.values import Function, Site
+from cfgfix.code.model.values import Function, Instance, Made, Site, alternatives
 
 NEEDLES = (
     *COMPILED,
@@ -166,7 +175,7 @@ def _tapes_in_loops(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hi
             or _calls_compiled(program, scope)
             or stops(scope)
             or _uses_numpy(tape)
-            or _decorated(scope)
+            or _compiled_by_decorator(scope)
             or _entered_by_name(program, scope)
         ):
             continue
@@ -392,7 +401,47 @@ def _called_in_graphs(program: Program) -> set[str]:
 def _calls_compiled(program: Program, scope: Scope) -> bool:
     """Tell whether a step calls what is compiled itself, such as a model whose `call` is: the costly part runs as a graph."""
     compiled = _compiled_scopes(program)
-    return any(id(target.scope) in compiled for site in program.flow.within(scope) for target in site.targets)
+    sites = program.flow.within(scope)
+    if not any(id(target.scope) in compiled for site in sites for target in site.targets):
+        return False
+    if any(_calls_model(program, site, compiled) for site in sites):
+        return False
+    # What is trained is called here as well: a compiled model beside it, such as a teacher, is another.
+    graphs = {
+        site.call.number for site in sites if any(id(target.scope) in compiled for target in site.targets)
+    }
+    trained = trained_names(scope)
+    return not any(dotted(call.func) in trained and call.number not in graphs for call in scope.calls)
+
+
+def runs_operation_by_operation(program: Program, site: Site) -> bool:
+    """Tell whether a call is that of a model of Keras which nothing in it compiles."""
+    return (
+        not site.open
+        and all(
+            isinstance(value, Instance) or (isinstance(value, Made) and value.name.startswith("keras."))
+            for value in alternatives(site.callee)
+        )
+        and _calls_model(program, site, _compiled_scopes(program))
+    )
+
+
+def _calls_model(program: Program, site: Site, compiled: set[int]) -> bool:
+    """Tell whether a call is that of a model which runs operation by operation: a compiled loss beside it saves little."""
+    if not site.targets:
+        return keras_model_method(site.name) == "__call__"
+    return all(
+        target.scope.name == "call"
+        and id(target.scope) not in compiled
+        and (owner := program.owner(target.scope)) is not None
+        and is_keras_model(program, owner)
+        and not any(
+            id(inner.scope) in compiled
+            for called in program.flow.within(target.scope)
+            for inner in called.targets
+        )
+        for target in site.targets
+    )
 
 
 def _may_call_compiled(program: Program, scope: Scope) -> bool:
@@ -443,10 +492,27 @@ def _way_to(program: Program, first: Scope, last: Scope) -> tuple[Scope, ...]:
 def _decorated(scope: Scope) -> bool:
     """Tell whether a function has a decorator, which may compile it."""
     return any(
-        (dotted(item if not isinstance(item, Call) else item.func) or "").rpartition(".")[2]
-        not in ("property", "staticmethod", "classmethod", "wraps", "override", "timer", "no_type_check")
-        for item in scope.decorators
+        name not in ("property", "staticmethod", "classmethod", "wraps", "override", "timer", "no_type_check")
+        for name in _decorators(scope)
     )
+
+
+def _decorators(scope: Scope) -> Iterator[str]:
+    """Yield the last names of the decorators of a function."""
+    for item in scope.decorators:
+        func = item.func if isinstance(item, Call) else item
+        yield (dotted(func) or "").rpartition(".")[2]
+
+
+def _compiled_by_decorator(scope: Scope) -> bool:
+    """Tell whether a decorator of a function that holds the whole loop may compile it, by its name.
+
+    What runs a program, as `main`, `automain` and `command` do, compiles nothing.
+    """
+    return any(_COMPILES.search(name) is not None or not name for name in _decorators(scope))
+
+
+_COMPILES = re.compile("function|graph|jit|compil|trace|defun|distribut", re.IGNORECASE)
 
 
 def _switched_off(scope: Scope) -> bool:
@@ -474,6 +540,9 @@ def _tape(program: Program, scope: Scope, seen: set[int]) -> Site | None:
     for site in sites:
         if site.name == "tensorflow.GradientTape":
             return site
+    for function in run_on_replicas(program, scope):
+        if function.compiled is None and (found := _tape(program, function.scope, seen)) is not None:
+            return found
     for site in sites:
         if innermost_loop(scope, site.call.block) is not None:
             continue
@@ -489,8 +558,45 @@ _MAKES_MODEL = re.compile(r"keras\.(?:applications\.(?:\w+\.)?[A-Z]\w*|layers\.[
 
 
 def _uses_numpy(tape: Site) -> bool:
-    """Whether a step reads values on the host between its forward pass and its gradients: it is eager on purpose."""
+    """Tell whether a step goes on with values of the host between its forward pass and its gradients: it is eager on purpose.
+
+    What is only kept, handed back or written down is not gone on with.
+    """
     scope = tape.scope
     ends = [call.place[0] for call in scope.calls if call.method == "gradient"]
     last = max(ends, default=scope.place[2])
-    return any(call.method == "numpy" and tape.call.place[0] <= call.place[0] <= last for call in scope.calls)
+    read = {
+        call.number
+        for call in scope.calls
+        if call.method == "numpy" and tape.call.place[0] <= call.place[0] <= last
+    }
+    kept: set[str] = set()
+    for event in scope.events():
+        if event.value is None or event.bodies:
+            continue
+        found = {part.number for part in walk(event.value) if isinstance(part, Call) and part.number in read}
+        if not found:
+            continue
+        if event.kind == "return":
+            read -= found
+        elif event.kind == "assign" and all(isinstance(target, Name) for target in event.targets):
+            kept.update(target.name for target in event.targets if isinstance(target, Name))
+            read -= found
+        elif event.kind == "expr" and isinstance(event.value, Call) and _writes_down(event.value):
+            read -= found
+    return bool(read) or any(
+        isinstance(part, Name) and part.name in kept
+        for event in scope.events()
+        if event.value is not None
+        and event.kind != "return"
+        and tape.call.place[0] <= event.place[0] <= last
+        and not (event.kind == "expr" and isinstance(event.value, Call) and _writes_down(event.value))
+        for part in walk(event.value, scope)
+    )
+
+
+def _writes_down(call: Call) -> bool:
+    """Tell whether a call only keeps or shows what it is given."""
+    return (dotted(call.func) or call.method or "").rpartition(".")[2] in (
+        "append", "print", "info", "debug", "scalar", "update_state", "set_description", "set_postfix", "log", "write",
+    )  # fmt: skip

@@ -9,7 +9,7 @@ from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.model.expressions import dotted, is_name, is_true, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, at
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Literal, Name, Starred
-from cfgfix.code.model.program import Program, is_keras_model
+from cfgfix.code.model.program import Program, is_keras_part
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Function, Instance, Made, Site, alternatives
 
@@ -33,7 +33,7 @@ def without_training(program: Program) -> Iterator[Hit]:
     for tape in program.flow.named("tensorflow.GradientTape"):
         scope = tape.scope
         if id(scope) not in trained:
-            trained[id(scope)] = _trained(scope)
+            trained[id(scope)] = trained_names(scope)
         if not trained[id(scope)]:
             continue
         if in_tests(scope) or written_for_one(program, scope):
@@ -102,7 +102,7 @@ def _gives_only_inputs(call: Call) -> bool:
     return len(call.args) == 1 and not call.keywords and not isinstance(call.args[0], Starred)
 
 
-def _trained(scope: Scope) -> set[str]:
+def trained_names(scope: Scope) -> set[str]:
     """Return the names of what a function takes gradients for the variables of."""
     found: set[str | None] = set()
     for call in scope.calls:
@@ -143,7 +143,7 @@ def _layer_of(program: Program, scope: Scope, expr: Expr) -> tuple[str, Site] | 
         here = None
         if isinstance(value, Made) and value.name in _MODELS:
             here = _made_in(program, value.site) if value.site is not None else None
-        elif isinstance(value, Instance) and is_keras_model(program, value.scope):
+        elif isinstance(value, Instance) and is_keras_part(program, value.scope):
             here = _of_class(program, value.scope)
         if here is None:
             return None
@@ -204,42 +204,72 @@ def _frozen(site: Site) -> bool:
     return given is not None and not is_true(given)
 
 
-def _of_class(program: Program, owner: Scope) -> tuple[str, Site] | None:
-    """Return a layer that a model's class makes and hands `training` to, where its `call` has the flag and is not told otherwise."""
+def _of_class(program: Program, owner: Scope, depth: int = 2) -> tuple[str, Site] | None:
+    """Return a layer that a class makes and calls without saying that it is not training.
+
+    Keras hands the flag on to what `call` calls, whether `call` names it or not.
+    """
     method = program.method(owner, "call")
     if method is None or program.method(owner, "__call__") is not None:
         return None
-    default = next((item.default for item in method.params if item.name == "training"), None)
+    default = next((item.default for item in method.params if item.name == "training"), _NO_FLAG)
     if default is None or not isinstance(default, Literal) or default.value not in (None, False):
         return None
     for scope in owner.module.summary.scopes:
         if scope.parent != owner.number or scope.kind != "function":
             continue
-        for event in scope.events():
-            for target in event.targets:
-                if not isinstance(target, Attribute) or event.value is None:
+        sites = {site.call.number: site for site in program.flow.within(scope)}
+        for attribute, value in _attributes(scope):
+            if not _left_open(method, attribute):
+                continue
+            for part in walk(value):
+                site = sites.get(part.number) if isinstance(part, Call) else None
+                if site is None:
                     continue
-                for part in walk(event.value, scope):
-                    if not isinstance(part, Call):
-                        continue
-                    site = next(
-                        (item for item in program.flow.within(scope) if item.call.number == part.number), None
-                    )
-                    kind = _kind(site.name) if site is not None else None
-                    if site is not None and kind is not None and _handed_on(method, target.attribute):
-                        return kind, site
+                kind = _kind(site.name)
+                if kind is not None and not _frozen(site):
+                    return kind, site
+                if (
+                    depth > 0
+                    and isinstance(site.result, Instance)
+                    and is_keras_part(program, site.result.scope)
+                ):
+                    found = _of_class(program, site.result.scope, depth - 1)
+                    if found is not None:
+                        return found
     return None
 
 
-def _handed_on(method: Scope, attribute: str) -> bool:
-    """Tell whether `call` gives its flag to the layer of an attribute."""
+_NO_FLAG: Expr = Literal(None, (0, 0, 0, 0))
+
+
+def _attributes(scope: Scope) -> Iterator[tuple[str, Expr]]:
+    """Yield what a method gives the attributes of its object, and what it adds to them: name and expression."""
+    own = scope.params[0].name if scope.params else ""
+    for event in scope.events():
+        if event.value is None:
+            continue
+        for target in event.targets:
+            if isinstance(target, Attribute) and is_name(target.base, own):
+                yield target.attribute, event.value
+        if event.kind == "expr" and isinstance(event.value, Call):
+            call = event.value
+            held = call.receiver if call.method == "add" and call.args else None
+            if isinstance(held, Attribute) and is_name(held.base, own):
+                yield held.attribute, call.args[0]
+
+
+def _left_open(method: Scope, attribute: str) -> bool:
+    """Tell whether `call` calls what an attribute holds, and says nothing else of training than its own flag."""
     own = method.params[0].name if method.params else ""
+    found = False
     for call in method.calls:
         if dotted(call.func) == f"{own}.{attribute}":
             given = call.keyword("training") or (call.args[1] if len(call.args) > 1 else None)
-            if given is not None and "training" in text(given, method):
-                return True
-    return False
+            if given is not None and "training" not in text(given):
+                return False
+            found = True
+    return found
 
 
 def check(program: Program) -> Iterable[Hit]:

@@ -1,4 +1,4 @@
-"""`predict` for one sample at a time: in a loop, or in a function that a loop calls."""
+"""`predict` for one sample or one batch at a time: in a loop, or in a function that a loop calls."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import few_turns, in_tests
 from cfgfix.code.checks.models import keras_model_method
+from cfgfix.code.checks.pipelines import upstream
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
@@ -15,8 +16,8 @@ from cfgfix.code.model.expressions import alike, constant, dotted, is_name, text
 from cfgfix.code.model.hit import Hit, at, hit_at
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Expr, Literal, Name, Slice, Subscript
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import Event, Scope
-from cfgfix.code.model.values import Site
+from cfgfix.code.model.summary import Event, Scope, bind
+from cfgfix.code.model.values import Element, Site, alternatives
 
 NEEDLES = (b".predict(", *IMPORTS)
 """What calls a function that predicts may be any file."""
@@ -28,7 +29,7 @@ _DEPTH = 3
 
 
 def in_loop(program: Program) -> Iterator[Hit]:
-    """Find calls of `predict` for one sample that a loop makes.
+    """Find calls of `predict` for one sample or one batch that a loop makes.
 
     It makes them itself or through a function.
     """
@@ -47,10 +48,11 @@ def in_loop(program: Program) -> Iterator[Hit]:
             continue
         seen.add((id(scope), site.call.number))
         arg = site.call.argument(0, "x")
-        if arg is None or not (_one_sample(arg, scope, site.call.block) or _used_as_one(site)):
+        if arg is None:
             continue
-        found = _loop_around(program, site)
-        if found is None:
+        single = one_sample(arg, scope, site.call.block) or used_as_one(site)
+        found = loop_around(program, site)
+        if found is None or not (single or _goes_over_batches(site, arg, *found)):
             continue
         where, loop, caller = found
         yield hit_at(
@@ -62,14 +64,21 @@ def in_loop(program: Program) -> Iterator[Hit]:
                 and not _reads_frames(where, loop)
             )
             or _has_few_turns(program, where, loop, 100)
-            or _now_and_then(where, site.call.block if caller is None else caller.call.block, loop)
+            or now_and_then(where, site.call.block if caller is None else caller.call.block, loop)
             else None,
-            values={"loop_line": where.blocks[loop].line, "arg": text(arg, scope)},
+            values={
+                "loop_line": where.blocks[loop].line,
+                "arg": text(arg, scope),
+                "each": "a single sample" if single else "one batch",
+            },
         )
 
 
-def _loop_around(program: Program, site: Site) -> tuple[Scope, int, Site | None] | None:
-    """Return the loop that makes a call many times, with its scope and the call in it; the last is None for the loop of its own scope."""
+def loop_around(program: Program, site: Site) -> tuple[Scope, int, Site | None] | None:
+    """Return the loop that makes a call many times, with its scope.
+
+    The call in it comes last; None for the loop of its own scope.
+    """
     loop = _innermost(site.scope, site.call.block)
     if loop is not None:
         return None if _has_few_turns(program, site.scope, loop, 10) else (site.scope, loop, None)
@@ -87,6 +96,71 @@ def _loop_around(program: Program, site: Site) -> tuple[Scope, int, Site | None]
                 above.append(caller.scope)
         pending = above
     return None
+
+
+def _goes_over_batches(site: Site, arg: Expr, where: Scope, loop: int, caller: Site | None) -> bool:
+    """Tell whether a loop goes over a dataset and hands each batch to `predict`, itself or through the function that it calls."""
+    bound = _bare(arg)
+    given = site.argument(0, "x")
+    if caller is not None and bound is not None:
+        names = [item.name for item in site.scope.params]
+        entered = next((item for item in caller.targets if item.scope is site.scope), None)
+        if entered is None or bound not in names or site.scope.binding(bound):
+            return False
+        position = names.index(bound) - int(entered.receiver is not None) - entered.partial
+        passed = caller.call.argument(position, bound) if position >= 0 else None
+        if passed is None:
+            return False
+        given = caller.argument(position, bound)
+        bound = _bare(passed)
+    if bound is None:
+        return False
+    event = next(
+        (item for item in where.events() if item.kind == "for" and item.bodies and item.bodies[0][0] == loop),
+        None,
+    )
+    if event is None or event.value is None:
+        return False
+    names_of_loop: dict[str, None] = {}
+    for target in event.targets:
+        bind(target, names_of_loop)
+    if bound not in names_of_loop or not _names_of(where, bound, event):
+        return False
+    datasets = [item.dataset for item in alternatives(given) if isinstance(item, Element)]
+    shown = text(event.value, where)
+    if datasets:
+        return not any(step.op == "take" for item in datasets for step in (item, *upstream(item)))
+    return OVER_BATCHES.search(shown) is not None and ".take(" not in shown
+
+
+OVER_BATCHES = re.compile(
+    r"(?:^|[._(\s])(?:\w+_)?(?:dataset|ds|loader|dataloader|batches)(?:\)|$)", re.IGNORECASE
+)
+"""What goes over batches is called so where nothing else says it."""
+
+
+def _bare(expr: Expr) -> str | None:
+    """Return the name in an expression that only casts or copies it."""
+    for _ in range(4):
+        if isinstance(expr, Name):
+            return expr.name
+        if not isinstance(expr, Call):
+            return None
+        if (dotted(expr.func) or expr.method or "").rpartition(".")[2] not in _KEEPS_SHAPE:
+            return None
+        inner = expr.receiver if expr.method and not _of_library(expr.func) else next(iter(expr.args), None)
+        if inner is None:
+            return None
+        expr = inner
+    return None
+
+
+def _names_of(scope: Scope, name: str, loop: Event) -> bool:
+    """Tell whether nothing in a loop but the loop itself gives a name its value."""
+    return all(
+        event is loop or not loop.place[:2] <= event.place[:2] < loop.place[2:]
+        for event in scope.binding(name)
+    )
 
 
 def _innermost(scope: Scope, block: int) -> int | None:
@@ -130,7 +204,8 @@ def _reads_frames(scope: Scope, loop: int) -> bool:
     )
 
 
-def _now_and_then(scope: Scope, block: int, loop: int) -> bool:
+def now_and_then(scope: Scope, block: int, loop: int) -> bool:
+    """Tell whether a place in a loop runs only in some of its turns."""
     for number in scope.block_numbers(block):
         if number == loop:
             return False
@@ -145,12 +220,12 @@ def _now_and_then(scope: Scope, block: int, loop: int) -> bool:
 _KEEPS_SHAPE = frozenset({"astype", "copy", "cast", "numpy", "clip", "abs", "array", "asarray", "float32"})
 
 
-def _one_sample(expr: Expr, scope: Scope, block: int, depth: int = 5) -> bool:
+def one_sample(expr: Expr, scope: Scope, block: int, depth: int = 5) -> bool:
     """Tell whether an expression is one element made into a batch of one."""
     if depth < 0:
         return False
     if isinstance(expr, Binary):
-        return any(_one_sample(side, scope, block, depth - 1) for side in (expr.left, expr.right))
+        return any(one_sample(side, scope, block, depth - 1) for side in (expr.left, expr.right))
     if isinstance(expr, Collection):
         return expr.kind == "list" and len(expr.items) == 1 and not isinstance(expr.items[0], Literal)
     if isinstance(expr, Subscript):
@@ -175,10 +250,10 @@ def _one_sample(expr: Expr, scope: Scope, block: int, depth: int = 5) -> bool:
             inner = call.args[0] if call.args else None
             if inner is not None and isinstance(inner, Collection) and inner.kind == "list":
                 return len(inner.items) == 1 and not isinstance(inner.items[0], Literal)
-            return inner is not None and _one_sample(inner, scope, block, depth - 1)
+            return inner is not None and one_sample(inner, scope, block, depth - 1)
         if name in _KEEPS_SHAPE:
             inner = call.receiver if call.method and not _of_library(call.func) else (call.args or (None,))[0]
-            return inner is not None and _one_sample(inner, scope, block, depth - 1)
+            return inner is not None and one_sample(inner, scope, block, depth - 1)
         return False
     if isinstance(expr, Name):
         event = _last_assignment(scope, expr.name, block)
@@ -186,7 +261,7 @@ def _one_sample(expr: Expr, scope: Scope, block: int, depth: int = 5) -> bool:
             event is not None
             and event.value is not None
             and not is_name(event.value, expr.name)
-            and _one_sample(event.value, scope, block, depth - 1)
+            and one_sample(event.value, scope, block, depth - 1)
         )
     return False
 
@@ -234,8 +309,11 @@ def _last_assignment(scope: Scope, name: str, block: int) -> Event | None:
     return found
 
 
-def _used_as_one(site: Site) -> bool:
-    """Tell whether what comes back is read as the prediction for one sample: `argmax` of all of it, or of its first row."""
+def used_as_one(site: Site) -> bool:
+    """Tell whether what comes back is read as the prediction for one sample.
+
+    It is so by `argmax` of all of it, or of its first row.
+    """
     scope = site.scope
     whole: Expr = site.call
     event = statement_of(scope, site.call.block, site.call.place)

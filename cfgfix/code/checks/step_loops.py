@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cfgfix.code.inference.hot_paths import run_on_replicas
 from cfgfix.code.model.expressions import text
 from cfgfix.code.model.nodes import Attribute, Expr, Name, Subscript
 from cfgfix.code.model.program import Program
@@ -16,6 +17,8 @@ def applies_gradients(program: Program, scope: Scope, seen: set[int]) -> bool:
         return False
     seen.add(id(scope))
     if any(call.method in APPLY_GRADIENTS for call in scope.calls):
+        return True
+    if any(applies_gradients(program, item.scope, seen) for item in run_on_replicas(program, scope)):
         return True
     return any(
         applies_gradients(program, target.scope, seen)

@@ -758,12 +758,30 @@ class HotPaths:
         sites = self.flow.within(scope)
         if any(site.name == "tensorflow.GradientTape" for site in sites):
             return True
+        if depth < 2 and any(
+            self._uses_tape(function.scope, depth + 1) for function in run_on_replicas(self.program, scope)
+        ):
+            return True
         return depth < 2 and any(
             target.scope is not scope and self._uses_tape(target.scope, depth + 1)
             for site in sites
             if site.targets and innermost_loop(scope, site.call.block) is None
             for target in site.targets
         )
+
+
+_ON_REPLICAS = frozenset({"run", "experimental_run_v2", "experimental_run"})
+
+
+def run_on_replicas(program: Program, scope: Scope) -> Iterator[Function]:
+    """Yield the functions that a scope hands to `strategy.run`, outside any loop."""
+    for call in scope.calls:
+        if call.method not in _ON_REPLICAS or not call.args or innermost_loop(scope, call.block) is not None:
+            continue
+        if call.method != "run" or call.keyword("args") is not None:
+            for function in functions_of(program.flow.stands_for(scope, call.args[0])):
+                if function.scope is not scope:
+                    yield function
 
 
 def innermost_loop(scope: Scope, block: int) -> int | None:
