@@ -24,20 +24,25 @@ CASES = [
 ]
 
 
-PICTURE = tf.fill([8, 8, 3], tf.constant(7, tf.uint8))
+def picture() -> Any:
+    return tf.fill([8, 8, 3], tf.constant(7, tf.uint8))
+
+
 WORKS_ON: dict[str, Callable[[], tuple[Any, ...]]] = {
     **{
-        f"tensorflow.{package}.{kind}": lambda: (tf.io.encode_jpeg(PICTURE), [0, 0, 4, 4])
+        f"tensorflow.{package}.{kind}": lambda: (tf.io.encode_jpeg(picture()), [0, 0, 4, 4])
         for package in ("image", "io")
         for kind in ("decode_and_crop_jpeg",)
     },
     **{
-        f"tensorflow.{package}.decode_{kind}": lambda kind=kind: (getattr(tf.io, f"encode_{kind}")(PICTURE),)
+        f"tensorflow.{package}.decode_{kind}": lambda kind=kind: (
+            getattr(tf.io, f"encode_{kind}")(picture()),
+        )
         for package in ("image", "io")
         for kind in ("jpeg", "png")
     },
     **{
-        f"tensorflow.{package}.encode_{kind}": lambda: (PICTURE,)
+        f"tensorflow.{package}.encode_{kind}": lambda: (picture(),)
         for package in ("image", "io")
         for kind in ("jpeg", "png")
     },
