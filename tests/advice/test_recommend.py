@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,7 +41,10 @@ def values(advice: Advice) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_a_block_loads_alike_everywhere_and_has_no_findings(machine: str) -> None:
+def test_a_block_loads_alike_everywhere_and_has_no_findings(
+    machine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     blocks = 0
     for name in dialects():
         advice = advice_for(machine, name)

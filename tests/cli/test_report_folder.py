@@ -120,6 +120,7 @@ def test_everything_in_one_folder(cfgfix, project, tmp_path):
         assert (brightness(found["paper"]) < 0.1) is dark
 
 
+@pytest.mark.acceptance
 def test_what_cannot_run_is_told_and_the_rest_runs(cfgfix, project):
     done = cfgfix("report", "out", "--dataset", "mine:broken", "--tune", "--quiet")
     out = project / "out"

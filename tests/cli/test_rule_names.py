@@ -44,6 +44,11 @@ def run(folder: Path, **settings):
     return check(request)
 
 
+@pytest.fixture(autouse=True)
+def beside_no_code(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
 def test_a_rule_whose_names_exist_is_accepted(tmp_path):
     write(tmp_path)
     run(tmp_path)

@@ -78,6 +78,7 @@ def project(tmp_path):
     return tmp_path
 
 
+@pytest.mark.acceptance
 def test_more_workers_win_and_just_their_bytes_change(cfgfix, project):
     before = (project / "train.yaml").read_bytes()
     done = cfgfix(
@@ -103,6 +104,7 @@ def test_more_workers_win_and_just_their_bytes_change(cfgfix, project):
     assert "<script" not in page
 
 
+@pytest.mark.acceptance
 def test_settings_that_end_the_process_are_survived_and_nothing_is_written_without_gain(cfgfix, project):
     before = (project / "train.yaml").read_bytes()
     done = cfgfix(
@@ -124,6 +126,7 @@ def test_settings_that_end_the_process_are_survived_and_nothing_is_written_witho
     assert (project / "train.yaml").read_bytes() == before
 
 
+@pytest.mark.acceptance
 def test_a_search_that_was_killed_goes_on(cfgfix, project):
     arguments = [
         "tune", "train.yaml", "--dataset", "mine:deadly", "--workers", "1,9", "--seconds", "0.5", "--state", "state.jsonl",

@@ -28,7 +28,7 @@ before = set(sys.modules)
 sys.addaudithook(watch)
 from cfgfix.cli import replay
 
-code = replay.again(sys.argv[1:])
+code = replay.print_kept_answer(sys.argv[1:])
 parsed = []
 if code is None:
     from cfgfix.cli.start import run

@@ -361,7 +361,6 @@ def test_python_in_a_compiled_step_is_told_with_its_share(kind, seconds, told):
 
 
 def test_a_batch_in_memory_is_not_waited_for(tf):
-    tf.random.set_seed(0)
     data = tf.data.Dataset.from_tensors(tf.ones([4, 3])).repeat()
     found = measure(
         lambda: tf.function(tf.reduce_sum),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,10 @@ FORMS = ("json", "github", "gitlab", "junit")
 @pytest.fixture
 def request_of(monkeypatch, tmp_path):
     monkeypatch.setenv("CFGFIX_CACHE_DIR", "")
-    monkeypatch.chdir(ROOT)
+    # Beside the package itself a check would look through all of it for what reads the configs.
+    for name in ("configs", "examples"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
     return engine.Request(("configs", "examples"))
 
 

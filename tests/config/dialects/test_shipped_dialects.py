@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -166,14 +167,15 @@ def test_evidence_scripts_exist(repo_root: Path) -> None:
     assert sorted(missing) == []
 
 
-def test_the_example_configs_are_what_they_say(repo_root: Path) -> None:
+def test_the_example_configs_are_what_they_say(repo_root: Path, tmp_path: Path) -> None:
     from cfgfix.lint.runner import Request, check
     from cfgfix.settings.reader import Settings
 
-    settings = Settings(root=str(repo_root), hardware="rtx4090,cpus=16,ram=64")
+    shutil.copytree(repo_root / "configs", tmp_path / "configs")
+    settings = Settings(root=str(tmp_path), hardware="rtx4090,cpus=16,ram=64")
 
     def rules_in(name: str) -> set[str]:
-        report = check(Request(paths=(str(repo_root / "configs" / name),), settings=settings))
+        report = check(Request(paths=(str(tmp_path / "configs" / name),), settings=settings))
         assert not report.errors
         return {finding.rule for finding in report.findings()}
 
@@ -204,7 +206,10 @@ STRANGE = [
 
 @pytest.mark.parametrize("dialect", ["myxtts", "generic"])
 @pytest.mark.parametrize("strange", STRANGE)
-def test_no_value_upsets_a_rule(dialect: str, strange: str) -> None:
+def test_no_value_upsets_a_rule(
+    dialect: str, strange: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     from cfgfix.lint.runner import Request, check
     from cfgfix.settings.reader import Settings
 
