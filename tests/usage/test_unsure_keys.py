@@ -157,3 +157,59 @@ def test_a_load_by_another_way_may_read_what_is_left(tmp_path: Path) -> None:
     }
     said = told(tmp_path, files).get("own-example.yaml", [])
     assert ("dead-key", "place") not in said
+
+
+def test_what_is_perhaps_popped_is_refused_by_no_call(tmp_path: Path) -> None:
+    code = """
+    def trained(loss, rows):
+        if rows:
+            share = loss.pop("share", None)
+        tf.keras.losses.MeanSquaredError(**loss)
+    trained(herd["loss"], sys.argv[1:])
+    """
+    assert of_one(tmp_path, code, "loss: {name: a, share: 2}\n") == []
+    sure = code.replace("if rows:", "if True:")
+    assert of_one(tmp_path, sure, "loss: {name: a, share: 2}\n") == []
+    never = code.replace('loss.pop("share", None)', "1")
+    assert [key for _, key in of_one(tmp_path, never, "loss: {name: a, share: 2}\n")] == ["loss.share"]
+
+
+@pytest.mark.parametrize(
+    "text", ["''.join(f.readlines())", "''.join(f)", "'\\\\n'.join(f.read().splitlines())"]
+)
+def test_the_joined_lines_of_a_file_are_its_text(tmp_path: Path, text: str) -> None:
+    code = f"""
+    with open("herd.yaml") as f:
+        flock = yaml.safe_load({text})
+    tf.keras.layers.Dense(flock["legs"])
+    """
+    body = HEAD + textwrap.dedent(code)
+    found = told(tmp_path, {"train.py": body, "herd.yaml": "legs: 4\nwool: 3\n"})
+    assert found["herd.yaml"] == [("dead-key", "wool")]
+
+
+def test_who_gets_a_method_does_not_read_its_object(tmp_path: Path) -> None:
+    code = """
+    class Barn:
+        def __init__(self, settings):
+            self.settings = settings
+        def rows(self):
+            yield self.settings["legs"]
+        def left(self):
+            return self.settings["hay"]
+    tf.data.Dataset.from_generator(Barn(herd).rows, tf.int32)
+    """
+    assert of_one(tmp_path, code, "legs: 4\nwool: 3\n") == [("dead-key", "wool")]
+
+
+def test_what_no_one_calls_of_an_object_handed_over_stops_no_run(tmp_path: Path) -> None:
+    code = """
+    class Barn:
+        def __init__(self, settings):
+            self.settings = settings
+            self.legs = settings["legs"]
+        def left(self):
+            return self.settings["hay"]
+    tf.py_function(lambda barn: barn.legs, [Barn(herd)], tf.int32)
+    """
+    assert of_one(tmp_path, code, "legs: 4\n") == []

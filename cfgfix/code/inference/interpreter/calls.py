@@ -156,13 +156,21 @@ def call_back(value: Value, frame: Frame) -> None:
     if isinstance(value, FunctionObject):
         _call_with_unknown(value, frame)
     elif isinstance(value, Instance):
+        hooked = bool(classes.outside_bases(value.cls))
         for cls in classes.lineage(value.cls):
             for name, member in list(cls.names.names.items()):
                 if isinstance(member, FunctionObject) and name != "__init__":
                     own = classes.member(value.cls, name)
                     if own is member and "builtins.staticmethod" not in member.decorated:
                         of_class = "builtins.classmethod" in member.decorated
-                        _call_with_unknown(member.bound(value.cls if of_class else value), frame)
+                        bound = member.bound(value.cls if of_class else value)
+                        if hooked or name.startswith("__"):
+                            _call_with_unknown(bound, frame)
+                            continue
+                        # A library calls what its own classes declare; what else such an object has, only perhaps.
+                        frame.run.assumed.append(f"{name}() is called")
+                        _call_with_unknown(bound, frame)
+                        frame.run.assumed.pop()
 
 
 def _call_with_unknown(function: FunctionObject, frame: Frame) -> None:

@@ -542,11 +542,11 @@ def _call(frame: Frame, call: nodes.Call) -> Value:
         if isinstance(inner_value, Mapping):
             spread = inner_value
             for key, item in inner_value.entries.items():
-                if isinstance(key, Unnamed):
+                if isinstance(key, Unnamed) or key in inner_value.unsure:
                     run.use(item, frame.spot(call.place, call.block), deep=True)
                 else:
                     keywords[str(key)] = item
-            opaque = opaque or inner_value.open
+            opaque = opaque or inner_value.open or bool(inner_value.unsure)
         else:
             opaque = True
     spot = frame.spot(call.place, call.block)

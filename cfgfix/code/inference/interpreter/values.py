@@ -112,7 +112,8 @@ def held_values(value: Value, depth: int = 12) -> Iterator[Value]:
         elif isinstance(here, Choice):
             inner = here.values
         elif isinstance(here, FunctionObject):
-            inner = [*here.args, *here.keywords.values(), *([here.receiver] if here.receiver else ())]
+            # Who gets a method can call it, but not look at its object.
+            inner = [*here.args, *here.keywords.values()]
         elif isinstance(here, Made):
             inner = here.attributes.values()
             if here.name == "functools.partial":

@@ -87,8 +87,11 @@ def _entry(call: Call) -> Value | None:
         default = NONE
     found = reading.item(call.frame, owner, call.args[0], call.spot, default=default)
     key = call.args[0].value if type(call.args[0]) is Scalar else None
-    if name == "pop" and key is not None and call.run.sure:
-        owner.entries.pop(key, None)
+    if name == "pop" and key in owner.entries:
+        if call.run.sure:
+            del owner.entries[key]
+        else:
+            owner.unsure = owner.unsure | {key}
     if name == "setdefault" and key is not None and key not in owner.entries:
         owner.entries[key] = found
     return found

@@ -10,6 +10,7 @@ from cfgfix.code.inference.interpreter.objects import (
     NOTHING,
     ConfigKey,
     FilePath,
+    OpenFile,
     PartialText,
     Scalar,
     Sequence,
@@ -153,6 +154,9 @@ def text_method(call: Call, owner: Value) -> Value:
                 return Sequence([Scalar(part, origins) for part in parts])
     if name == "join" and call.args and isinstance(known, str):
         items = call.args[0]
+        if isinstance(items, OpenFile):
+            # `"".join(file.readlines())` is the text of the file.
+            return items
         if isinstance(items, Sequence) and not items.open:
             found: list[str | None] = []
             for number, item in enumerate(items.items):
