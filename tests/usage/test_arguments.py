@@ -210,3 +210,14 @@ def test_the_release_decides(tmp_path: Path, requirement: str, expected: dict[st
     code = "tf.keras.layers.GRU(**c['cell'])"
     config = "cell:\n  units: 4\n  time_major: false\n"
     assert told(tmp_path, code, config, requirement) == expected
+
+
+def test_a_name_that_is_not_there_hides_no_argument(tmp_path: Path) -> None:
+    code = """
+    def old():
+        return tf.nn.relu7(tf.zeros((2, 2)))
+
+
+    tf.data.Dataset.range(9).batch(c['pack'])
+    """
+    assert told(tmp_path, code, "pack: '16'\n") == {"pack": VALUE}

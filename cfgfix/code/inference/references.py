@@ -185,9 +185,10 @@ def absence_expected(reference: Reference, *, keras: bool = True) -> bool:
 def callers_ask(program: Program, scope: Scope, depth: int = 3) -> bool:
     """Tell whether all callers of a function ask for a release or a name first.
 
-    A function that nothing calls has no such callers.
+    A function that nothing calls has no such callers, and where the flow of the
+    program is not followed no caller is known.
     """
-    if scope.kind != "function" or depth == 0:
+    if program.flow is None or scope.kind != "function" or depth == 0:
         return False
     sites = program.flow.callers(scope)
     return bool(sites) and all(
@@ -240,7 +241,7 @@ def _set_by_program(program: Program) -> set[str]:
             name = program.static_name(target, scope) if scope.references else None
             if name is not None and name.startswith(("tensorflow.", "keras.", "numpy.")):
                 found.add(name)
-    for site in program.flow.named("builtins.setattr"):
+    for site in program.flow.named("builtins.setattr") if program.flow is not None else ():
         call = site.call
         if len(call.args) == 3:
             name = program.static_name(call.args[0], site.scope)
