@@ -136,6 +136,14 @@ def find(paths: Iterable[str], finder: Finder, consulted: list[str] | None = Non
     return found
 
 
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    """Tell whether an entry of a folder is a file or leads to one; links that go round in a circle lead nowhere."""
+    try:
+        return entry.is_file()
+    except OSError:
+        return False
+
+
 def _included_files(
     folder: str, finder: Finder, matcher_of: Callable[[Settings], Matcher], consulted: list[str] | None
 ) -> Iterator[tuple[str, Settings]]:
@@ -158,7 +166,7 @@ def _included_files(
                 continue
             if entry.is_dir(follow_symlinks=False):
                 pending.append((path, settings))
-            elif matcher.included(path) and entry.is_file():
+            elif matcher.included(path) and _is_file(entry):
                 if entry.is_symlink() and not is_inside(path, project(folder)):
                     # A link in an untrusted checkout must not have a file elsewhere shown, or changed.
                     continue

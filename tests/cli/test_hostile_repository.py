@@ -385,3 +385,13 @@ def test_python_files_of_a_checkout_are_never_imported(cfgfix, checkout):
     result = cfgfix("check", ".", cwd=checkout)
     assert result.code == 1
     assert not (checkout / "pwned").exists()
+
+
+@pytest.mark.parametrize("name", ["loop.yaml", "loop.py", "loop.ipynb"])
+def test_a_link_in_a_circle_hides_nothing_beside_it(run, checkout, name):
+    (checkout / name).symlink_to(name)
+    (checkout / "train.py").write_text("import tensorflow as tf\ntf.data.Dataset.range(3).batch(-5)\n")
+    result = run("check", ".", "--output-format", "concise", cwd=checkout)
+    assert result.code == 1
+    assert "train.py:2" in result.out
+    assert "loop" not in result.out + result.err
