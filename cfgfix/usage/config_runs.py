@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from cfgfix.code.inference.interpreter.events import GUARD
 from cfgfix.code.inference.interpreter.objects import ConfigKey, Spot
@@ -19,10 +20,9 @@ from cfgfix.usage.program_runs import (
     Choice,
     ProjectRuns,
     RunResult,
-    counts_as_read,
     made_again,
 )
-from cfgfix.usage.run_host import Opened, Repair
+from cfgfix.usage.run_host import Opened, Repair, counts_as_read
 
 MAX_CHOOSERS = 3
 """Most keys of a file by whose values programs choose that are tried with other values."""
@@ -113,12 +113,7 @@ class Cover:
                 or mine.overlaid
             ):
                 return None
-            below = (
-                key
-                for other, key in opened.keys.items()
-                if len(other) > len(path) and other[: len(path)] == path
-            )
-            if any(counts_as_read(key) for key in below):
+            if any(key.path != path for key in opened.read_from(path)):
                 return None
             if section.reads:
                 taken.append((value, mine))
@@ -158,6 +153,46 @@ def _other_values(own: str, rivals: Iterable[str]) -> list[str]:
     return list(found.values())[1:]
 
 
+class KeyPaths:
+    """Paths of keys that are added one by one and asked for what lies below a section."""
+
+    __slots__ = ("_above", "_paths")
+
+    def __init__(self) -> None:
+        self._paths: set[KeyPath] = set()
+        self._above: set[KeyPath] = set()
+
+    def __contains__(self, path: KeyPath) -> bool:
+        """Tell whether a path is among them."""
+        return path in self._paths
+
+    def add(self, path: KeyPath) -> None:
+        """Add a path."""
+        if path not in self._paths:
+            self._paths.add(path)
+            self._above.update(path[:depth] for depth in range(len(path) + 1))
+
+    def holds_below(self, section: KeyPath) -> bool:
+        """Tell whether a path or one that lies below it is among them."""
+        return section in self._above
+
+
+class _Names(NamedTuple):
+    """What is known of the names in a section.
+
+    Attributes:
+        read: Whether a run touches one of them.
+        numbered: How many there are of each, their numbers left out.
+    """
+
+    read: bool
+    numbered: Counter[str]
+
+
+def _without_number(name: str | int) -> str:
+    return re.sub(r"[0-9]+", "0", str(name))
+
+
 class ConfigRuns:
     """What the runs of all programs that opened one config show of it.
 
@@ -184,6 +219,7 @@ class ConfigRuns:
         self._mentions = mentioned
         self._mentioned: Mentions | None = None
         self._fates: tuple[set[KeyPath], set[KeyPath]] | None = None
+        self._names: dict[KeyPath, _Names] | None = None
         self.mine = [result.opened[path] for result in results]
         self.first = self.mine[0]
         self.root = next((item.root for item in self.mine if item.root is not None), None)
@@ -207,7 +243,7 @@ class ConfigRuns:
         """Keys and sections that only ways read which the file's other values do not take."""
         self.idle: set[KeyPath] = set()
         """Keys of which it is told that they have no effect on any way."""
-        self.reported: set[KeyPath] = set()
+        self.reported = KeyPaths()
 
     def go_on(self) -> bool:
         """Make the runs again with keys where they are looked for; tell whether any moved.
@@ -225,7 +261,7 @@ class ConfigRuns:
         self.earlier += self.mine
         self.mine = [result.opened[self.path] for result in again]
         self.first = self.mine[0]
-        self._mentioned = self._fates = self._covers = None
+        self._mentioned = self._fates = self._names = self._covers = None
         return True
 
     def relative(self, path: str) -> str:
@@ -398,27 +434,35 @@ class ConfigRuns:
         return ""
 
     def not_followed(self, path: KeyPath) -> bool:
-        """Tell whether what becomes of a section, or of a numbered key, is not known.
+        """Tell whether what becomes of a section, or of a numbered key that no run touches, is not known.
 
         The section went where it could not be followed, or its names are made by counting.
         """
         section = path[:-1]
-        siblings = [child.path for _, child in self.entries[section].children if section in self.entries]
-        read = any(
-            other != path and other in self.entries and not self.untouched(other) for other in siblings
-        )
+        names = self._names_in(section)
         taken = not section or any(counts_as_read(key) for key in self.keys_at(section))
         if (
             taken
-            and not read
-            and not any(other[: len(section)] == section for other in self.reported)
+            and not names.read
+            and not self.reported.holds_below(section)
             and not self._is_asked(section)
         ):
             return True
-        numbered = re.sub(r"[0-9]+", "0", str(path[-1]))
-        return numbered != str(path[-1]) and any(
-            re.sub(r"[0-9]+", "0", str(other[-1])) == numbered for other in siblings if other != path
-        )
+        numbered = _without_number(path[-1])
+        return numbered != str(path[-1]) and names.numbered[numbered] > 1
+
+    def _names_in(self, section: KeyPath) -> _Names:
+        """Return what is known of the names in a section, worked out once."""
+        if self._names is None:
+            self._names = {}
+        found = self._names.get(section)
+        if found is None:
+            paths = {child.path for _, child in self.entries[section].children}
+            found = self._names[section] = _Names(
+                any(path in self.entries and not self.untouched(path) for path in paths),
+                Counter(_without_number(path[-1]) for path in paths),
+            )
+        return found
 
     def _is_asked(self, section: KeyPath) -> bool:
         """Tell whether a run asks a section for a key that it lacks: it was followed up to there."""

@@ -7,7 +7,8 @@ from cfgfix.core.edits import RenameKey
 from cfgfix.core.findings import format_key_path
 from cfgfix.usage.config_files import DocumentStep, Entry, KeyPath
 from cfgfix.usage.config_runs import ConfigRuns, Idle, Verdict
-from cfgfix.usage.program_runs import RunResult, counts_as_read
+from cfgfix.usage.program_runs import RunResult
+from cfgfix.usage.run_host import counts_as_read
 from cfgfix.usage.spelling import nearest_name
 
 _FOR_A_READER = frozenset(
@@ -25,7 +26,9 @@ def find_unread(runs: ConfigRuns) -> None:
     if _is_wholly_unread(runs, every_way):
         _tell_unused_file(runs)
         return
-    dead: list[Entry] = []
+    if _is_for_another_tool(runs):
+        return
+    dead: set[KeyPath] = set()
     unsure: set[KeyPath] = set()
     misplaced = {verdict.path for verdict in runs.verdicts if verdict.check in _ELSEWHERE}
     for path, entry in runs.entries.items():
@@ -33,16 +36,16 @@ def find_unread(runs: ConfigRuns) -> None:
             not path
             or path in runs.reported
             or any(path[:depth] in misplaced for depth in range(1, len(path)))
-            or any(path[:depth] in {item.path for item in dead} for depth in range(1, len(path)))
+            or any(path[:depth] in dead for depth in range(1, len(path)))
         ):
             continue
         if entry.anchored or (entry.kind != "scalar" and _holds_anchor(entry)):
             continue
         if any(isinstance(step, int) for step in path) and not _is_beside_what_is_read(runs, path):
             continue
-        if _is_for_another_tool(runs, path):
+        if _is_of_hydra(runs, path):
             continue
-        if any(other[: len(path)] == path for other in runs.reported):
+        if runs.reported.holds_below(path):
             continue
         if runs.untouched(path):
             if isinstance(path[-1], DocumentStep):
@@ -64,7 +67,7 @@ def find_unread(runs: ConfigRuns) -> None:
                 runs.unused_here.add(path)
                 if isinstance(guard, Verdict):
                     runs.add(guard)
-                dead.append(entry)
+                dead.add(path)
                 continue
             if (
                 str(path[-1]) in runs.mentioned
@@ -74,7 +77,7 @@ def find_unread(runs: ConfigRuns) -> None:
                 # Of a section that other code may read nothing is said, nor of what lies in it.
                 unsure.add(path)
                 continue
-            dead.append(entry)
+            dead.add(path)
             runs.reported.add(path)
             runs.add(_unread_verdict(runs, entry))
 
@@ -116,7 +119,8 @@ def _tell_unused_file(runs: ConfigRuns) -> None:
     """Tell once of a file of which nothing is used, with the places of its other keys."""
     first, *rest = [entry for path, entry in runs.entries.items() if len(path) == 1]
     source = runs.first.file.source
-    runs.reported.update(runs.entries)
+    for path in runs.entries:
+        runs.reported.add(path)
     runs.add(
         Verdict(
             "unused-file",
@@ -210,12 +214,15 @@ MAX_CONFIG = 100_000
 """Characters of the largest JSON file whose keys may be settings: the configs of 45 public projects stay below 20,000, records of data do not."""
 
 
-def _is_for_another_tool(runs: ConfigRuns, path: KeyPath) -> bool:
-    """Tell whether a key is what another tool reads, or the file holds data and no settings."""
-    tops = {str(step) for step, _ in runs.entries[()].children}
-    if tops >= _MANIFEST:
-        return True
-    if path[0] == "hydra" or (path[0] == "defaults" and runs.entries[path[:1]].kind == "list"):
+def _is_of_hydra(runs: ConfigRuns, path: KeyPath) -> bool:
+    """Tell whether a key is what Hydra itself reads."""
+    return path[0] == "hydra" or (path[0] == "defaults" and runs.entries[path[:1]].kind == "list")
+
+
+def _is_for_another_tool(runs: ConfigRuns) -> bool:
+    """Tell whether another tool reads a file, or it holds data and no settings."""
+    tops = runs.entries[()].children if () in runs.entries else ()
+    if _MANIFEST.issubset({str(step) for step, _ in tops}):
         return True
     return runs.first.file.form == "json" and len(runs.first.file.source.text) > MAX_CONFIG
 
@@ -254,9 +261,7 @@ def _read_otherwise(runs: ConfigRuns, path: KeyPath, every_way: list[RunResult])
         opened = result.opened.get(runs.path)
         if opened is None:
             continue
-        for other, key in opened.keys.items():
-            if other[: len(path)] != path or not counts_as_read(key):
-                continue
+        for key in opened.read_from(path):
             found = True
             for spot in (*key.reads, *key.uses, *key.walks, *key.escapes, *key.offers):
                 deciding = [item for item in spot.conditions if item in result.run.config_conditions]
@@ -298,15 +303,9 @@ def find_overwritten(runs: ConfigRuns) -> None:
         keys = runs.keys_at(path)
         if not keys or len(keys) < len(runs.mine):
             continue
-        if any(runs.counts(key) for key in keys):
+        if entry.kind != "scalar" or any(runs.counts(key) for key in keys):
             continue
-        below = [
-            key
-            for opened in runs.mine
-            for other, key in opened.keys.items()
-            if len(other) > len(path) and other[: len(path)] == path
-        ]
-        if any(counts_as_read(key) for key in below) or entry.kind != "scalar":
+        if any(key.path != path for opened in runs.mine for key in opened.read_from(path)):
             continue
         writes = [spot for key in keys for spot in key.writes]
         logs = [spot for key in keys for spot in key.logs]
@@ -355,7 +354,7 @@ def find_idle(runs: ConfigRuns) -> None:
 
     Those are told that lie in sections which a value of the config takes, or not.
     """
-    if runs.exhausted:
+    if runs.exhausted or _is_for_another_tool(runs):
         return
     for path in [path for path in runs.entries if _may_be_idle(runs, path)]:
         if any(path[:depth] in runs.idle for depth in range(1, len(path))):
@@ -383,8 +382,8 @@ def _may_be_idle(runs: ConfigRuns, path: KeyPath) -> bool:
         or entry.anchored
         or any(isinstance(step, int) for step in path)
         or (entry.kind != "scalar" and _holds_anchor(entry))
-        or any(other[: len(path)] == path for other in runs.reported)
-        or _is_for_another_tool(runs, path)
+        or runs.reported.holds_below(path)
+        or _is_of_hydra(runs, path)
         or (
             not any(
                 key.offers or key.reads for depth in range(1, len(path)) for key in runs.keys_at(path[:depth])

@@ -9,7 +9,7 @@ from cfgfix.core.findings import Location, format_key_path
 from cfgfix.core.source_file import read_source
 from cfgfix.usage.commands import Command
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
-from cfgfix.usage.program_runs import counts_as_read
+from cfgfix.usage.run_host import counts_as_read
 from cfgfix.usage.spelling import nearest_name
 
 

@@ -22,7 +22,7 @@ from cfgfix.usage.commands import Command
 from cfgfix.usage.config_files import ConfigFile, KeyPath
 from cfgfix.usage.entrances import ASIDE, Entrance, Entrances, imported_names, uses_framework
 from cfgfix.usage.project_files import DATA, ProjectFiles
-from cfgfix.usage.run_host import Host, Opened, Repair, Site, site_of
+from cfgfix.usage.run_host import Host, Opened, Repair, Site, counts_as_read, site_of
 from cfgfix.usage.siblings import alike_beside
 from cfgfix.usage.spelling import nearest_name
 
@@ -851,13 +851,6 @@ def _forced_files(result: RunResult) -> dict[Site, str]:
     """Return the files that were put in at load sites in a run."""
     opened = result.opened.get(result.forced) if result.forced else None
     return dict.fromkeys(result.sites_forced, result.forced) if opened is not None else {}
-
-
-def counts_as_read(key: ConfigKey) -> bool:
-    """Tell whether a run reads a key, or gives it to something that may."""
-    return bool(
-        key.interpolated or key.overlaid or key.reads or key.uses or key.walks or key.escapes or key.offers
-    )
 
 
 def share_read(opened: Opened) -> float:

@@ -23,7 +23,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import OPTIONS
-from cfgfix.core.records import dataclass
+from cfgfix.core.records import dataclass, field
 from cfgfix.usage.commands import Command
 from cfgfix.usage.config_files import UNREAD, ConfigFile, Entry, KeyPath, Problem
 from cfgfix.usage.entrances import Entrance
@@ -38,6 +38,13 @@ _MARKS = frozenset("$%{<@")
 """What a program may put something for, in a text that it fills in before it is parsed."""
 Site = tuple[tuple[str, int, int], ...]
 """A load site: file, line and column of the call and, before it, of the calls through which the run comes there."""
+
+
+def counts_as_read(key: ConfigKey) -> bool:
+    """Tell whether a run reads a key, or gives it to something that may."""
+    return bool(
+        key.interpolated or key.overlaid or key.reads or key.uses or key.walks or key.escapes or key.offers
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,17 @@ class Opened:
     problem: Problem | None
     loading: Loading
     evidence: str
+    _read: dict[KeyPath, list[ConfigKey]] = field(default_factory=dict, compare=False, repr=False)
+
+    def read_from(self, path: KeyPath) -> list[ConfigKey]:
+        """Return the keys at or below a path that the run counts as read, once it has ended."""
+        if not self._read:
+            self._read[()] = []
+            for place, key in self.keys.items():
+                if counts_as_read(key):
+                    for depth in range(len(place) + 1):
+                        self._read.setdefault(place[:depth], []).append(key)
+        return self._read.get(path, [])
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from cfgfix.usage.config_files import Entry
 _NUMBER = re.compile(r"[-+]?(?:[0-9][0-9_]*)(?:\.[0-9_]*)?[eE][-+]?[0-9]+|[-+]?\.[0-9]+[eE][-+]?[0-9]+")
 
 
+MAX_UNREAD = 1_000
+"""Most unread keys of a section among which a misspelt one is looked for: what has more holds data, and no settings."""
 MAX_SHOWN = 80
 """Most characters of a value in a message."""
 
@@ -89,6 +91,9 @@ def nearest_entry(name: str, entries: Iterable[Entry], *, alone: bool) -> Entry 
         entries: Entries that nothing reads.
         alone: Whether the code cannot go on without it, so that one name holding another is enough.
     """
+    entries = list(entries)
+    if len(entries) > MAX_UNREAD:
+        return None
     best, found = 0.0, None
     for entry in entries:
         other = str(entry.path[-1])

@@ -5,9 +5,12 @@ from __future__ import annotations
 import resource
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from cfgfix.usage.project_code import ProjectCode
 
 GROWS = [
     'cfg["name"] * cfg["many"]',
@@ -130,3 +133,46 @@ def test_integers_that_python_does_not_write(tmp_path: Path, name: str, text: st
         assert "internal error" not in done.stdout + done.stderr
         assert max(map(len, done.stdout.splitlines()), default=0) < 1_000
     assert (tmp_path / name).read_text() == text
+
+
+def calls_made(work: Callable[[], object]) -> int:
+    """Return how many functions something calls, of Python and of C."""
+    count = 0
+
+    def note(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+KEYS = {
+    "numbered ones that nothing reads": (lambda number: f"k{number}: {number}\n", ""),
+    "others that nothing reads": (lambda number: f"name_{'abcdefghij'[number % 10]}_{number:x}: 1\n", ""),
+    "ones that are only written down": (lambda number: f"k{number}: {number}\n", "print(c)\n"),
+    "ones whose section goes elsewhere": (lambda number: f"k{number}: {number}\n", "elsewhere(**c)\n"),
+    "ones that lack what is read": (lambda number: f"k{number}: {number}\n", "c['rat']\nc['epoch']\nc['pach']\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "code"), KEYS.values(), ids=KEYS)
+def test_a_config_of_many_keys_is_judged_in_time(
+    tmp_path: Path, key: Callable[[int], str], code: str
+) -> None:
+    (tmp_path / "train.py").write_text(
+        "import tensorflow as tf\nimport yaml\n\nc = yaml.safe_load(open('run.yaml'))\n"
+        f"tf.data.Dataset.range(9).batch(c['pack'])\n{code}"
+    )
+    counts = []
+    for number in (800, 3200):
+        (tmp_path / "run.yaml").write_text("pack: 3\n" + "".join(map(key, range(number))))
+        counts.append(
+            calls_made(lambda: ProjectCode(str(tmp_path), lambda _path: False, keep=False).all()["run.yaml"])
+        )
+    # Four times the keys are sixteen times the work where each is held against all others.
+    assert counts[1] < 7 * counts[0]
