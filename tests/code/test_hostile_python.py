@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -189,3 +190,33 @@ def test_summaries_never_raise() -> None:
 )
 def test_a_decorator_that_names_what_it_decorates(tmp_path: Path, text: str) -> None:
     found(tmp_path, "a.py", "from somewhere import given\n" + HEAD + text)
+
+
+MANY = {
+    "functions": lambda number: "".join(f"def f{n}():\n    pass\n" for n in range(number)),
+    "datasets": lambda number: "".join(f"d{n} = tf.data.Dataset.range({n}).map(abs)\n" for n in range(number)),
+    "loops over names": lambda number: "".join(f"for x{n} in range({n}):\n    print(x{n})\n" for n in range(number)),
+    "models": lambda number: "".join(f"m{n} = tf.keras.Sequential([tf.keras.layers.Dense({n + 1})])\n" for n in range(number)),
+    "classes": lambda number: "".join(f"class C{n}(tf.keras.Model):\n    def call(self, x):\n        return x\n" for n in range(number)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", MANY.values(), ids=MANY)
+def test_a_module_of_many_parts_is_judged_in_time(tmp_path, text):
+    counts = []
+    for number in (150, 600):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        count = 0
+
+        def note(_frame, event, _argument):
+            nonlocal count
+            count += event in ("call", "c_call")
+
+        sys.setprofile(note)
+        try:
+            found(folder, "train.py", HEAD + text(number))
+        finally:
+            sys.setprofile(None)
+        counts.append(count)
+    assert counts[1] < 7 * counts[0]

@@ -97,7 +97,7 @@ def _without_growth(growth: Site, limit: Site, *, first: bool) -> dict[str, Any]
     argument, other = growth.call.args[0], limit.call.args[0]
     if _only_sometimes(growth, limit) or (isinstance(argument, Name)) is not (isinstance(other, Name)):
         return {"no_fix": "growth holds for runs or GPUs that have no limit"}
-    event = statement_of(scope, growth.call.block, growth.call.place)
+    event = statement_of(scope, growth.call.place)
     if event is None or event.kind != "expr" or event.value is not growth.call:
         return {"no_fix": "it is no statement of its own"}
     if scope.blocks[event.block].kind == "try" and siblings(scope, event.place) == 1:
@@ -189,7 +189,7 @@ def growth_for_one(program: Program) -> Iterator[Hit]:
 def _growth_for_all(site: Site, devices: Expr) -> dict[str, Any]:
     """Return the fix that sets memory growth for all GPUs of a list."""
     scope = site.scope
-    event = statement_of(scope, site.call.block, site.call.place)
+    event = statement_of(scope, site.call.place)
     name = free_name(scope, "gpu", "device", "physical_device")
     listed, call = dotted(devices), dotted(site.call.func)
     if (

@@ -149,7 +149,7 @@ def _above_import(top: Scope, scope: Scope, event: Event, line: int, name: str) 
 
 def _above_devices(scope: Scope, event: Event, first: Site) -> dict[str, Any]:
     """Return the fix that puts the statement that sets a variable above the first use of a device."""
-    goal = statement_of(scope, first.call.block, first.call.place)
+    goal = statement_of(scope, first.call.place)
     if goal is None or goal.block != event.block or goal.bodies or not _sets_constant(event):
         return {"no_fix": "it stands under another condition than the first use of a device"}
     if not any(item.kind == "import" and item.place < goal.place for item in scope.binding("os")) and (

@@ -498,8 +498,6 @@ _STEP = re.compile(
 
 def _steps_over_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterator[Hit]:
     """`for x, y in train_ds: test_step(x, y)`, where a `test_ds` stands beside it."""
-    module = scope.module.scope
-    outer = _known_names(module) if module is not scope else {}
     parameters = {item.name for item in scope.params}
     for event in scope.events():
         if event.kind != "for" or event.value is None or not event.bodies:
@@ -509,6 +507,8 @@ def _steps_over_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterato
         named = next((name for name in over if _trained(name)), None)
         if named is None or any(map(_is_held_out, over)):
             continue
+        module = scope.module.scope
+        outer = _known_names(module) if module is not scope else {}
         beside = [other for other in (*bound, *outer, *parameters) if _goes_with(other, named)]
         block = event.bodies[0][0]
         calls = [call for call in scope.calls if inside(scope, call.block, block)]

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import in_tests, short
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.releases import IMPORTS, keras_three, refused_by_three
 from cfgfix.code.model.expressions import constant, is_name
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Lambda, Literal, Name
-from cfgfix.code.model.program import Program, is_keras_part
+from cfgfix.code.model.program import Program, is_keras_part, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import ClassValue, Items, Made, Site, alternatives
 
@@ -205,21 +206,28 @@ def _chains(program: Program) -> Iterator[list[Site | None]]:
 def _added(program: Program, model: Site) -> Iterator[list[Site | None]]:
     """Yield the layers that calls of `add` in one block put behind each other."""
     scope = model.scope
-    name = next(
-        (
-            event.targets[0]
-            for event in scope.events()
-            if event.kind == "assign" and event.value is model.call and len(event.targets) == 1
-        ),
-        None,
-    )
-    if name is None or not isinstance(name, Name) or len(scope.binding(name.name)) != 1:
+    made = statement_of(scope, model.call.place)
+    if made is None or made.kind != "assign" or made.value is not model.call or len(made.targets) != 1:
         return
-    adds = [call for call in scope.calls if call.method == "add" and is_name(call.receiver, name.name)]
+    name = made.targets[0]
+    if not isinstance(name, Name) or len(scope.binding(name.name)) != 1:
+        return
+    adds = _calls_of_add(program, scope).get(name.name, [])
     if len({call.block for call in adds}) != 1:
         # What a condition adds may come between.
         return
     yield [_site_of_layer(program, scope, call.args[0] if call.args else None) for call in adds]
+
+
+@once
+def _calls_of_add(program: Program, scope: Scope) -> dict[str, list[Call]]:
+    """Return the calls of `add` of a scope by the plain name that they are of."""
+    del program
+    found: dict[str, list[Call]] = {}
+    for call in scope.calls:
+        if call.method == "add" and isinstance(call.receiver, Name):
+            found.setdefault(call.receiver.name, []).append(call)
+    return found
 
 
 def _site_of_layer(program: Program, scope: Scope, expr: Expr | None) -> Site | None:

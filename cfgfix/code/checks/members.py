@@ -143,7 +143,7 @@ def _rates(program: Program) -> Iterator[_Use]:
                     and _is_optimizer(program, scope, expr.base)
                 ):
                     seen.add(expr.place)
-                    statement = statement_of(scope, -1, expr.place)
+                    statement = statement_of(scope, expr.place)
                     block = statement.block if statement is not None else 0
                     yield _Use(scope, expr.place, block, "optimizer", "lr", mask, expr, stored, None)
 

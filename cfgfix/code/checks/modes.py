@@ -105,21 +105,19 @@ def _gives_only_inputs(call: Call) -> bool:
 def trained_names(scope: Scope) -> set[str]:
     """Return the names of what a function takes gradients for the variables of."""
     found: set[str | None] = set()
+    names: set[str] = set()
     for call in scope.calls:
         if call.method in ("gradient", "minimize", "apply_gradients"):
             for given in (*call.args, *(value for _, value in call.keywords)):
-                found.update(_source_of(part) for part in _with_names(given, scope))
+                for part in walk(given, scope):
+                    found.add(_source_of(part))
+                    if isinstance(part, Name):
+                        names.add(part.name)
+    for name in names:
+        for event in scope.binding(name):
+            if event.value is not None and any(is_name(target, name) for target in event.targets):
+                found.update(map(_source_of, walk(event.value, scope)))
     return {name for name in found if name is not None}
-
-
-def _with_names(expr: Expr, scope: Scope) -> Iterator[Expr]:
-    """Yield the parts of an expression, and those of what its plain names were given in the function."""
-    for part in walk(expr, scope):
-        yield part
-        if isinstance(part, Name):
-            for event in scope.events():
-                if event.value is not None and any(is_name(target, part.name) for target in event.targets):
-                    yield from walk(event.value, scope)
 
 
 def _source_of(expr: Expr) -> str | None:

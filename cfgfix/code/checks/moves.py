@@ -146,7 +146,7 @@ def _mentioned(event: Event, scope: Scope) -> set[str]:
 
 def _assignment(scope: Scope, call: Call) -> Event | None:
     """Return the simple statement that a call stands in."""
-    event = statement_of(scope, call.block, call.place)
+    event = statement_of(scope, call.place)
     return event if event is not None and not event.bodies and event.block == call.block else None
 
 

@@ -261,7 +261,7 @@ def _grappler(program: Program) -> Iterator[tuple[Hit, str, bool]]:
             if key is not None and isinstance(key, Literal) and isinstance(key.value, str):
                 on = isinstance(value, Literal) and value.value is True
                 place = place_of(argument, site.scope)
-                event = statement_of(site.scope, site.call.block, site.call.place)
+                event = statement_of(site.scope, site.call.place)
                 rewrites: tuple[Rewrite, ...] = ()
                 if len(argument.entries) == 1 and event is not None and event.value is site.call:
                     rewrites = (Rewrite("drop-statement", site.scope, event.place),)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -14,10 +15,10 @@ from cfgfix.code.checks.pipelines import downstream, is_done_to_all_members, pip
 from cfgfix.code.inference.eras import ends_before
 from cfgfix.code.inference.guards import statement_of, unnegated
 from cfgfix.code.model import comments as remarks
-from cfgfix.code.model.expressions import constant, is_name, text, walk
+from cfgfix.code.model.expressions import constant, text, walk
 from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
 from cfgfix.code.model.nodes import Attribute, Call, Compare, Name
-from cfgfix.code.model.program import Program
+from cfgfix.code.model.program import Module, Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Constant, Dataset, Site
 
@@ -226,7 +227,7 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
             or _not_for_training(dataset.site)
             # A buffer of one element shuffles nothing, wherever it stands.
             or number(dataset.site.argument(0, "buffer_size")) == 1
-            or _read_once(dataset.site)
+            or _read_once(program, dataset.site)
         ):
             continue
         for step in way:
@@ -263,7 +264,7 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
                 break
 
 
-def _read_once(site: Site) -> bool:
+def _read_once(program: Program, site: Site) -> bool:
     """Tell whether a script goes over a dataset in one loop that nothing repeats, and does nothing else with it."""
     scope = site.scope
     if scope.kind != "module":
@@ -281,20 +282,24 @@ def _read_once(site: Site) -> bool:
     name = made.targets[0].name
     if len(scope.binding(name)) != 1 or scope.loops(made.block):
         return False
-    turns = 0
-    for inner in scope.module.summary.scopes:
-        for event in inner.events():
+    turns = [item for item in _statements_with(program, scope.module)[name] if item[1] is not made]
+    return len(turns) == 1 and all(
+        inner is scope and event.kind == "for" and not scope.loops(event.block) for inner, event in turns
+    )
+
+
+@once
+def _statements_with(program: Program, module: Module) -> dict[str, list[tuple[Scope, Event]]]:
+    """Return the statements of a module in which each plain name stands, once for each of their expressions."""
+    del program
+    found: dict[str, list[tuple[Scope, Event]]] = defaultdict(list)
+    for scope in module.summary.scopes:
+        for event in scope.events():
             for expr in (event.value, *event.targets):
-                if (
-                    expr is None
-                    or event is made
-                    or not any(is_name(part, name) for part in walk(expr, inner))
-                ):
-                    continue
-                if inner is not scope or event.kind != "for" or scope.loops(event.block):
-                    return False
-                turns += 1
-    return turns == 1
+                if expr is not None:
+                    for name in {part.name for part in walk(expr, scope) if isinstance(part, Name)}:
+                        found[name].append((scope, event))
+    return found
 
 
 def _shuffled_before(batch: Site) -> bool:
@@ -578,7 +583,7 @@ def named_for_evaluation(site: Site) -> bool:
 
     `validation_data=validation.cache()` is an example.
     """
-    statement = statement_of(site.scope, site.call.block, site.call.place)
+    statement = statement_of(site.scope, site.call.place)
     targets = " ".join(text(target, site.scope) for target in statement.targets).lower() if statement else ""
     if _EVALUATION.search(targets) and "train" not in targets:
         # `validation = read(train_files)` is for evaluation whatever it is made from.

@@ -316,7 +316,7 @@ def used_as_one(site: Site) -> bool:
     """
     scope = site.scope
     whole: Expr = site.call
-    event = statement_of(scope, site.call.block, site.call.place)
+    event = statement_of(scope, site.call.place)
     if (
         event is not None
         and event.kind == "assign"

@@ -176,7 +176,7 @@ def _behind_own_count(site: Site) -> bool:
 def _unused(site: Site) -> bool:
     """Tell whether what is drawn is given a name that nothing mentions again."""
     scope = site.scope
-    event = statement_of(scope, site.call.block, site.call.place)
+    event = statement_of(scope, site.call.place)
     if (
         event is None
         or event.kind != "assign"

@@ -256,7 +256,7 @@ def _is_kept(program: Program, scope: Scope, site: Site, loop: int) -> bool:
     if scope.blocks[loop].kind == "comprehension":
         return _is_model(program, site.result) and not _only_used(scope, site)
     wanted: list[Expr] = [site.call]
-    event = statement_of(scope, site.call.block, site.call.place)
+    event = statement_of(scope, site.call.place)
     if (
         event is not None
         and event.kind in ("assign", "annotate")

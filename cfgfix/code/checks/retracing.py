@@ -27,7 +27,7 @@ def made_in_loop(program: Program) -> Iterator[Hit]:
     for site in program.flow.named("tensorflow.function"):
         if in_tests(site.scope) or site.call.number < 0:
             continue
-        event = statement_of(site.scope, site.call.block, site.call.place)
+        event = statement_of(site.scope, site.call.place)
         named, name = None, ""
         if (
             event is not None

@@ -56,7 +56,7 @@ def numpy_method(program: Program) -> Iterator[Hit]:
                 continue
             if not reach.passes(call.block, call.place):
                 continue
-            if _guarded_type(scope, call.block, call.place) or ready_inline(scope, call.block, call.place):
+            if _guarded_type(scope, call.block, call.place) or ready_inline(scope, call.place):
                 continue
             if call.receiver is None or not _tensor_like(program, scope, call.receiver, reach):
                 continue
@@ -136,7 +136,7 @@ def array_method(program: Program) -> Iterator[Hit]:
                 continue
             if eager_guard(scope, call.block) or not reach.passes(call.block, call.place):
                 continue
-            if _guarded_type(scope, call.block, call.place) or ready_inline(scope, call.block, call.place):
+            if _guarded_type(scope, call.block, call.place) or ready_inline(scope, call.place):
                 continue
             seen.add(key)
             yield Hit(
@@ -225,7 +225,7 @@ _NO_TENSORS = ("ndarray", "EagerTensor", "np.generic", "numpy.generic")
 def _guarded_type(scope: Scope, block: int, place: Place) -> bool:
     """Tell whether a place is only reached for an array or an eager tensor, which a compiled function never gets."""
     tests = [(item.test, item.branch) for item in scope.block_chain(block) if item.kind == "if" and item.test]
-    for test, wanted in (*tests, *before_in_expression(scope, block, place)):
+    for test, wanted in (*tests, *before_in_expression(scope, place)):
         shown = text(test, scope)
         if (
             wanted

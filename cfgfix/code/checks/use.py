@@ -355,7 +355,7 @@ def rebuilt(program: Program) -> Iterator[Hit]:
 
 def _built_once(site: Site, loop: int) -> dict[str, Any]:
     """Return the fix that puts the statement that builds a dataset before the loop."""
-    event = statement_of(site.scope, site.call.block, site.call.place)
+    event = statement_of(site.scope, site.call.place)
     rewrites: tuple[Rewrite, ...] = ()
     if (
         event is not None

@@ -156,7 +156,7 @@ class Conditions:
                 holds = self._test(here, item)
                 if holds is not UNKNOWN and holds is not item.branch:
                     return True
-            for test, wanted in before_in_expression(scope, block, place) if place is not None else ():
+            for test, wanted in before_in_expression(scope, place) if place is not None else ():
                 holds = truth(self.value(test, scope, before=place[0] if place is not None else 0))
                 if holds is not UNKNOWN and holds is not wanted:
                     return True

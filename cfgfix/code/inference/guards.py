@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from cfgfix.code.model import comments as remarks
@@ -66,7 +67,7 @@ def expects_absence(
         tries: Whether standing in a `try`, and asking whether an import succeeded, count; around a call they are as a rule for
             something else.
     """
-    if place is not None and ready_inline(scope, block, place, keras=keras, eager=eager):
+    if place is not None and ready_inline(scope, place, keras=keras, eager=eager):
         return True
     here: Scope | None = scope
     line = place[0] if place is not None else 0
@@ -124,7 +125,7 @@ def _left_before(scope: Scope, block: int, line: int) -> bool:
     while block >= 0:
         around.add(block)
         block = scope.blocks[block].parent
-    for event in scope.events():
+    for event in scope.events_of("assert", "if"):
         if event.place[2] >= line or event.block not in around or event.value is None:
             continue
         ends = event.kind == "assert" or (
@@ -145,14 +146,12 @@ def _ends(body: list[Event]) -> bool:
     return name in ("skipTest", "skip", "exit", "_exit", "fail", "abort")
 
 
-def ready_inline(scope: Scope, block: int, place: Place, *, keras: bool = True, eager: bool = True) -> bool:
+def ready_inline(scope: Scope, place: Place, *, keras: bool = True, eager: bool = True) -> bool:
     """Tell whether a test beside a place in its expression asks for a release.
 
     The place stands in `a if test else b`, or behind `and` or `or`; a test that asks for a name counts too.
     """
-    return any(
-        _asks(test, scope, keras=keras, eager=eager) for test, _ in before_in_expression(scope, block, place)
-    )
+    return any(_asks(test, scope, keras=keras, eager=eager) for test, _ in before_in_expression(scope, place))
 
 
 def _other_backend(test: Expr) -> bool:
@@ -305,33 +304,34 @@ def _leaves(event: Event) -> bool:
     return dotted(event.value.func) in _NO_WAY_BACK
 
 
-def statement_of(scope: Scope, block: int, place: Place) -> Event | None:
-    """Return the innermost statement around a span that stands in a block, or None."""
-    found: Event | None = None
+def statement_of(scope: Scope, place: Place) -> Event | None:
+    """Return the innermost statement around a span, or None."""
+    events = scope.events()
     line = place[0]
-    for event in scope.events():
+    for number in range(bisect_right(events, line, key=_first_line), 0, -1):
+        event = events[number - 1]
         around = event.place
-        if around[0] > line:
-            break
         if (
             around[2] >= line
             and around[:2] <= place[:2]
             and place[2:] <= around[2:]
             and event.kind != "define"
         ):
-            found = event
-            if event.block == block and not event.bodies:
-                return event
-    return found
+            return event
+    return None
 
 
-def before_in_expression(scope: Scope, block: int, place: Place) -> Iterator[tuple[Expr, bool]]:
+def _first_line(event: Event) -> int:
+    return event.place[0]
+
+
+def before_in_expression(scope: Scope, place: Place) -> Iterator[tuple[Expr, bool]]:
     """Yield what decides in its own statement whether an expression is computed.
 
     Each has the value it must have. For `c` of `a and c` and `c if a else d` that is `a`, True; for `c` of `a or c` it is
     `a`, False.
     """
-    event = statement_of(scope, block, place)
+    event = statement_of(scope, place)
     if event is None:
         return
     managers = event.extra if event.kind == "with" else ()
@@ -363,7 +363,7 @@ def behind_a_default(scope: Scope, block: int, place: Place | None = None) -> st
         return ""
     tests = [(item.test, item.branch) for item in scope.block_chain(block) if item.kind == "if" and item.test]
     if place is not None:
-        tests += before_in_expression(scope, block, place)
+        tests += before_in_expression(scope, place)
     for given, branch in tests:
         test, wanted = unnegated(given, branch)
         if isinstance(test, Name):

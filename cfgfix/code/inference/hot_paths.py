@@ -442,7 +442,7 @@ def ways_of(program: Program) -> Ways:
 def _overwritten(site: Site) -> bool:
     """Tell whether what a call makes is given a name, and the name something else before anything looks at it."""
     scope = site.scope
-    event = statement_of(scope, site.call.block, site.call.place)
+    event = statement_of(scope, site.call.place)
     if event is None or event.kind != "assign" or event.value is not site.call or len(event.targets) != 1:
         return False
     target = event.targets[0]

@@ -267,7 +267,7 @@ def _assigned(scope: Scope, name: str) -> bool:
     """Tell whether a name is assigned as well in the scope that imports it."""
     here = binder_of(scope, name)
     return here is not None and any(
-        is_name(target, name) for event in here.events() for target in event.targets
+        is_name(target, name) for event in here.binding(name) for target in event.targets
     )
 
 
@@ -281,7 +281,7 @@ def bound_twice(scope: Scope, name: str) -> bool:
         return False
     sources: set[str] = set()
     assigned = 0
-    for event in here.events():
+    for event in here.binding(name):
         if event.kind == "import":
             sources.update(source for bound, source in event.extra if bound == name)
         elif any(is_name(target, name) for target in event.targets):

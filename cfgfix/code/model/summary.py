@@ -144,7 +144,7 @@ class Scope:
     """
 
     __slots__ = (
-        "_bound", "_events", "bases", "block", "blocks", "body", "calls", "children", "decorators", "generator", "imports", "is_async",
+        "_bound", "_by_kind", "_events", "bases", "block", "blocks", "body", "calls", "children", "decorators", "generator", "imports", "is_async",
         "kind", "module", "name", "names", "number", "outer", "params", "parent", "place", "qualname", "references", "returns",
         "stars",
     )  # fmt: skip
@@ -177,6 +177,7 @@ class Scope:
         self.module: Any = None
         self._events: list[Event] | None = None
         self._bound: dict[str, list[Event]] | None = None
+        self._by_kind: dict[str, list[Event]] | None = None
 
     def events(self) -> list[Event]:
         """Return all statements of the scope in order, those of inner blocks included.
@@ -197,6 +198,14 @@ class Scope:
                     pending.pop()
             self._events = found
         return found
+
+    def events_of(self, *kinds: str) -> list[Event]:
+        """Return the statements of some kinds, in order by kind."""
+        if self._by_kind is None:
+            self._by_kind = {}
+            for event in self.events():
+                self._by_kind.setdefault(event.kind, []).append(event)
+        return [event for kind in kinds for event in self._by_kind.get(kind, ())]
 
     def binding(self, name: str) -> list[Event]:
         """Return the statements that bind a name, in order.
