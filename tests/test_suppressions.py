@@ -20,7 +20,8 @@ from cfgfix.lint.runner import Request, check
 from cfgfix.lint.suppressing import about_suppressions, add_ignores, apply_suppressions
 from cfgfix.output.text import frame
 from cfgfix.rules.catalogue import builtin
-from cfgfix.rules.report import make_finding
+from cfgfix.rules.hit import Hit, Span
+from cfgfix.rules.report import TextFile, make_finding
 from cfgfix.settings.reader import Settings
 
 PLAIN = re.compile(
@@ -201,7 +202,11 @@ def findings_at(name, text, *lines):
     source = SourceFile.from_text(text, name)
     (rule,) = builtin().matching("YML001")
     return [
-        make_finding(rule, source.location(source.line_start(line), source.line_start(line) + 1), message="x")
+        make_finding(
+            rule,
+            Hit(Span(source.line_start(line), source.line_start(line) + 1), message="x"),
+            TextFile(source),
+        )
         for line in lines
     ]
 

@@ -29,7 +29,7 @@ from cfgfix.code.inference.flow.run import MAX_WAYS
 from cfgfix.code.inference.guards import behind_a_default, never_reached
 from cfgfix.code.inference.references import requirement_of
 from cfgfix.code.model.given import Given, Replaced, UnderConfigs, put_in_place
-from cfgfix.code.model.hit import Hit, Way
+from cfgfix.code.model.hit import CodePlace, Rewrite, Step, Way, place_in_code
 from cfgfix.code.model.nodes import Place
 from cfgfix.code.model.positions import CannotRewriteError, Offsets
 from cfgfix.code.model.program import Module, Program
@@ -39,12 +39,13 @@ from cfgfix.code.model.summary_cache import SummaryStore
 from cfgfix.code.tensorflow.requirement import FILES, Requirement
 from cfgfix.code.tensorflow.requirements import find_requirement
 from cfgfix.core import cache
-from cfgfix.core.edits import Fix
+from cfgfix.core.edits import Change, Fix
 from cfgfix.core.finding_data import pack_finding, unpack_finding
 from cfgfix.core.findings import Finding, Location, Severity, State
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile
-from cfgfix.rules.report import Operands, make_finding, make_fix
+from cfgfix.rules.hit import Hit, HitPlace
+from cfgfix.rules.report import make_finding, severity_of
 from cfgfix.rules.rule import About, InTry, Notebooks, Rule
 
 PREFIX = "source."
@@ -313,7 +314,7 @@ def _run(
         if rule.policy.about is About.RELEASE:
             passed_over |= apart
         for hit in check.function(program):
-            if id(hit.scope.module) not in passed_over:
+            if id(place_in_code(hit).scope.module) not in passed_over:
                 maker.add(rule, hit)
 
 
@@ -344,27 +345,27 @@ class _Maker:
         self._conditions = conditions
         self._severity = severity
         self._seen: dict[tuple[str, str, Place], tuple[Hit, list[_Verdict], int]] = {}
-        self._offsets: dict[str, Offsets] = {}
-        self._sources: dict[str, SourceFile] = {}
-        self._held = 0
+        self._files = _Files()
         self._confirmed: dict[tuple[int, Place], bool] = {}
         self._count: dict[tuple[str, str], int] = {}
 
     def add(self, rule: Rule, hit: Hit) -> None:
-        module: Module = hit.scope.module
+        at = place_in_code(hit)
+        module: Module = at.scope.module
         path = module.path
-        identity = (rule.id, path, hit.place)
-        if never_reached(hit.scope, hit.block, hit.place) or is_wanted(hit.scope, hit.block):
+        identity = (rule.id, path, at.place)
+        if never_reached(at.scope, at.block, at.place) or is_wanted(at.scope, at.block):
             return
         if (
             rule.policy.in_try is InTry.SKIP
-            and _own_severity(rule, hit) is Severity.ERROR
-            and is_caught(hit.scope, hit.block)
+            and severity_of(rule, hit) is Severity.ERROR
+            and is_caught(at.scope, at.block)
         ):
             return
-        if hit.entry is not None:
-            hit = replace(hit, flow=hit.entry.flow())
-        verdicts = self._verdicts(hit)
+        if at.entry is not None:
+            at = replace(at, flow=at.entry.flow())
+            hit = replace(hit, at=at)
+        verdicts = self._verdicts(at)
         if _best(verdicts).state is not State.ACTIVE and self._level(rule, hit, path) is Severity.INFO:
             # What is only worth knowing is not worth knowing where it does not happen.
             return
@@ -377,22 +378,18 @@ class _Maker:
                 return
             if _rank(_best(together)) < _rank(_best(before)):
                 shown = hit
-            finding = self._finding(rule, shown, module, together)
-            if finding is not None:
-                self.findings[path][index] = finding
-                self._seen[identity] = (shown, together, index)
+            self.findings[path][index] = self._finding(rule, shown, module, together)
+            self._seen[identity] = (shown, together, index)
             return
         if self._count.get((rule.id, path), 0) >= MAX_FINDINGS:
             return
-        key = (id(hit.scope), hit.place)
-        confirmed = True if hit.seen else self._confirmed.get(key)
+        key = (id(at.scope), at.place)
+        confirmed = True if at.seen else self._confirmed.get(key)
         if confirmed is None:
-            confirmed = self._confirmed[key] = confirm(hit.scope, hit.place, self._offsets_of(module))
+            confirmed = self._confirmed[key] = confirm(at.scope, at.place, self._files.offsets(module))
         if not confirmed:
             return
         finding = self._finding(rule, hit, module, verdicts)
-        if finding is None:
-            return
         items = self.findings.setdefault(path, [])
         self._seen[identity] = (hit, verdicts, len(items))
         self._count[(rule.id, path)] = self._count.get((rule.id, path), 0) + 1
@@ -427,7 +424,7 @@ class _Maker:
                     shown = holding.setdefault(key, _Holding(finding, [], []))
                     shown.causes.extend(causes)
                     hit = hits.get(id(finding))
-                    rewrites = hit.rewrites if hit is not None else ()
+                    rewrites = _rewrites(hit) if hit is not None else ()
                     shown.repairs.append((under, repair_of(rewrites, replaced)))
         every = [under for _, _, under in found]
         for (_, path, _), item in holding.items():
@@ -482,9 +479,10 @@ class _Maker:
 
     def _level_in_use(self, rule: Rule, hit: Hit, path: str) -> Severity:
         """Return the severity of a hit by what runs its place."""
-        severity = _own_severity(rule, hit)
+        severity = severity_of(rule, hit)
+        at = place_in_code(hit)
         of_release = rule.policy.about is About.RELEASE
-        if not of_release and hit.flow and is_test(hit.flow[0].scope.module.path) and not is_test(path):
+        if not of_release and at.flow and is_test(at.flow[0].scope.module.path) and not is_test(path):
             # A test tries what a program as a rule does not do; what a release refuses it refuses there too.
             return Severity.INFO
         if not PUT_ASIDE.isdisjoint(os.path.dirname(os.path.relpath(path, self._folder)).split(os.sep)):
@@ -496,55 +494,55 @@ class _Maker:
             or (severity is Severity.WARNING and rule.policy.notebooks is Notebooks.ERRORS_ONLY)
         ):
             return Severity.INFO
-        if severity is not Severity.INFO and (self._unused(hit) or for_python_two(hit.scope.module)):
+        if severity is not Severity.INFO and (self._unused(at) or for_python_two(at.scope.module)):
             return Severity.INFO
         # A method may be what a library calls; a function of the module's own is called by its name.
-        if severity is not Severity.INFO and hit.scope.parent == 0 and never_run(self._program, hit.scope):
+        if severity is not Severity.INFO and at.scope.parent == 0 and never_run(self._program, at.scope):
             return Severity.INFO
         fails = severity is Severity.ERROR or of_release
         if severity is not Severity.INFO:
-            given = behind_a_default(hit.scope, hit.block, hit.place)
-            if given and never_given(self._program, hit.scope, given):
+            given = behind_a_default(at.scope, at.block, at.place)
+            if given and never_given(self._program, at.scope, given):
                 # Nothing in the program asks for the way that leads here.
                 return Severity.INFO
-        if severity is not Severity.INFO and self._out_of_reach(hit, fails=fails):
+        if severity is not Severity.INFO and self._out_of_reach(at, fails=fails):
             # It would fail or be slow, and nothing in the program comes to it.
             return Severity.WARNING if fails and not of_release else Severity.INFO
         if (
             severity is Severity.ERROR
             and of_release
-            and hit.scope is hit.scope.module.scope
-            and never_imported(self._program, hit.scope.module)
+            and at.scope is at.scope.module.scope
+            and never_imported(self._program, at.scope.module)
         ):
             # It fails where it is imported, and nothing imports it.
             return Severity.INFO
         return severity
 
-    def _out_of_reach(self, hit: Hit, *, fails: bool) -> bool:
+    def _out_of_reach(self, at: CodePlace, *, fails: bool) -> bool:
         """Tell whether nothing that runs comes to a hit, or to what it is reached from.
 
         A script often calls today what it did not call yesterday: what its functions cost is told even where none of them is called.
         """
-        scopes = (hit.scope, *(step.scope for step in hit.flow[:1]))
-        return (fails and uncalled(self._program, hit.scope)) or any(
+        scopes = (at.scope, *(step.scope for step in at.flow[:1]))
+        return (fails and uncalled(self._program, at.scope)) or any(
             unnamed(self._program, scope) for scope in scopes
         )
 
-    def _unused(self, hit: Hit) -> bool:
+    def _unused(self, at: CodePlace) -> bool:
         """Tell whether a hit, or what it is reached from, stands in a module that nothing can run: then nothing waits for it."""
-        first = hit.flow[0].scope.module if hit.flow else hit.scope.module
+        first = at.flow[0].scope.module if at.flow else at.scope.module
         return unused(self._program, first) or (
-            first is not hit.scope.module and unused(self._program, hit.scope.module)
+            first is not at.scope.module and unused(self._program, at.scope.module)
         )
 
-    def _verdicts(self, hit: Hit) -> list[_Verdict]:
+    def _verdicts(self, at: CodePlace) -> list[_Verdict]:
         """Return what each config makes of a hit: of all ways to it the one that comes nearest to taking effect."""
-        ways = iter((Way(hit.flow),)) if hit.entry is None else hit.entry.ways(hit.block, hit.place)
+        ways = iter((Way(at.flow),)) if at.entry is None else at.entry.ways(at.block, at.place)
         found: list[_Verdict | None] = [None] * len(self._conditions)
         for way in itertools.islice(ways, MAX_WAYS):
-            guards: list[tuple[Scope, int]] = [(hit.scope, hit.block)]
+            guards: list[tuple[Scope, int]] = [(at.scope, at.block)]
             guards += [(step.scope, step.block) for step in way.steps if step.block >= 0]
-            guards += list(hit.needs)
+            guards += list(at.needs)
             for number, (_, conditions) in enumerate(self._conditions):
                 known = found[number]
                 if known is None or known.state is not State.ACTIVE:
@@ -581,13 +579,45 @@ class _Maker:
         ]
         return tuple(notes)
 
-    def _offsets_of(self, module: Module) -> Offsets:
+    def location(self, scope: Scope, place: Place) -> Location:
+        """Return where something stands."""
+        return self._files.located(scope, place)
+
+    def _finding(self, rule: Rule, hit: Hit, module: Module, verdicts: Sequence[_Verdict]) -> Finding:
+        best = _best(verdicts)
+        state, way = best.state, best.way
+        severity = self._severity(rule, self._level(rule, hit, module.path))
+        notes = self._notes(verdicts)
+        cell = module.cell(self._files.location(hit.at).line)
+        return make_finding(
+            rule,
+            hit,
+            self._files,
+            severity=severity if state is State.ACTIVE else Severity.INFO,
+            state=state,
+            flow=tuple(map(self._files.location, way.steps)),
+            via=way.via,
+            notes=notes if cell is None else (*notes, cell),
+            unpinned=rule.together == "unpinned" and requirement_of(self._program).unpinned,
+        )
+
+
+class _Files:
+    """The texts of a program, in which its hits are located."""
+
+    def __init__(self) -> None:
+        self._offsets: dict[str, Offsets] = {}
+        self._sources: dict[str, SourceFile] = {}
+        self._held = 0
+
+    def offsets(self, module: Module) -> Offsets:
+        """Return what finds offsets in a module."""
         found = self._offsets.get(module.path)
         if found is None:
-            found = self._offsets[module.path] = Offsets(self._source_of(module).text)
+            found = self._offsets[module.path] = Offsets(self._source(module).text)
         return found
 
-    def _source_of(self, module: Module) -> SourceFile:
+    def _source(self, module: Module) -> SourceFile:
         found = self._sources.get(module.path)
         if found is None:
             found = module.source_file()
@@ -600,60 +630,39 @@ class _Maker:
             self._sources[module.path] = found
         return found
 
-    def location(self, scope: Scope, place: Place, label: str | None = None) -> Location:
-        """Return where something stands."""
-        module: Module = scope.module
-        start, end = self._offsets_of(module).span(place)
-        return self._source_of(module).location(start, max(start, end), label)
+    def located(self, scope: Scope, place: Place, label: str | None = None) -> Location:
+        """Return where something stands in a scope."""
+        start, end = self.offsets(scope.module).span(place)
+        return self._source(scope.module).location(start, max(start, end), label)
 
-    def _finding(self, rule: Rule, hit: Hit, module: Module, verdicts: Sequence[_Verdict]) -> Finding | None:
-        best = _best(verdicts)
-        state, way = best.state, best.way
-        notes = self._notes(verdicts)
-        source = self._source_of(module)
-        location = self.location(hit.scope, hit.place)
-        own = {"raw": source.text[location.start : location.end], "line": location.line, **hit.values}
-        if way.via:
-            own["via"] = way.via
-        scope = Operands(own)
-        fix, reason = self._fix(rule, hit, module, scope)
-        severity = self._severity(rule, self._level(rule, hit, module.path))
-        if state is not State.ACTIVE:
-            severity = Severity.INFO
-        cell = module.cell(location.line)
-        if cell is not None:
-            notes = (*notes, cell)
-        return make_finding(
-            rule,
-            location,
-            scope=scope,
-            severity=severity,
-            confidence=hit.confidence,
-            related=tuple(self.location(step.scope, step.place, step.label) for step in hit.related),
-            state=state,
-            fix=fix,
-            no_fix=reason,
-            notes=(*hit.notes, *notes),
-            flow=tuple(self.location(step.scope, step.place, step.label) for step in way.steps),
-            context=source.line_text(location.line).strip()[:200],
-            unpinned=rule.together == "unpinned" and requirement_of(self._program).unpinned,
-        )
+    def location(self, place: HitPlace | Location) -> Location:
+        """Return where a place of a program is."""
+        if isinstance(place, Step):
+            return self.located(place.scope, place.place, place.label)
+        if isinstance(place, CodePlace):
+            return self.located(place.scope, place.place)
+        assert isinstance(place, Location)
+        return place
 
-    def _fix(self, rule: Rule, hit: Hit, module: Module, scope: Operands) -> tuple[Fix | None, str | None]:
-        if not hit.rewrites:
-            return None, hit.no_fix
+    def about(self, hit: Hit, location: Location) -> tuple[Mapping[str, object], str]:
+        """Return the text of the place with its line, and that line's text."""
+        source = self._source(place_in_code(hit).scope.module)
+        raw = source.text[location.start : location.end]
+        return {"raw": raw, "line": location.line}, source.line_text(location.line).strip()[:200]
+
+    def changes(self, hit: Hit) -> tuple[tuple[Change, ...], str | None]:
+        """Return the repair of a hit as changes of the text, or why there is none."""
+        module: Module = place_in_code(hit).scope.module
         if module.path.endswith(".ipynb"):
-            return None, "a notebook is only read"
+            return (), "a notebook is only read"
         try:
-            found = changes(hit.rewrites, self._offsets_of(module))
+            return changes(_rewrites(hit), self.offsets(module)), None
         except CannotRewriteError as error:
-            return None, str(error)
-        return make_fix(rule, scope, found, safety=hit.safety, title=hit.title), None
+            return (), str(error)
 
 
-def _own_severity(rule: Rule, hit: Hit) -> Severity:
-    """Return the severity of a hit by itself, wherever it stands."""
-    return Severity[hit.severity.upper()] if hit.severity else rule.severity
+def _rewrites(hit: Hit) -> tuple[Rewrite, ...]:
+    return tuple(change for change in hit.changes if isinstance(change, Rewrite))
 
 
 MAX_UNDER = 3

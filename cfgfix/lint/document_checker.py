@@ -12,7 +12,7 @@ from cfgfix.config.dialects.view import Binding, RuleScope, View
 from cfgfix.config.document.compose import Document, Kind
 from cfgfix.config.loaders.scalars import Loader
 from cfgfix.config.schema.validate import MISSING, Schema, SchemaProblem
-from cfgfix.config.values import Context, Hit, scan
+from cfgfix.config.values import Context, scan
 from cfgfix.core.edits import RenameKey
 from cfgfix.core.findings import Confidence, Finding, KeyPath, Location, Severity, format_key_path
 from cfgfix.core.records import dataclass, replace
@@ -23,7 +23,8 @@ from cfgfix.lint.rule_places import can_bind, comment_beside, heads_of, place_na
 from cfgfix.lint.suppressing import about_suppressions, apply_suppressions
 from cfgfix.rules.catalogue import Catalogue
 from cfgfix.rules.expression import Missing, evaluate
-from cfgfix.rules.report import Operands, make_finding, make_fix
+from cfgfix.rules.hit import Hit, Span
+from cfgfix.rules.report import TextFile, make_finding, severity_of
 from cfgfix.rules.rule import DEPENDS_ON, About, Policy, Rule, YieldsTo
 
 TYPE_CHECKING = False
@@ -361,7 +362,7 @@ class DocumentChecker:
             for hit in hits:
                 if not room.take(rule.id):
                     break
-                yield self._from_hit(rule, hit, document)
+                yield self.finding(rule, hit, document.source)
         if self._cluster and may_hold_cluster(document):
             from cfgfix.config.values import cluster
 
@@ -370,7 +371,7 @@ class DocumentChecker:
                 for hit in hits:
                     if not room.take(rule.id):
                         break
-                    yield self._from_hit(rule, hit, document)
+                    yield self.finding(rule, hit, document.source)
 
     def _lookup(self, dialect: Dialect) -> tuple[Callable[[KeyPath], str | None], frozenset[str] | None]:
         """Return what finds the concept of a place, and the last steps of all places; None where any key may be one."""
@@ -390,50 +391,36 @@ class DocumentChecker:
             return
         source = document.source
         end = min(problem.offset + 1, len(source.text))
-        yield make_finding(
-            rule,
-            source.location(min(problem.offset, end), end),
-            scope=Operands({"message": problem.message}),
-            severity=self.severity(rule, rule.severity),
+        hit = Hit(
+            Span(min(problem.offset, end), end),
+            {"message": problem.message},
             notes=(problem.hint,) if problem.hint else (),
             context=problem.message,
         )
+        yield self.finding(rule, hit, source)
 
     def by_runs(self, found: Iterable[tuple[str, Hit]], source: SourceFile) -> list[Finding]:
         """Return the findings of what the runs of the project's programs show."""
         return [
-            self._from_hit(rule, hit, source)
+            self.finding(rule, hit, source)
             for name, hit in found
             if (rule := self.code.get(name)) is not None
         ]
 
-    def _from_hit(self, rule: Rule, hit: Hit, document: Document | SourceFile) -> Finding:
-        if isinstance(document, Document):
-            document = document.source
-        own: dict[str, Any] = {
-            "key": format_key_path(hit.path) if hit.path is not None else "",
-            "name": str(hit.path[-1]) if hit.path else "",
-            "raw": document.text[hit.start : hit.end],
-            **hit.values,
-        }
-        scope = Operands(own)
-        severity = Severity[hit.severity.upper()] if hit.severity else rule.severity
-        return make_finding(
-            rule,
-            document.location(hit.start, hit.end),
-            scope=scope,
-            severity=self.severity(rule, severity),
-            confidence=hit.confidence,
-            related=(
-                *(document.location(start, end, label) for start, end, label in hit.related),
-                *hit.elsewhere,
-            ),
-            key_path=hit.path,
-            fix=make_fix(rule, scope, hit.changes, safety=hit.safety, title=hit.title),
-            no_fix=hit.no_fix,
-            notes=hit.notes,
-            context=own["raw"][:200],
-        )
+    def in_code(self, found: Iterable[tuple[str, str, Hit]]) -> dict[str, list[Finding]]:
+        """Return the findings of hits in Python files that are located already, by file."""
+        findings: dict[str, list[Finding]] = {}
+        nothing = SourceFile.from_text("")
+        for path, name, hit in found:
+            findings.setdefault(path, []).append(self.finding(self.code[name], hit, nothing))
+        for items in findings.values():
+            items.sort(key=lambda item: (item.location.start, item.rule))
+        return findings
+
+    def finding(self, rule: Rule, hit: Hit, source: SourceFile) -> Finding:
+        """Return the finding that a hit in a text is, as severe as the settings want it."""
+        severity = self.severity(rule, severity_of(rule, hit))
+        return make_finding(rule, hit, TextFile(source), severity=severity)
 
     def _by_schema(self, document: Document, index: int, target: Target, room: _Room) -> Iterator[Finding]:
         if target.schema is None or not (self._schema or self.code):
@@ -478,7 +465,7 @@ class DocumentChecker:
 
         for name, hit in hits_in(document, index, usage, target.loader, frozenset(self.code)):
             if room.take(self.code[name].id):
-                yield self._from_hit(self.code[name], hit, document)
+                yield self.finding(self.code[name], hit, document.source)
 
     def _from_problem(
         self, rule: Rule, problem: SchemaProblem, document: Document, further: Mapping[str, Any] | None = None
@@ -490,23 +477,19 @@ class DocumentChecker:
             "key": format_key_path(problem.path),
             **(further or {}),
         }
-        scope = Operands(own)
         severity = rule.severity if problem.fatal else min(rule.severity, Severity.WARNING)
         if problem.code == "not-checked" or problem.mild:
             severity = Severity.INFO
-        return make_finding(
-            rule,
-            document.source.location(problem.start, problem.end),
-            scope=scope,
-            severity=self.severity(rule, severity),
-            related=tuple(
-                document.source.location(start, end, label) for start, end, label in problem.related
-            ),
-            key_path=problem.path,
-            fix=make_fix(rule, scope, problem.changes if rule.fixes else ()),
+        hit = Hit(
+            Span(problem.start, problem.end, problem.path),
+            own,
+            problem.changes if rule.fixes else (),
+            tuple(Span(start, end, label=label) for start, end, label in problem.related),
+            severity=severity.label,
             no_fix=problem.no_fix,
             context="pitfall" if problem.pitfall else "",
         )
+        return self.finding(rule, hit, document.source)
 
     def _declared(
         self,
@@ -582,19 +565,18 @@ class DocumentChecker:
             for concept, said in facts.items()
             if (said.location.path, said.location.start, said.location.end) not in told
         ]
-        return make_finding(
-            rule,
-            own_place,
-            scope=scope,
-            severity=self.severity(rule, severity),
-            confidence=rule.confidence_by_code if reached is not None else None,
+        hit = Hit(
+            Span(own_place.start, own_place.end, binding.path),
             related=tuple(related),
-            key_path=binding.path,
-            fix=fix,
+            severity=severity.label,
+            confidence=rule.confidence_by_code.label if reached is not None else None,
             no_fix=reason,
             notes=tuple(str(note(scope)) for note in rule.notes),
+            operands=scope,
+            fix=fix,
             context=format_key_path(binding.path) if binding.path else "",
         )
+        return self.finding(rule, hit, view.document.source)
 
 
 def _suppressions(document: Document) -> list[Suppression]:

@@ -252,12 +252,12 @@ def _in_code(run: Run, configs: Sequence[tuple[Document, Loader]]) -> dict[str, 
     usage = usage_for(run)
     if usage is None:
         return None
-    from cfgfix.usage.checks import findings_in_code
+    from cfgfix.usage.checks import hits_in_code
 
     dialect = next(
         (found for document, _ in configs[:1] if (found := dialect_of(document, run)) is not None), None
     )
-    return findings_in_code(usage, run.checker.code, run.checker.severity, dialect, run.inferred)
+    return run.checker.in_code(hits_in_code(usage, run.checker.code.keys(), dialect, run.inferred))
 
 
 def _about_options(

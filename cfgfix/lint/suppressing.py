@@ -7,12 +7,13 @@ from functools import lru_cache
 
 from cfgfix.core.edits import Edit, Fix, ProofError, ReplaceText, Safety, splice
 from cfgfix.core.errors import nearest
-from cfgfix.core.findings import Applied, Confidence, Finding, Refused
+from cfgfix.core.findings import Applied, Finding, Refused
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import SourceFile
 from cfgfix.core.suppressions import Suppression, SuppressionIndex, write_suppressions
 from cfgfix.rules.catalogue import Catalogue
-from cfgfix.rules.report import make_finding
+from cfgfix.rules.hit import Hit, Span
+from cfgfix.rules.report import TextFile, make_finding
 from cfgfix.rules.rule import Rule
 
 TYPE_CHECKING = False
@@ -104,16 +105,16 @@ def about_suppressions(
 def _finding(
     rule: Rule, source: SourceFile, suppression: Suppression, message: str, fix: ReplaceText | None
 ) -> Finding:
-    return make_finding(
-        rule,
-        source.location(suppression.start, suppression.end),
+    hit = Hit(
+        Span(suppression.start, suppression.end),
         message=message,
-        confidence=Confidence.HIGH,
+        confidence="high",
         fix=Fix("Remove the comment", Safety.SAFE, (fix,), rule.fixes[0].why if rule.fixes else "")
         if fix
         else None,
         context=source.text[suppression.start : suppression.end],
     )
+    return make_finding(rule, hit, TextFile(source))
 
 
 def _removal(source: SourceFile, suppression: Suppression) -> ReplaceText:

@@ -24,7 +24,7 @@ from cfgfix.lint.session import with_meanings
 from cfgfix.rules.catalogue import Catalogue
 from cfgfix.rules.rule import Rule
 from cfgfix.settings.reader import Settings
-from cfgfix.usage.checks import findings_in_code, key_paths, project_files, usage_of
+from cfgfix.usage.checks import hits_in_code, key_paths, project_files, usage_of
 
 
 def usage_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
@@ -49,7 +49,7 @@ def usage_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
     schema = Schema.load(inferred.schema, "case") if inferred is not None else None
     target = Target(known["generic"], loader, schema, None, None, usage)
     checker = DocumentChecker(Catalogue([rule]), [rule], {})
-    in_code = findings_in_code(usage, checker.code, checker.severity, known.get(named), inferred)
+    in_code = checker.in_code(hits_in_code(usage, checker.code.keys(), known.get(named), inferred))
     config, code = Yaml(document, loader), Python()
 
     def check(changed: Mapping[str, str]) -> dict[str, list[Finding]]:

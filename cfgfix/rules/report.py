@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from cfgfix.core.edits import Fix, Safety
-from cfgfix.core.findings import Confidence, Finding, State
+from cfgfix.core.findings import Confidence, Finding, Location, Severity, State, format_key_path
 from cfgfix.rules.expression import Missing
+from cfgfix.rules.hit import HitChange, Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
+    from typing import Any, Protocol
 
     from cfgfix.core.edits import Change
-    from cfgfix.core.findings import KeyPath, Location, Severity
+    from cfgfix.core.findings import KeyPath
+    from cfgfix.core.source_file import SourceFile
     from cfgfix.rules.expression import Scope
+    from cfgfix.rules.hit import Hit, HitPlace
     from cfgfix.rules.rule import Rule
+else:
+    Protocol = object
 
 
 class Operands:
@@ -49,63 +54,107 @@ class Operands:
         raise Missing(f"{field} of {index}")
 
 
+class HitFile(Protocol):
+    """What a file says of the hits in it."""
+
+    def location(self, place: HitPlace | Location) -> Location:
+        """Return where a place is."""
+
+    def about(self, hit: Hit, location: Location) -> tuple[Mapping[str, object], str]:
+        """Return what a message may say of any hit, and the context of its finding."""
+
+    def changes(self, hit: Hit) -> tuple[tuple[Change, ...], str | None]:
+        """Return the repair of a hit as changes of the text, or why there is none."""
+
+
+class TextFile:
+    """A file whose hits are spans of its text."""
+
+    __slots__ = ("_source",)
+
+    def __init__(self, source: SourceFile) -> None:
+        self._source = source
+
+    def location(self, place: HitPlace | Location) -> Location:
+        """Return where a span is; a location is that already."""
+        if isinstance(place, Span):
+            return self._source.location(place.start, place.end, place.label or None)
+        assert isinstance(place, Location)
+        return place
+
+    def about(self, hit: Hit, location: Location) -> tuple[Mapping[str, object], str]:
+        """Return the key with its name and the text of the place."""
+        path = key_path_of(hit)
+        raw = self._source.text[location.start : location.end]
+        key = format_key_path(path) if path is not None else ""
+        return {"key": key, "name": str(path[-1]) if path else "", "raw": raw}, raw[:200]
+
+    def changes(self, hit: Hit) -> tuple[tuple[Change, ...], str | None]:
+        """Return the changes of a hit, which are those of the text already."""
+        return tuple(change for change in hit.changes if not isinstance(change, HitChange)), hit.no_fix
+
+
+def key_path_of(hit: Hit) -> KeyPath | None:
+    """Return the key that a hit is about."""
+    return hit.at.key_path if isinstance(hit.at, Span) else None
+
+
+def severity_of(rule: Rule, hit: Hit) -> Severity:
+    """Return the severity of a hit by itself, before policy and settings."""
+    return Severity[hit.severity.upper()] if hit.severity else rule.severity
+
+
 def make_finding(
     rule: Rule,
-    location: Location,
+    hit: Hit,
+    file: HitFile,
     *,
-    scope: Scope | None = None,
-    message: str | None = None,
     severity: Severity | None = None,
-    confidence: str | Confidence | None = None,
-    key_path: KeyPath | None = None,
     state: State = State.ACTIVE,
-    fix: Fix | None = None,
-    no_fix: str | None = None,
-    related: tuple[Location, ...] = (),
-    notes: tuple[str, ...] = (),
     flow: tuple[Location, ...] = (),
-    context: str = "",
+    via: str = "",
+    notes: tuple[str, ...] = (),
     unpinned: bool = False,
 ) -> Finding:
-    """Return the finding of a rule at a place.
+    """Return the finding that a hit is.
 
-    What is None is taken from the rule file.
+    What a hit leaves open is taken from the rule file.
 
     Args:
         rule: The rule.
-        location: The place.
-        scope: The operands of the rule's message.
-        message: The text in place of the rule's message.
-        severity: How bad it is here, as the settings want it.
-        confidence: How sure it is here, or the word for it.
-        key_path: The key concerned.
+        hit: What its check found.
+        file: The file that it was found in.
+        severity: How bad it is here, after policy and settings; None for what the hit says.
         state: Whether it takes effect.
-        fix: The fix, if there is one.
-        no_fix: Why there is none here.
-        related: Further places.
-        notes: Further lines for a reader.
         flow: The way to the place.
-        context: What identifies the place whatever its line.
+        via: The operand `via` of the message for that way; empty for the hit's own.
+        notes: Lines for a reader beside those of the hit.
         unpinned: Whether it speaks of the newest release because nothing pins one.
     """
-    if message is None:
-        assert scope is not None
-        message = str(rule.message(scope))
-    if isinstance(confidence, str):
-        confidence = Confidence[confidence.upper()]
+    location = file.location(hit.at)
+    operands, context = hit.operands, hit.context
+    if operands is None or context is None:
+        values, text = file.about(hit, location)
+        context = text if context is None else context
+        if operands is None:
+            operands = Operands({**values, **hit.values, **({"via": via} if via else {})})
+    fix, no_fix = hit.fix, hit.no_fix
+    if hit.changes:
+        changes, no_fix = file.changes(hit)
+        fix = make_fix(rule, operands, changes, safety=hit.safety, title=hit.title)
     return Finding(
         rule=rule.id,
         name=rule.name,
-        severity=rule.severity if severity is None else severity,
-        confidence=rule.confidence if confidence is None else confidence,
-        message=message,
+        severity=severity_of(rule, hit) if severity is None else severity,
+        confidence=Confidence[hit.confidence.upper()] if hit.confidence else rule.confidence,
+        message=hit.message if hit.message is not None else str(rule.message(operands)),
         location=location,
-        related=related,
-        key_path=key_path,
+        related=tuple(map(file.location, hit.related)),
+        key_path=key_path_of(hit),
         state=state,
         fix=fix,
         no_fix_reason=None if fix is not None else (no_fix or rule.no_fix),
-        notes=notes,
+        notes=(*hit.notes, *notes),
         flow=flow,
         context=context,
         unpinned=unpinned,

@@ -9,7 +9,7 @@ import bisect
 import contextlib
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cfgfix.code.model.python_files import PythonFile, clear_package_cache
@@ -19,12 +19,11 @@ from cfgfix.config.document.compose import Document, Kind
 from cfgfix.config.document.nodes import Node, deref
 from cfgfix.config.loaders.scalars import Loader, resolve
 from cfgfix.config.schema.infer import Inferred
-from cfgfix.config.values.hit import Hit
 from cfgfix.core import cache
 from cfgfix.core.errors import CfgfixError
-from cfgfix.core.findings import Finding, format_key_path
+from cfgfix.core.findings import format_key_path
 from cfgfix.core.source_file import SourceFile, read_source
-from cfgfix.rules.report import Operands, make_finding
+from cfgfix.rules.hit import Hit, Span
 from cfgfix.rules.rule import Rule
 from cfgfix.settings.reader import Settings
 from cfgfix.usage import key_uses
@@ -230,9 +229,7 @@ def hits_in(
             yield (
                 check,
                 Hit(
-                    start=name.start,
-                    end=name.end,
-                    path=path,
+                    Span(name.start, name.end, path),
                     values=details.pop("values"),
                     notes=tuple(details.pop("notes", ())),
                     severity=details.pop("severity", None),
@@ -437,61 +434,53 @@ def loading_summary(usage: Usage) -> str:
 # Findings in the code
 
 
-def findings_in_code(
-    usage: Usage,
-    rules: Mapping[str, Rule],
-    severity: Callable[[Rule, Any], Any],
-    dialect: Dialect | None,
-    inferred: Inferred | None,
-) -> dict[str, list[Finding]]:
-    """Return what is wrong in the code, by file.
+def hits_in_code(
+    usage: Usage, wanted: Collection[str], dialect: Dialect | None, inferred: Inferred | None
+) -> Iterator[tuple[str, str, Hit]]:
+    """Yield what is wrong in the code: the file, the check, the hit.
 
     Args:
         usage: What the code does.
-        rules: The rules that are asked for, by the name of their check.
-        severity: A rule's severity as the settings want it.
+        wanted: Names of the checks that are asked for.
         dialect: Whose schema the defaults of the class are held against, or None.
         inferred: The schema of the class, or None.
     """
-    found: dict[str, list[Finding]] = {}
-    sources: dict[str, SourceFile] = {}
-
-    def add(
-        check: str, spot: Spot, values: dict[str, Any], label: str | None = None, notes: tuple[str, ...] = ()
-    ) -> None:
-        rule = rules.get(check)
-        if rule is None:
-            return
+    sources: dict[str, SourceFile | None] = {}
+    for check, spot, values, severity, notes in _faults_in_code(usage, dialect, inferred):
+        if check not in wanted:
+            continue
         if spot.path not in sources:
             try:
                 sources[spot.path] = read_source(spot.path)
             except CfgfixError:
-                return
+                sources[spot.path] = None
         source = sources[spot.path]
+        if source is None:
+            continue
         from cfgfix.code.model.positions import Offsets
 
         offsets = Offsets(source.text)
         start = offsets.offset(spot.line, spot.column)
         end = max(start, offsets.offset(spot.end_line, spot.end_column))
-        stated = label or rule.severity.label
-        found.setdefault(spot.path, []).append(
-            make_finding(
-                rule,
-                source.location(start, end),
-                scope=Operands(values),
-                severity=severity(rule, type(rule.severity)[stated.upper()]),
-                notes=notes,
-                context=source.line_text(spot.line).strip()[:200],
-            )
+        context = source.line_text(spot.line).strip()[:200]
+        yield (
+            spot.path,
+            check,
+            Hit(source.location(start, end), values, severity=severity, notes=notes, context=context),
         )
 
+
+def _faults_in_code(
+    usage: Usage, dialect: Dialect | None, inferred: Inferred | None
+) -> Iterator[tuple[str, Spot, Mapping[str, object], str | None, tuple[str, ...]]]:
+    """Yield what is wrong in the code: the check, the place, operands, the severity where it is not the rule's, notes."""
     for item in usage.undefined:
         effect = (
             "the program stops with AttributeError here"
             if item.fatal
             else "the default given here is always taken"
         )
-        add(
+        yield (
             "undefined-read",
             item.spot,
             {"owner": item.owner, "name": item.name, "effect": effect},
@@ -499,40 +488,34 @@ def findings_in_code(
             tuple(f"there is `{other}`" for other in item.elsewhere),
         )
     for literal in usage.literals:
-        add(
-            "literal",
-            literal.spot,
-            {
-                "key": format_key_path(literal.path),
-                "value": _yaml_text(literal.value),
-                "name": literal.path[-1],
-            },
-        )
+        values = {
+            "key": format_key_path(literal.path),
+            "value": _yaml_text(literal.value),
+            "name": literal.path[-1],
+        }
+        yield "literal", literal.spot, values, None, ()
     loadings = [item for item in usage.loadings if item.role == key_uses.CORE]
     for entry in usage.entries:
         if not entry.loads and loadings:
-            add(
-                "entry-without-config",
-                entry.spot,
-                {"loads": _place(loadings[0].spot), "trains": _place(entry.trains)},
-            )
+            values = {"loads": _place(loadings[0].spot), "trains": _place(entry.trains)}
+            yield "entry-without-config", entry.spot, values, None, ()
     if dialect is not None and inferred is not None:
         for path, ours, theirs in _contradictions(inferred.schema, dialect):
             place = usage.defined.get(path)
             if place is not None:
-                add(
+                values = {
+                    "key": format_key_path(path),
+                    "ours": _yaml_text(ours),
+                    "theirs": _yaml_text(theirs),
+                    "schema": dialect.name,
+                }
+                yield (
                     "default-contradicts",
                     Spot(place[0], place[1], 0, place[1] + 1, 0, ""),
-                    {
-                        "key": format_key_path(path),
-                        "ours": _yaml_text(ours),
-                        "theirs": _yaml_text(theirs),
-                        "schema": dialect.name,
-                    },
+                    values,
+                    None,
+                    (),
                 )
-    for items in found.values():
-        items.sort(key=lambda item: (item.location.start, item.rule))
-    return found
 
 
 def _contradictions(

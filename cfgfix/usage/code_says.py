@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from cfgfix.config.dialects.parameters import Branch, Reached
-from cfgfix.config.values.hit import Hit
 from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.findings import Location
 from cfgfix.core.records import dataclass
+from cfgfix.rules.hit import Hit, Span, span_of
 from cfgfix.usage.config_files import KeyPath, Place
 from cfgfix.usage.jobs import Job
 
@@ -168,11 +168,12 @@ def _packed_hit(hit: Hit) -> Any:
         for change in hit.changes
         if isinstance(change, (RenameKey, SetValue))
     ]
-    places = [_packed_place(item) for item in hit.elsewhere]
+    places = [_packed_place(item) for item in hit.related if isinstance(item, Location)]
+    span = span_of(hit)
     return (
-        hit.start,
-        hit.end,
-        hit.path,
+        span.start,
+        span.end,
+        span.key_path,
         dict(hit.values),
         changes,
         hit.severity,
@@ -236,16 +237,14 @@ def _unpacked_reached(data: Any) -> Reached:
 def _unpacked_hit(data: Any) -> Hit:
     start, end, path, values, changes, severity, safety, notes, places, title = data
     return Hit(
-        start=start,
-        end=end,
-        path=path,
+        Span(start, end, path),
         values=values,
         changes=tuple(_changes(changes)),
         severity=severity,
         safety=safety,
         title=title,
         notes=tuple(notes),
-        elsewhere=tuple(Location(*place) for place in places),
+        related=tuple(Location(*place) for place in places),
     )
 
 

@@ -12,12 +12,12 @@ from cfgfix.code.model.python_files import clear_package_cache, find_python
 from cfgfix.code.model.summary_cache import SummaryStore
 from cfgfix.code.tensorflow.requirement import FILES, Requirement
 from cfgfix.code.tensorflow.requirements import find_requirement
-from cfgfix.config.values.hit import Hit
 from cfgfix.core import cache
 from cfgfix.core.errors import CfgfixError, internal_fault
 from cfgfix.core.findings import Location
 from cfgfix.core.records import replace
 from cfgfix.core.source_file import SourceFile, read_regular
+from cfgfix.rules.hit import Hit, Span
 from cfgfix.usage.code_says import CodeSays, Known, OptionHit, packed, unpacked
 from cfgfix.usage.config_files import MAX_BYTES, ConfigFile, form_of
 
@@ -386,16 +386,14 @@ def _code_says(found: ConfigVerdicts) -> CodeSays:
 
 def _hit(verdict: Verdict) -> Hit:
     return Hit(
-        start=verdict.span[0],
-        end=verdict.span[1],
-        path=verdict.path,
+        Span(verdict.span[0], verdict.span[1], verdict.path),
         values=verdict.values,
         changes=verdict.changes,
         severity=verdict.severity,
         safety=("safe" if verdict.stops else "unsafe") if verdict.changes else None,
         title=verdict.title,
         notes=verdict.notes,
-        elsewhere=(
+        related=(
             *((_location(verdict.spot, verdict.label),) if verdict.spot is not None else ()),
             *verdict.others,
         ),
@@ -424,13 +422,11 @@ def _option_hit(runs: ProjectRuns, verdict: OptionVerdict) -> OptionHit:
     spot = verdict.spot
     place = _location(spot, "")
     hit = Hit(
-        start=place.start,
-        end=place.end,
-        path=None,
+        Span(place.start, place.end),
         values=verdict.values,
         severity=verdict.severity,
         notes=verdict.notes,
-        elsewhere=(_location(verdict.other, verdict.label),) if verdict.other is not None else (),
+        related=(_location(verdict.other, verdict.label),) if verdict.other is not None else (),
     )
     return runs.relative(spot.path), verdict.check, hit
 

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from cfgfix.config.dialects.parameters import Reached
-from cfgfix.config.values.hit import Hit
 from cfgfix.core import cache
 from cfgfix.core.findings import Location
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile
+from cfgfix.rules.hit import Hit, span_of
 from cfgfix.usage.code_says import CodeSays, Known
 from cfgfix.usage.config_files import ConfigFile, Entry, KeyPath, Span
 from cfgfix.usage.jobs import may_limit
@@ -331,10 +331,11 @@ def _with(says: CodeSays, moved: _Moved, *, own: bool) -> CodeSays | None:
         return None if any(_names(hit, moved.config.path) for _, hit in says.hits) else says
     hits: list[tuple[str, Hit]] = []
     for name, hit in says.hits:
-        span = moved.span((hit.start, hit.end))
+        at = span_of(hit)
+        span = moved.span((at.start, at.end))
         if span is None or _names(hit, moved.config.path):
             return None
-        hits.append((name, replace(hit, start=span[0], end=span[1])))
+        hits.append((name, replace(hit, at=replace(at, start=span[0], end=span[1]))))
     reached: list[Reached] = []
     for item in says.reached:
         if item.path is not None and item.path in moved.values and item.known:
@@ -353,4 +354,4 @@ def _names(hit: Hit, path: str) -> bool:
 
 
 def _places(hit: Hit) -> Iterator[Location]:
-    yield from hit.elsewhere
+    yield from (place for place in hit.related if isinstance(place, Location))

@@ -11,8 +11,8 @@ from cfgfix.code.inference.interpreter.objects import Scalar, Value
 from cfgfix.code.inference.networks.trainings import Training, Trainings
 from cfgfix.config.dialects.derived import MIB
 from cfgfix.config.dialects.parameters import TRAINING, Reached, key_meanings, meaning_of
-from cfgfix.config.values.hit import Hit
 from cfgfix.core.records import replace
+from cfgfix.rules.hit import Hit
 from cfgfix.usage.options import OptionVerdict
 from cfgfix.usage.program_runs import MAX_STEPS, ProjectRuns, RunResult
 from cfgfix.usage.reached import Places

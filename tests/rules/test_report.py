@@ -8,12 +8,15 @@ import pytest
 from cfgfix.core.edits import ReplaceText, Safety
 from cfgfix.core.finding_data import pack_finding, unpack_finding
 from cfgfix.core.findings import Confidence, Finding, Location, Severity, State
+from cfgfix.core.source_file import SourceFile
 from cfgfix.rules.catalogue import read_folder
 from cfgfix.rules.expression import Missing
-from cfgfix.rules.report import Operands, make_finding, make_fix
+from cfgfix.rules.hit import Hit, Span
+from cfgfix.rules.report import Operands, TextFile, make_finding, make_fix
 
 PACKAGE = Path(__file__).resolve().parents[2] / "cfgfix"
 PLACE = Location("a.yaml", 3, 8, 1, 4, 1, 9)
+NOTHING = TextFile(SourceFile.from_text(""))
 RULE = """id: USR001
 name: many-epochs
 summary: More epochs than this team trains
@@ -41,7 +44,7 @@ def rule(tmp_path):
 
 
 def test_what_a_check_leaves_open_is_taken_from_the_rule(rule):
-    found = make_finding(rule, PLACE, scope=Operands({"key": "epochs", "value": 20}))
+    found = make_finding(rule, Hit(PLACE, {"key": "epochs", "value": 20}, context=""), NOTHING)
     assert found == Finding(
         "USR001",
         "many-epochs",
@@ -54,16 +57,16 @@ def test_what_a_check_leaves_open_is_taken_from_the_rule(rule):
 
 
 def test_what_a_check_says_itself_counts(rule):
-    found = make_finding(
-        rule,
+    hit = Hit(
         PLACE,
         message="as it stands",
-        severity=Severity.INFO,
         confidence="high",
-        state=State.DORMANT,
         no_fix="not here",
         notes=("a note",),
         context="epochs",
+    )
+    found = make_finding(
+        rule, hit, NOTHING, severity=Severity.INFO, state=State.DORMANT, notes=("and another",)
     )
     assert (found.message, found.severity, found.confidence) == (
         "as it stands",
@@ -73,7 +76,7 @@ def test_what_a_check_says_itself_counts(rule):
     assert (found.state, found.no_fix_reason, found.notes, found.context) == (
         State.DORMANT,
         "not here",
-        ("a note",),
+        ("a note", "and another"),
         "epochs",
     )
 
@@ -87,8 +90,18 @@ def test_a_fix_has_the_title_and_safety_of_the_rule_where_the_check_has_none(rul
     assert own is not None
     assert (own.title, own.safety, own.why) == ("Stop earlier", Safety.SAFE, fix.why)
     assert make_fix(rule, Operands({}), ()) is None
-    found = make_finding(rule, PLACE, scope=Operands({"key": "epochs", "value": 20}), fix=fix, no_fix="x")
+    found = make_finding(rule, Hit(PLACE, {"key": "epochs", "value": 20}, fix=fix, no_fix="x"), NOTHING)
     assert (found.fix, found.no_fix_reason) == (fix, None)
+
+
+def test_a_span_is_located_in_the_text_it_is_of(rule):
+    file = TextFile(SourceFile.from_text("train:\n  epochs: 20\n", "b.yaml"))
+    hit = Hit(Span(17, 19, ("train", "epochs")), {"value": 20}, related=(Span(0, 5, label="here"), PLACE))
+    found = make_finding(rule, hit, file)
+    assert found.message == "train.epochs is 20, more than 10"
+    assert (found.location.path, found.location.line, found.location.column) == ("b.yaml", 2, 11)
+    assert [(place.line, place.label) for place in found.related] == [(1, "here"), (1, None)]
+    assert (found.key_path, found.context) == (("train", "epochs"), "20")
 
 
 def test_an_operand_without_a_value_is_missing():
@@ -113,14 +126,11 @@ def test_an_operand_without_a_value_is_missing():
 def test_findings_come_back_from_the_cache_as_they_were(rule):
     found = make_finding(
         rule,
-        PLACE,
-        message="text",
-        related=(PLACE,),
+        Hit(PLACE, {}, (ReplaceText(3, 8, "10"),), (PLACE,), message="text", notes=("a note",)),
+        NOTHING,
         flow=(PLACE,),
-        notes=("a note",),
-        context="line",
-        fix=make_fix(rule, Operands({}), (ReplaceText(3, 8, "10"),)),
     )
+    assert found.fix is not None
     assert unpack_finding(pack_finding(found)) == found
 
 
@@ -138,6 +148,16 @@ def test_findings_are_made_in_one_place():
         )
     )
     assert makers == ["core/finding_data.py", "rules/report.py"]
+
+
+def test_hits_have_one_class():
+    hits = sorted(
+        f"{path.relative_to(PACKAGE).as_posix()}:{node.name}"
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef) and node.name.endswith("Hit")
+    )
+    assert hits == ["rules/hit.py:Hit"]
 
 
 def test_the_operands_of_a_message_have_one_class():

@@ -430,7 +430,7 @@ def test_what_a_project_gives_tensorflow_is_judged(
         place.write_text(textwrap.dedent(text).lstrip(), encoding="utf-8")
     found = ProjectCode(str(tmp_path), lambda _path: False, keep=False).all()
     told = {
-        ".".join(map(str, hit.path or ())): check
+        ".".join(map(str, hit.at.key_path or ())): check
         for says in found.values()
         for check, hit in says.hits
         if (hit.severity or "error") in ("error", "warning")

@@ -24,7 +24,10 @@ def told(
     if requirement:
         (folder / "requirements.txt").write_text(requirement + "\n", encoding="utf-8")
     says = ProjectCode(str(folder), lambda _path: False, keep=False).all()["run.yaml"]
-    return {".".join(map(str, hit.path or ())): (check, hit.severity or "error") for check, hit in says.hits}
+    return {
+        ".".join(map(str, hit.at.key_path or ())): (check, hit.severity or "error")
+        for check, hit in says.hits
+    }
 
 
 VALUE, WORD = ("refused-value", "error"), ("unknown-word", "error")

@@ -83,7 +83,7 @@ def test_the_value_that_takes_a_section_is_named(tmp_path: Path) -> None:
 
     of_one(tmp_path, BUILDERS + textwrap.dedent(WAYS["a table of functions"]), CONFIG)
     says = ProjectCode(str(tmp_path), lambda _path: False, keep=False).all()["herd.yaml"]
-    notes = {".".join(map(str, hit.path or ())): hit.notes for _, hit in says.hits}
+    notes = {".".join(map(str, hit.at.key_path or ())): hit.notes for _, hit in says.hits}
     assert notes["kinds.CROW.nest"] == ("looked at with `barn.kind: crow`, by which its section is used",)
     assert notes["kinds.GOAT.horns"] == ()
 

@@ -159,4 +159,4 @@ def test_a_text_that_is_being_edited_needs_the_runs_of_its_config_alone(made):
     anew = ProjectCode(".", lambda _path: False, keep=False).says_about("second.yaml", source)
     assert says == anew
     assert says is not None
-    assert any(hit.path and hit.path[-1] == "unit" for _, hit in says.hits)
+    assert any(hit.at.key_path and hit.at.key_path[-1] == "unit" for _, hit in says.hits)

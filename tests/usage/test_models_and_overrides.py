@@ -35,7 +35,7 @@ def told(folder: Path, path: str, files: dict[str, str]) -> list[tuple[str, str]
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     says = ProjectCode(str(folder), lambda _path: False, keep=False).all()[path]
-    return [(check, ".".join(map(str, hit.path or ()))) for check, hit in says.hits]
+    return [(check, ".".join(map(str, hit.at.key_path or ()))) for check, hit in says.hits]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def told(folder: Path, code: str, **files: str) -> list[tuple[str, int]]:
     code_of = ProjectCode(str(folder), lambda _path: False, keep=False)
     text = (folder / "train.py").read_text(encoding="utf-8")
     return sorted(
-        (check, text.count("\n", 0, hit.start) + 1)
+        (check, text.count("\n", 0, hit.at.start) + 1)
         for path, check, hit in code_of.options()
         if path == "train.py"
     )

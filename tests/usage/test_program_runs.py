@@ -21,7 +21,7 @@ def told(folder: Path, files: dict[str, str]) -> dict[str, list[tuple[str, str]]
         place.write_text(textwrap.dedent(text), encoding="utf-8")
     code = ProjectCode(str(folder), lambda _path: False, keep=False)
     return {
-        path: [(check, ".".join(map(str, hit.path or ()))) for check, hit in says.hits]
+        path: [(check, ".".join(map(str, hit.at.key_path or ()))) for check, hit in says.hits]
         for path, says in code.all().items()
         if says.framework
     }
@@ -362,7 +362,7 @@ def test_a_text_that_is_being_written_is_judged_by_the_same_code(tmp_path: Path)
     code.all()
     says = code.says_about(path, SourceFile.from_bytes(b"unitz: 4\n", path))
     assert says is not None
-    assert [(check, hit.path) for check, hit in says.hits] == [("misspelt-key", ("unitz",))]
+    assert [(check, hit.at.key_path) for check, hit in says.hits] == [("misspelt-key", ("unitz",))]
 
 
 def test_a_program_made_to_be_slow_ends(tmp_path: Path) -> None:

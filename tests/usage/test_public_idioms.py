@@ -21,7 +21,9 @@ def told(folder: Path, files: dict[str, str]) -> dict[str, set[tuple[str, str]]]
     code = ProjectCode(str(folder), lambda _path: False, keep=False)
     found = {
         path: {
-            (check, ".".join(map(str, hit.path or ()))) for check, hit in says.hits if hit.severity != "info"
+            (check, ".".join(map(str, hit.at.key_path or ())))
+            for check, hit in says.hits
+            if hit.severity != "info"
         }
         for path, says in code.all().items()
         if says.framework

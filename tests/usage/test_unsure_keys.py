@@ -17,7 +17,7 @@ def told(folder: Path, files: dict[str, str]) -> dict[str, list[tuple[str, str]]
     code = ProjectCode(str(folder), lambda _path: False, keep=False)
     return {
         path: [
-            (check, ".".join(map(str, hit.path or ())))
+            (check, ".".join(map(str, hit.at.key_path or ())))
             for check, hit in says.hits
             if hit.values.get("severity") != "info" and getattr(hit, "severity", None) != "info"
         ]

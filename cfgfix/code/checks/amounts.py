@@ -9,11 +9,12 @@ from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.models import method_of
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text
-from cfgfix.code.model.hit import Hit, hit_at
+from cfgfix.code.model.hit import hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Expr, Literal, Name, Subscript, Unary
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import External, Value, alternatives
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (
     b".batch(",
@@ -65,7 +66,7 @@ def float_count(program: Program) -> Iterator[Hit]:
             continue
         place = place_of(given, site.scope) or site.call.name_place
         made = _bound(given, site.scope, site.call.block)
-        yield Hit(
+        yield hit_in(
             site.scope,
             place,
             site.call.block,

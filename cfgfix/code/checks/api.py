@@ -41,12 +41,13 @@ from cfgfix.code.inference.releases import (
     with_other_releases,
 )
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text
-from cfgfix.code.model.hit import Calls, Hit, Rewrite, hit_at
+from cfgfix.code.model.hit import Calls, Rewrite, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Literal, Name, Place
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.values import UNKNOWN, External, Made, Site, alternatives
 from cfgfix.code.tensorflow.api import Api
 from cfgfix.code.tensorflow.requirement import LATER_MINORS
+from cfgfix.rules.hit import Hit
 
 NEEDLES = IMPORTS
 
@@ -101,7 +102,7 @@ def never_existed(program: Program) -> Iterator[Hit]:
         swallowed = absence_expected(reference, keras=presence.name.startswith("keras."))
         if swallowed and not exists:
             continue
-        yield Hit(
+        yield hit_in(
             reference.scope,
             reference.place,
             reference.block,
@@ -190,7 +191,7 @@ def only_old(program: Program) -> Iterator[Hit]:
         asked = not admits_one(program, first.scope.module)
         name = public_name(first.presence.name)
         more = f" and {places - 1} more place{'s' if places > 2 else ''} use" if places > 1 else " uses"
-        yield Hit(
+        yield hit_in(
             first.scope,
             first.place,
             first.block,
@@ -217,7 +218,7 @@ def only_old(program: Program) -> Iterator[Hit]:
             if presence.old & table.newest
             else ""
         )
-        yield Hit(
+        yield hit_in(
             reference.scope,
             reference.place,
             reference.block,
@@ -243,7 +244,7 @@ def _hit(
     table: Api, reference: Reference, severity: str, confidence: str, rewrites: tuple[Rewrite, ...] = ()
 ) -> Hit:
     """Return the hit on a name that is not there."""
-    return Hit(
+    return hit_in(
         reference.scope,
         reference.place,
         reference.block,
@@ -368,7 +369,7 @@ def deprecated(program: Program) -> Iterator[Hit]:
             continue
         new = found[1]
         same = reference.presence.name in _SIMPLE and table.has_now(new)
-        yield Hit(
+        yield hit_in(
             reference.scope,
             reference.place,
             reference.block,
@@ -400,7 +401,7 @@ def autotune_moved(program: Program) -> Iterator[Hit]:
             or is_doubtful(program, reference)
         ):
             continue
-        yield Hit(
+        yield hit_in(
             reference.scope,
             reference.place,
             reference.block,
@@ -428,7 +429,7 @@ def distribute_moved(program: Program) -> Iterator[Hit]:
             continue
         call = next((call for call in reference.scope.calls if call.func == reference.expr), None)
         plain = call is None or not (call.args or call.keywords)
-        yield Hit(
+        yield hit_in(
             reference.scope,
             reference.place,
             reference.block,
@@ -565,7 +566,7 @@ def _refused_arguments(program: Program, site: Site, name: str) -> Iterator[Hit]
         # A name that no release ever had, beside one that it looks like, is a slip whichever release is meant.
         slip = not mask and item.meant is not None
         value = site.call.keyword(item.argument)
-        yield Hit(
+        yield hit_in(
             site.scope,
             (place_of(value, site.scope) if value is not None else None) or site.call.place,
             site.call.block,

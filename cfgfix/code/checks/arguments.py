@@ -18,7 +18,7 @@ from cfgfix.code.inference.releases import (
     refused_by_three,
 )
 from cfgfix.code.model.expressions import place_of, text
-from cfgfix.code.model.hit import Calls, Hit
+from cfgfix.code.model.hit import Calls, hit_in
 from cfgfix.code.model.nodes import Collection, Expr, Literal, Unary
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.values import Site
@@ -26,6 +26,7 @@ from cfgfix.code.tensorflow.api import Api
 from cfgfix.code.tensorflow.contradictions import contradictions
 from cfgfix.code.tensorflow.objects import Objects, load
 from cfgfix.code.tensorflow.refusals import Refusal
+from cfgfix.rules.hit import Hit
 
 NEEDLES = IMPORTS
 _ABSENT: Any = object()
@@ -70,7 +71,7 @@ def refused_value(program: Program) -> Iterator[Hit]:
         found = list(_refused(program, site, name))
         if found and _is_for_asked_releases(program, site):
             for parameter, expr, refusal in found:
-                yield Hit(
+                yield hit_in(
                     site.scope,
                     place_of(expr, site.scope) or site.call.place,
                     site.call.block,
@@ -114,7 +115,7 @@ def contradicting_constants(program: Program) -> Iterator[Hit]:
                     continue
                 severity = refused[0] or severity
             first = next(key for key in found.at if key in given)
-            yield Hit(
+            yield hit_in(
                 site.scope,
                 place_of(given[first], site.scope) or site.call.place,
                 site.call.block,

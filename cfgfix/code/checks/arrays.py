@@ -10,7 +10,7 @@ from cfgfix.code.inference.eras import asked_for, where_known, written_for_one
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.references import api, bound_twice, rebound
 from cfgfix.code.inference.releases import IMPORTS, of_other_releases
-from cfgfix.code.model.hit import Hit, Rewrite, Step
+from cfgfix.code.model.hit import Rewrite, Step, hit_in
 from cfgfix.code.model.nodes import Attribute, Name
 from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.summary import Scope
@@ -18,6 +18,7 @@ from cfgfix.code.tensorflow.api import Api
 from cfgfix.code.tensorflow.numpy_names import BACK, BUILTINS, CALLS, GONE, LATER
 from cfgfix.code.tensorflow.requirement import Requirement, Version
 from cfgfix.core.records import dataclass
+from cfgfix.rules.hit import Hit
 
 NEEDLES = IMPORTS
 
@@ -109,7 +110,7 @@ def _gone_name(
         for item, where, _ in places
         if new and not hidden and (last not in CALLS)
     )
-    yield Hit(
+    yield hit_in(
         scope,
         expr.place,
         block,

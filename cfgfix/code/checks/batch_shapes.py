@@ -8,10 +8,11 @@ from cfgfix.code.checks.common import COMPILED, in_tests
 from cfgfix.code.checks.pipelines import upstream
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop
 from cfgfix.code.model.expressions import constant, dotted
-from cfgfix.code.model.hit import Hit, Rewrite, Step, at, hit_at
+from cfgfix.code.model.hit import Rewrite, Step, at, hit_at, hit_in
 from cfgfix.code.model.nodes import Call, Collection, Dictionary, Expr, Literal
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.values import Dataset, Element, Items, Site, Value, alternatives
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (
     *COMPILED,
@@ -68,7 +69,7 @@ def variable_shapes(program: Program) -> Iterator[Hit]:
                 )
             else:
                 rewrites = (Rewrite("keyword", made.scope, made.call.place, "True", "reduce_retracing"),)
-            yield Hit(
+            yield hit_in(
                 made.scope,
                 made.call.name_place if made.call.number >= 0 else made.call.place,
                 made.call.block,

@@ -12,7 +12,7 @@ from cfgfix.code.inference.references import api, bound_twice, keras_is_two, pub
 from cfgfix.code.inference.releases import IMPORTS, as_written, keras_of_release, with_other_releases
 from cfgfix.code.model.expressions import dotted, place_of, text
 from cfgfix.code.model.hit import Calls as Entered
-from cfgfix.code.model.hit import Hit, Rewrite
+from cfgfix.code.model.hit import Rewrite, hit_in
 from cfgfix.code.model.nodes import Attribute, Expr, Name, Starred
 from cfgfix.code.model.program import Program, fold, once
 from cfgfix.code.model.summary import Scope
@@ -20,6 +20,7 @@ from cfgfix.code.model.values import External, Made, Site, alternatives
 from cfgfix.code.tensorflow.calls import Calls, Parameters, load
 from cfgfix.core.records import dataclass
 from cfgfix.core.suggest import only_match
+from cfgfix.rules.hit import Hit
 
 NEEDLES = IMPORTS
 
@@ -71,7 +72,7 @@ def misfit(program: Program) -> Iterator[Hit]:
             continue
         if bound_twice(site.scope, head(site.call.func)) or _other_than_a_module(site):
             continue
-        yield Hit(
+        yield hit_in(
             site.scope,
             (place_of(found.at, site.scope) if found.at is not None else None) or site.call.name_place,
             site.call.block,
@@ -220,7 +221,7 @@ def entered_class(program: Program) -> Iterator[Hit]:
                     place = place_of(expr, scope)
                     if shown is None or place is None or written_for_one(program, scope):
                         continue
-                    yield Hit(
+                    yield hit_in(
                         scope,
                         place,
                         event.block,
@@ -291,7 +292,7 @@ def misspelt_member(program: Program) -> Iterator[Hit]:
             continue
         if expects_absence(site.scope, site.call.block, site.call.place):
             continue
-        yield Hit(
+        yield hit_in(
             site.scope,
             site.call.name_place,
             site.call.block,

@@ -13,7 +13,7 @@ from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, hot_paths, inside
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import alike, constant, dotted, is_name, place_of, text, walk
-from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.hit import Rewrite, at, hit_at
 from cfgfix.code.model.nodes import (
     Attribute,
     Binary,
@@ -31,6 +31,7 @@ from cfgfix.code.model.nodes import (
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Function, Site
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (*COMPILED, *IMPORTS)
 

@@ -13,11 +13,12 @@ from cfgfix.code.checks.supply import generator_of
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import constant, text
-from cfgfix.code.model.hit import Hit, Step, at, hit_at, steps_to
+from cfgfix.code.model.hit import Step, at, hit_at, hit_in, place_in_code, steps_to
 from cfgfix.code.model.nodes import Attribute, Literal, Name
 from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Instance, Site, alternatives
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (
     b"from_generator(",
@@ -61,7 +62,8 @@ def in_python(program: Program) -> Iterator[Hit]:
     """Find pictures or sounds that one Python thread decodes for each sample."""
     seen: set[tuple[int, int]] = set()
     for hit in (*_in_generators(program), *_in_sequences(program), *_in_step_loops(program)):
-        key = (id(hit.scope), hit.place[0])
+        at = place_in_code(hit)
+        key = (id(at.scope), at.place[0])
         if key not in seen:
             seen.add(key)
             yield hit
@@ -217,7 +219,7 @@ def _in_step_loops(program: Program) -> Iterator[Hit]:
             found = next((train for number in loops for train in _training_in(program, scope, number)), None)
             if found is None or _has_workers(scope.module):
                 continue
-            yield Hit(
+            yield hit_in(
                 site.scope,
                 site.call.name_place,
                 site.call.block,

@@ -25,7 +25,7 @@ from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import innermost_loop
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, dotted, is_name, text, walk
-from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.hit import Rewrite, at, hit_at, hit_in
 from cfgfix.code.model.nodes import (
     Attribute,
     Boolean,
@@ -40,6 +40,7 @@ from cfgfix.code.model.nodes import (
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Made, Site, alternatives
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (
     b"tf.config",
@@ -240,7 +241,7 @@ def untested_first(program: Program) -> Iterator[Hit]:
                 if _asked_before(scope, event.place, part.base):
                     continue
                 seen.add(shown)
-                yield Hit(
+                yield hit_in(
                     scope,
                     part.place,
                     event.block,

@@ -11,11 +11,12 @@ from cfgfix.code.inference.environment import environment_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, is_name, place_of, text
-from cfgfix.code.model.hit import Hit, Rewrite, hit_at
+from cfgfix.code.model.hit import Rewrite, hit_at
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Expr, Name, Subscript
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Constant, Site
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (
     b"tf.config",

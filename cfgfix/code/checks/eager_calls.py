@@ -15,11 +15,12 @@ from cfgfix.code.inference.flow.symbolic import holds_symbolic
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, is_name, text, walk
-from cfgfix.code.model.hit import Hit, at, hit_at
+from cfgfix.code.model.hit import at, hit_at
 from cfgfix.code.model.nodes import Attribute, Call, Name, Subscript
 from cfgfix.code.model.program import Program, is_keras_part
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"keras", *IMPORTS)
 _MAKES = ("keras.layers.", "keras.Input", "keras.Model", "keras.Sequential", "tensorflow.GradientTape")

@@ -32,11 +32,12 @@ from cfgfix.code.inference.hot_paths import (
 )
 from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import constant, dotted, is_name, text, walk
-from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.hit import Rewrite, at, hit_at
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Name, Subscript
 from cfgfix.code.model.program import Program, is_keras_model, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Function, Instance, Made, Site, alternatives
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (
     *COMPILED,

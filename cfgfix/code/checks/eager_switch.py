@@ -12,10 +12,11 @@ from cfgfix.code.checks.models import trains
 from cfgfix.code.inference.environment import other_backend
 from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import is_true, text
-from cfgfix.code.model.hit import Hit, Rewrite, hit_at
+from cfgfix.code.model.hit import Rewrite, hit_at
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (
     *COMPILED,

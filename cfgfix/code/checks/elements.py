@@ -20,11 +20,12 @@ from cfgfix.code.checks.pipelines import (
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_none, text
-from cfgfix.code.model.hit import Hit, Step, at, hit_at
+from cfgfix.code.model.hit import Step, at, hit_at, hit_in
 from cfgfix.code.model.nodes import Binary, Call, Collection, Expr, Name, Subscript
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Dataset, Site, first_dataset
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b".batch(", b".map(", b"from_tensors(", b"Dataset", b"dataset_from_directory", b"tfds.load")
 
@@ -443,7 +444,7 @@ def kept_as_list(program: Program) -> Iterator[Hit]:
             continue
         seen.add((id(scope), block))
         call, stacked = found
-        yield Hit(
+        yield hit_in(
             scope,
             call.name_place,
             call.block,

@@ -15,12 +15,13 @@ from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, text
-from cfgfix.code.model.hit import Hit, Rewrite, at
+from cfgfix.code.model.hit import Rewrite, at, hit_in
 from cfgfix.code.model.nodes import Boolean, Call, Subscript
 from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Site
 from cfgfix.code.tensorflow.requirement import LATER_MINORS
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (
     b"environ",
@@ -56,7 +57,7 @@ def environment_late(program: Program) -> Iterator[Hit]:
                     where is module.scope and other == name and earlier.place[0] < line
                     for where, other, _, earlier, _ in environment_of(program, module)
                 ):
-                    yield Hit(
+                    yield hit_in(
                         scope,
                         place,
                         event.block,
@@ -86,7 +87,7 @@ def environment_late(program: Program) -> Iterator[Hit]:
                     and not written_for_one(program, scope)
                     and not _there_are_none(first, event)
                 ):
-                    yield Hit(
+                    yield hit_in(
                         scope,
                         place,
                         event.block,
@@ -252,4 +253,4 @@ def thread_count(program: Program) -> Iterator[Hit]:
             number = constant(value)
             many = isinstance(number, str) and number.isdigit() and int(number) > 4
             if many or "cpu_count" in shown:
-                yield Hit(scope, place, event.block, {"value": shown})
+                yield hit_in(scope, place, event.block, {"value": shown})

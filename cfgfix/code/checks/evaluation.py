@@ -10,7 +10,7 @@ from cfgfix.code.checks.models import model_calls
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import dotted, text, walk
-from cfgfix.code.model.hit import Hit, Step, at, hit_at
+from cfgfix.code.model.hit import Step, at, hit_at, hit_in
 from cfgfix.code.model.nodes import (
     Attribute,
     Binary,
@@ -25,6 +25,7 @@ from cfgfix.code.model.nodes import (
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope, bind
 from cfgfix.code.model.values import Made, Site, alternatives
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b".metrics.", b"metrics", b".evaluate(", b"validation_data", b"test", b"val")
 
@@ -316,7 +317,7 @@ def _made_from_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterator
         ]
         if not (before and swapped) and not (beside and not _used_behind(scope, set(beside), event)):
             continue
-        yield Hit(
+        yield hit_in(
             scope,
             event.place,
             event.block,
@@ -464,7 +465,7 @@ def _mixed_pairs(scope: Scope) -> Iterator[Hit]:
             if not set(_words_of_name(one)).isdisjoint(_EXAMPLES) and not set(_words_of_name(two)).isdisjoint(
                 _LABELS
             ):
-                yield Hit(
+                yield hit_in(
                     scope,
                     call.name_place,
                     call.block,
@@ -526,7 +527,7 @@ def _steps_over_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterato
             continue
         if _passes(scope, beside, event):
             continue
-        yield Hit(
+        yield hit_in(
             scope,
             step.name_place,
             step.block,

@@ -9,11 +9,12 @@ from cfgfix.code.checks.guarded_calls import may_run_together
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import constant, dotted, is_name, walk
-from cfgfix.code.model.hit import Hit, Step, at
+from cfgfix.code.model.hit import Step, at, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Name, Subscript
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Made, Site, alternatives
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b".fit(", b"_batch_end", b"_batch_begin")
 
@@ -46,7 +47,7 @@ def rate_set_twice(program: Program) -> Iterator[Hit]:
             continue
         seen.add((id(scope), callback.call.number))
         schedule = schedules[0]
-        yield Hit(
+        yield hit_in(
             scope,
             callback.call.name_place,
             callback.call.block,
@@ -133,7 +134,7 @@ def trainable_since(program: Program) -> Iterator[Hit]:
             if first is None or _may_compile(program, scope, first, later):
                 continue
             seen.add((id(scope), model))
-            yield Hit(
+            yield hit_in(
                 scope,
                 event.place,
                 event.block,
@@ -317,7 +318,7 @@ def compiled_in_loop(program: Program) -> Iterator[Hit]:
         )
         if fit is None or _changes_what_learns(scope, loop):
             continue
-        yield Hit(
+        yield hit_in(
             scope,
             call.name_place,
             call.block,
@@ -362,7 +363,7 @@ def run_in_batch_hook(program: Program) -> Iterator[Hit]:
                     and call.block == 0
                     and dotted(call.receiver) == f"{scope.params[0].name}.model"
                 ):
-                    yield Hit(
+                    yield hit_in(
                         scope,
                         call.name_place,
                         call.block,

@@ -8,7 +8,7 @@ from cfgfix.code.checks.common import in_tests
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import alike, dotted, is_name, place_of, text, walk
-from cfgfix.code.model.hit import Hit, Rewrite, Step, at
+from cfgfix.code.model.hit import Rewrite, Step, at, hit_in
 from cfgfix.code.model.nodes import (
     Attribute,
     Binary,
@@ -24,6 +24,7 @@ from cfgfix.code.model.nodes import (
 from cfgfix.code.model.program import Program, fold
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import External, Made, Site, Value, alternatives
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"GradientTape", b"apply_gradients", b".where(")
 
@@ -65,7 +66,7 @@ def reversed_pairs(program: Program) -> Iterator[Hit]:
                 made, first, second = pairs
                 if not _is_variables(scope, first) or not _is_gradients(scope, second):
                     continue
-                yield Hit(
+                yield hit_in(
                     scope,
                     made.name_place,
                     call.block,
@@ -126,7 +127,7 @@ def unwatched(program: Program) -> Iterator[Hit]:
             if not isinstance(source, Name) or not _plain_tensor(program, scope, source, asked.body):
                 continue
             place = place_of(source, scope)
-            yield Hit(
+            yield hit_in(
                 scope,
                 place or call.name_place,
                 call.block,
@@ -226,7 +227,7 @@ def cut_off(program: Program) -> Iterator[Hit]:
         if found is None:
             continue
         call, shown = found
-        yield Hit(
+        yield hit_in(
             scope,
             call.name_place,
             call.block,
@@ -305,7 +306,7 @@ def asked_twice(program: Program) -> Iterator[Hit]:
                 first.body, item.call, first.call
             ):
                 continue
-            yield Hit(
+            yield hit_in(
                 scope,
                 item.call.name_place,
                 item.call.block,
@@ -346,7 +347,7 @@ def log_of_the_other_branch(program: Program) -> Iterator[Hit]:
         for branch in call.args[1:3]:
             log = _log_of(program, scope, branch, tested)
             if log is not None:
-                yield Hit(
+                yield hit_in(
                     scope,
                     log.name_place,
                     log.block,

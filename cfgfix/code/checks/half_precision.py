@@ -9,12 +9,13 @@ from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.numerics import policies_named
 from cfgfix.code.inference.entry_points import never_run, reached_from
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text
-from cfgfix.code.model.hit import Hit, at
+from cfgfix.code.model.hit import at, hit_in
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Expr, Literal, Name, Subscript, Unary
 from cfgfix.code.model.program import Program, fold, is_keras_part
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import ClassValue, Function, Site
 from cfgfix.core.records import dataclass
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"mixed_float16", b"mixed_bfloat16")
 
@@ -307,7 +308,7 @@ def single_meets_half(program: Program) -> Iterator[Hit]:
             types = _Types(program, owner)
             types.run(method)
             for clash in types.clashes[:1]:
-                yield Hit(
+                yield hit_in(
                     clash.scope,
                     clash.place,
                     clash.block,

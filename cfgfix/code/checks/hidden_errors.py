@@ -20,11 +20,12 @@ from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import constant, dotted, text, walk
-from cfgfix.code.model.hit import Hit, hit_at
+from cfgfix.code.model.hit import hit_at
 from cfgfix.code.model.nodes import Collection, Subscript
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Site
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (
     b"tf.config",

@@ -8,11 +8,12 @@ from cfgfix.code.checks.common import COMPILED, few_turns, in_tests
 from cfgfix.code.checks.step_loops import loops_over_data, outermost_name
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.code.model.expressions import is_name
-from cfgfix.code.model.hit import Hit, Step
+from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.nodes import Call, Collection, Name
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (
     *COMPILED,
@@ -51,7 +52,7 @@ def host_reads(program: Program) -> Iterator[Hit]:
                 reads.append(call)
         if len(reads) >= 2:
             first = reads[0]
-            yield Hit(
+            yield hit_in(
                 scope,
                 first.name_place,
                 first.block,
@@ -92,7 +93,7 @@ def _reads_beside_tape(program: Program, done: set[tuple[int, int]]) -> Iterator
             )
         ]
         if len(reads) >= 2:
-            yield Hit(
+            yield hit_in(
                 scope,
                 reads[0].name_place,
                 reads[0].block,

@@ -9,11 +9,12 @@ from cfgfix.code.checks.common import in_tests, short
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, dotted, place_of, text
-from cfgfix.code.model.hit import Hit, at, hit_at
+from cfgfix.code.model.hit import at, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Expr, Literal, Name, Subscript
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Made, Site, alternatives
+from cfgfix.rules.hit import Hit
 
 NEEDLES = IMPORTS
 
@@ -103,7 +104,7 @@ def without_partner(program: Program) -> Iterator[Hit]:
             other = site.call.argument(position, partner)
             if other is not None and not (isinstance(other, Literal) and constant(other) in (None, False)):
                 continue
-            yield Hit(
+            yield hit_in(
                 site.scope,
                 place_of(given, site.scope) or site.call.name_place,
                 site.call.block,
@@ -133,7 +134,7 @@ def epochs_as_steps(program: Program) -> Iterator[Hit]:
             continue
         if not _given_to_optimizer(program, site) or _called_by_hand(program, site):
             continue
-        yield Hit(
+        yield hit_in(
             site.scope,
             place_of(given, site.scope) or site.call.name_place,
             site.call.block,

@@ -20,13 +20,14 @@ from cfgfix.code.inference.releases import (
     refused_by_three,
 )
 from cfgfix.code.model.expressions import constant, dotted, is_name, is_true, place_of, text
-from cfgfix.code.model.hit import Calls, Hit, Rewrite, hit_at
+from cfgfix.code.model.hit import Calls, Rewrite, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Expr, FString, Literal, Name, Subscript, Unary
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.summary_builder import MAX_TEXT
 from cfgfix.code.model.values import Constant, Instance, Made, Site, Value, alternatives
 from cfgfix.core.records import dataclass, replace
+from cfgfix.rules.hit import Hit
 
 NEEDLES = IMPORTS
 _MODELS = frozenset({"keras.Model", "keras.Sequential"})
@@ -430,7 +431,7 @@ def _counted(
             rewrites = (Rewrite("replace", scope, place, str(int(value.value))),)
         elif _rounds(program, value, scope):
             rewrites = (Rewrite("wrap", scope, place, "int"),)
-    yield Hit(
+    yield hit_in(
         scope,
         place,
         site.call.block,
@@ -497,7 +498,7 @@ def _sized(
             if isinstance(plain, float) and plain.is_integer()
             else Rewrite("wrap", scope, place, "int"),
         )
-    yield Hit(
+    yield hit_in(
         scope,
         place,
         site.call.block,
@@ -665,7 +666,7 @@ def _refused(
     severity = refused_by_three(program, site.scope)
     if severity is None or not _surely_keras(program, site):
         return
-    yield Hit(
+    yield hit_in(
         site.scope,
         place_of(value, site.scope) or site.call.name_place,
         site.call.block,

@@ -10,12 +10,13 @@ from cfgfix.code.inference.eras import asked_for, for_others, where_keras_known,
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.references import api, bound_twice, callers_ask, rebound
 from cfgfix.code.inference.releases import failing_imports, keras_of_release, of_other_releases, standalone
-from cfgfix.code.model.hit import Hit, Rewrite
+from cfgfix.code.model.hit import Rewrite, hit_in
 from cfgfix.code.model.nodes import Place
 from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.tensorflow.api import Api
 from cfgfix.core.records import dataclass
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"from keras", b"import keras")
 
@@ -59,7 +60,7 @@ def gone_module(program: Program) -> Iterator[Hit]:
             last = item.source.rpartition(".")[2]
             if item.name.startswith("keras.layers.") and table.has_now(f"tensorflow.keras.layers.{last}"):
                 instead = f"{last} is in keras.layers"
-            yield Hit(
+            yield hit_in(
                 item.scope,
                 item.place,
                 item.block,
@@ -100,7 +101,7 @@ def gone_name(program: Program) -> Iterator[Hit]:
             if names:
                 shown = ", ".join(names[:4])
                 more = f" (nor {shown}{f' and {len(names) - 4} more' if len(names) > 4 else ''}, used in this file as well)"
-            yield Hit(
+            yield hit_in(
                 first.scope,
                 first.place,
                 first.block,
@@ -184,7 +185,7 @@ def elsewhere(program: Program) -> Iterator[Hit]:
                     or bound_twice(scope, head(expr))
                 ):
                     continue
-                yield Hit(
+                yield hit_in(
                     scope,
                     expr.place,
                     block,

@@ -9,11 +9,12 @@ from cfgfix.code.checks.common import in_tests, short
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text, walk
-from cfgfix.code.model.hit import Hit, at
+from cfgfix.code.model.hit import at, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site, alternatives
+from cfgfix.rules.hit import Hit
 
 NEEDLES = IMPORTS
 
@@ -43,7 +44,7 @@ def labels_against_loss(program: Program) -> Iterator[Hit]:
         if loss is None or labels is None or loss == labels[0] or written_for_one(program, fit.scope):
             continue
         given = compiled.call.argument(1, "loss")
-        yield Hit(
+        yield hit_in(
             compiled.scope,
             (place_of(given, compiled.scope) if given is not None else None) or compiled.call.name_place,
             compiled.call.block,
@@ -198,7 +199,7 @@ def zipped_apart(program: Program) -> Iterator[Hit]:
         ):
             continue
         first, second = shuffles
-        yield Hit(
+        yield hit_in(
             site.scope,
             second.name_place,
             second.block,

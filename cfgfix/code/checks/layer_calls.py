@@ -17,7 +17,7 @@ from cfgfix.code.inference.releases import (
     refused_by_three,
 )
 from cfgfix.code.model.expressions import constant, is_name, text, walk
-from cfgfix.code.model.hit import Calls, Hit, Rewrite
+from cfgfix.code.model.hit import Calls, Rewrite, hit_in
 from cfgfix.code.model.nodes import (
     Attribute,
     Call,
@@ -46,6 +46,7 @@ from cfgfix.code.model.values import (
     join,
 )
 from cfgfix.core.records import dataclass
+from cfgfix.rules.hit import Hit
 
 NEEDLES = IMPORTS
 
@@ -350,7 +351,7 @@ def by_position(program: Program) -> Iterator[Hit]:
             return
         rewrites, why = _fix_by_names(callees, site, refused[0])
         given = [text(site.call.args[position], site.scope) for position in refused]
-        yield Hit(
+        yield hit_in(
             site.scope,
             _place(site),
             site.call.block,

@@ -10,11 +10,12 @@ from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.releases import IMPORTS, keras_three, refused_by_three
 from cfgfix.code.model.expressions import constant, is_name
-from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.hit import Rewrite, at, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Lambda, Literal, Name
 from cfgfix.code.model.program import Program, is_keras_part, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import ClassValue, Items, Made, Site, alternatives
+from cfgfix.rules.hit import Hit
 
 NEEDLES = IMPORTS
 
@@ -296,7 +297,7 @@ def not_loadable(program: Program) -> Iterator[Hit]:
             refused = refused_by_three(program, scope)
             if refused is None or not _in_saved_model(program, scope):
                 continue
-            yield Hit(
+            yield hit_in(
                 scope,
                 scope.place,
                 scope.block,

@@ -8,11 +8,12 @@ from cfgfix.code.checks.common import in_tests
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import is_name, walk
-from cfgfix.code.model.hit import Hit, Step, at
+from cfgfix.code.model.hit import Step, at, hit_in
 from cfgfix.code.model.nodes import Binary, Call, Expr, Name, Place, Subscript
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Made, Site, alternatives
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"GradientTape",)
 
@@ -55,7 +56,7 @@ def outside_tape(program: Program) -> Iterator[Hit]:
                 continue
             made = _loss_behind_tape(program, scope, body, target, call)
             if made is not None:
-                yield Hit(
+                yield hit_in(
                     scope,
                     *made,
                     {"tape": name, "line": call.place[0], "opened": body.place[0]},

@@ -18,11 +18,12 @@ from cfgfix.code.inference.releases import (
     refused_by_three,
 )
 from cfgfix.code.model.expressions import dotted, text, walk
-from cfgfix.code.model.hit import Hit, Rewrite, Step, hit_at
+from cfgfix.code.model.hit import Rewrite, Step, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Expr, Place
 from cfgfix.code.model.program import Program, is_keras_model
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import UNKNOWN, External, Instance, Made, Site, Value, alternatives
+from cfgfix.rules.hit import Hit
 
 NEEDLES = IMPORTS
 
@@ -247,7 +248,7 @@ def gone_member(program: Program) -> Iterator[Hit]:
                 related=related,
             )
         else:
-            yield Hit(
+            yield hit_in(
                 use.scope,
                 use.place,
                 use.block,
@@ -286,7 +287,7 @@ def called_property(program: Program) -> Iterator[Hit]:
                 refused = refused_by_three(program, scope)
                 if refused is None:
                     continue
-                yield Hit(
+                yield hit_in(
                     scope,
                     call.name_place,
                     call.block,
@@ -347,7 +348,7 @@ def gone_prediction(program: Program) -> Iterator[Hit]:
                     or written_for_one(program, scope)
                 ):
                     continue
-                yield Hit(
+                yield hit_in(
                     scope,
                     call.name_place,
                     call.block,

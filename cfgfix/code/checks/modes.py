@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.checks.common import in_tests, inside_function
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.model.expressions import dotted, is_name, is_true, text, walk
-from cfgfix.code.model.hit import Hit, Rewrite, at
+from cfgfix.code.model.hit import Rewrite, at, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Literal, Name, Starred
 from cfgfix.code.model.program import Program, is_keras_part
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Function, Instance, Made, Site, alternatives
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"GradientTape",)
 
@@ -56,7 +57,7 @@ def without_training(program: Program) -> Iterator[Hit]:
                 for other in _calls_in_tape(tape)
                 if other is not call and dotted(other.func) == name and _gives_only_inputs(other)
             ]
-            yield Hit(
+            yield hit_in(
                 scope,
                 call.name_place,
                 call.block,

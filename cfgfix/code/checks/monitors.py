@@ -12,11 +12,12 @@ from cfgfix.code.checks.guarded_calls import may_run_together
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.releases import keras_three
 from cfgfix.code.model.expressions import MISSING, constant, place_of
-from cfgfix.code.model.hit import Hit, Rewrite, at
+from cfgfix.code.model.hit import Rewrite, at, hit_in
 from cfgfix.code.model.nodes import Literal
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.values import Constant, External, Function, Items, Made, Site, Value, alternatives
 from cfgfix.core.suggest import closest
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b".fit(", b"callbacks")
 _PLAIN_MODELS = ("keras.Sequential", "keras.Model")
@@ -62,7 +63,7 @@ def unmeasured(program: Program) -> Iterator[Hit]:
             meant = _meant_metric(name, shown)
             # Elsewhere than in the call the text may stand for other things, too.
             in_call = isinstance(written, Literal) and written.value == name
-            yield Hit(
+            yield hit_in(
                 site.scope,
                 place or site.call.name_place,
                 site.call.block,
@@ -296,7 +297,7 @@ def wrong_way(program: Program) -> Iterator[Hit]:
         if site.name.endswith("ModelCheckpoint") and not _only_best(site):
             # It keeps every epoch then.
             continue
-        yield Hit(
+        yield hit_in(
             site.scope,
             place_of(given, site.scope) or site.call.name_place,
             site.call.block,

@@ -10,11 +10,12 @@ from cfgfix.code.inference.entry_points import never_run, reached_from
 from cfgfix.code.inference.hot_paths import GRAPH, Reach, hot_paths, inside
 from cfgfix.code.inference.releases import keras_three
 from cfgfix.code.model.expressions import MISSING, constant, dotted, text, walk
-from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.hit import Rewrite, at, hit_at
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Literal, Name
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Constant, Function, Made, Site, alternatives
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"mixed_", b"jit_compile", b"tf.function", b".function(", b"LossScale", b".compile(")
 

@@ -16,12 +16,13 @@ from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.inference.references import api, callers_ask
 from cfgfix.code.inference.releases import IMPORTS, keras_of_release
 from cfgfix.code.model.expressions import dotted, is_name, walk
-from cfgfix.code.model.hit import Hit, Step, at, hit_at
+from cfgfix.code.model.hit import Step, at, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Expr, Name
 from cfgfix.code.model.program import Program, fold, is_keras_model
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Instance, Made, Site, Value, alternatives
 from cfgfix.code.tensorflow.requirement import LATER_MINORS
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"apply_gradients", b"minimize", b"_resource_apply", b"get_updates", *IMPORTS)
 
@@ -302,7 +303,7 @@ def old_hook(program: Program) -> Iterator[Hit]:
             if callers_ask(program, method) or expects_absence(owner, 0, method.place):
                 continue
             plain = kept.rpartition(".")[2]
-            yield Hit(
+            yield hit_in(
                 owner,
                 method.place,
                 0,

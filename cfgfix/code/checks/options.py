@@ -11,11 +11,13 @@ from cfgfix.code.inference.guards import expects_absence, statement_of
 from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import IMPORTS, of_other_releases
 from cfgfix.code.model.expressions import constant, dotted, place_of, text
-from cfgfix.code.model.hit import Hit, Rewrite, hit_at
+from cfgfix.code.model.hit import Rewrite, hit_at, hit_in, place_in_code
 from cfgfix.code.model.nodes import Attribute, Dictionary, Expr, Literal, Name
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.tensorflow.api import Api
+from cfgfix.core.records import replace
+from cfgfix.rules.hit import Hit
 
 NEEDLES = IMPORTS
 
@@ -135,18 +137,13 @@ def removed_option_in_try(program: Program) -> Iterator[Hit]:
             continue
         hit = _option_hit(table, scope, event, target, path, mask)
         shown = f"the {len(later)} statement{'s' if len(later) > 1 else ''} after it"
-        yield Hit(
-            hit.scope,
-            hit.place,
-            hit.block,
-            {
-                **hit.values,
-                "skipped": f"{shown} in the block never run{'s' if len(later) == 1 else ''}",
-            },
+        skipped = f"{shown} in the block never run{'s' if len(later) == 1 else ''}"
+        yield replace(
+            hit,
+            values={**hit.values, "skipped": skipped},
             severity="error",
-            rewrites=hit.rewrites,
+            confidence=None,
             safety="unsafe",
-            title=hit.title,
         )
 
 
@@ -163,7 +160,7 @@ def _option_hit(table: Api, scope: Scope, event: Event, target: Attribute, path:
         title = f"Write {new}"
     else:
         rewrites = (Rewrite("drop-statement", scope, event.place),)
-    return Hit(
+    return hit_in(
         scope,
         target.place,
         event.block,
@@ -214,7 +211,7 @@ def _aliases(program: Program, old: str, new: str) -> Iterator[Hit]:
         inner = target
         while inner.attribute != old and isinstance(inner.base, Attribute):
             inner = inner.base
-        yield Hit(
+        yield hit_in(
             scope,
             inner.place,
             event.block,
@@ -268,7 +265,7 @@ def _grappler(program: Program) -> Iterator[tuple[Hit, str, bool]]:
                 elif place is not None:
                     rewrites = (Rewrite("drop-item", site.scope, place, name=key.value),)
                 yield (
-                    Hit(site.scope, key.place, site.call.block, {"key": key.value}, rewrites=rewrites),
+                    hit_in(site.scope, key.place, site.call.block, {"key": key.value}, rewrites=rewrites),
                     key.value,
                     on,
                 )
@@ -288,27 +285,22 @@ def risky_optimizer_option(program: Program) -> Iterator[Hit]:
     """Find keys that change what the program computes or checks."""
     for hit, key, on in _grappler(program):
         if on and key == "debug_stripper":
-            yield Hit(
-                hit.scope,
-                hit.place,
-                hit.block,
-                {"key": key, "what": "removes the assertions and prints of the graph"},
-                rewrites=hit.rewrites,
-            )
+            yield replace(hit, values={"key": key, "what": "removes the assertions and prints of the graph"})
         elif on and key == "auto_mixed_precision" and not _scales(program) and not _policy_beside(hit):
-            yield Hit(
-                hit.scope,
-                hit.place,
-                hit.block,
-                {"key": key, "what": "computes in float16 and scales no loss, so small gradients become 0"},
-                rewrites=hit.rewrites,
+            yield replace(
+                hit,
+                values={
+                    "key": key,
+                    "what": "computes in float16 and scales no loss, so small gradients become 0",
+                },
             )
 
 
 def _policy_beside(hit: Hit) -> bool:
     """Tell whether the same branch sets a policy in half precision: Keras then scales the loss of what it compiles."""
-    scope = hit.scope
-    around = set(scope.block_numbers(hit.block))
+    at = place_in_code(hit)
+    scope = at.scope
+    around = set(scope.block_numbers(at.block))
     for call in scope.calls:
         name = call.method or (call.func.name if isinstance(call.func, Name) else "")
         if (

@@ -16,11 +16,12 @@ from cfgfix.code.inference.eras import ends_before
 from cfgfix.code.inference.guards import statement_of, unnegated
 from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import constant, text, walk
-from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.hit import Rewrite, at, hit_at
 from cfgfix.code.model.nodes import Attribute, Call, Compare, Name
 from cfgfix.code.model.program import Module, Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Constant, Dataset, Site
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"prefetch", b".shuffle(", b".cache(", b".shard(", b".repeat(", b".take(", b".skip(")
 

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from cfgfix.code.checks.common import in_tests
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, is_name
-from cfgfix.code.model.hit import Hit, Step
+from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Name
 from cfgfix.code.model.program import Program, fold, is_keras_part
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import ClassValue, Function
 from cfgfix.core.records import dataclass
+from cfgfix.rules.hit import Hit
 
 NEEDLES = IMPORTS
 
@@ -68,7 +69,7 @@ def arguments_not_taken(program: Program) -> Iterator[Hit]:
                 if callee is None or problem is None:
                     continue
                 defined = callee.scope
-                yield Hit(
+                yield hit_in(
                     scope,
                     call.name_place,
                     call.block,

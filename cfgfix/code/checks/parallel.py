@@ -28,7 +28,7 @@ from cfgfix.code.inference.flow.datasets import DATASET
 from cfgfix.code.inference.hot_paths import GRAPH, PY_FUNCTIONS, Reach, hot_paths
 from cfgfix.code.inference.references import api
 from cfgfix.code.model.expressions import constant, dotted, place_of, text, walk
-from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.hit import Rewrite, at, hit_at, hit_in
 from cfgfix.code.model.nodes import (
     Attribute,
     Binary,
@@ -44,6 +44,7 @@ from cfgfix.code.model.nodes import (
 from cfgfix.code.model.program import Module, Program, fold
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Dataset, External, Site, Value, alternatives, first_dataset
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"AUTOTUNE", b".map(", b".interleave(", b".prefetch(", b"deterministic")
 
@@ -105,7 +106,7 @@ def _arithmetic(program: Program) -> Iterator[Hit]:
                     )
                     if found is not None:
                         place, value = found
-                        yield Hit(scope, place, event.block, {"expr": text(part, scope), "value": value})
+                        yield hit_in(scope, place, event.block, {"expr": text(part, scope), "value": value})
 
 
 _OPERATIONS = (Binary, Compare, Boolean)

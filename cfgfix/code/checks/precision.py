@@ -14,10 +14,11 @@ from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import keras_three
 from cfgfix.code.model.expressions import dotted, is_name, text
-from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.hit import Rewrite, at, hit_at
 from cfgfix.code.model.nodes import Name
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.values import Constant, Made, Site, alternatives
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (
     *COMPILED,

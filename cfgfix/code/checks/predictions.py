@@ -13,11 +13,12 @@ from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import IMPORTS, is_tf_keras
 from cfgfix.code.model.expressions import alike, constant, dotted, is_name, text, walk
-from cfgfix.code.model.hit import Hit, at, hit_at
+from cfgfix.code.model.hit import at, hit_at
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Expr, Literal, Name, Slice, Subscript
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope, bind
 from cfgfix.code.model.values import Element, Site, alternatives
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b".predict(", *IMPORTS)
 """What calls a function that predicts may be any file."""

@@ -26,11 +26,12 @@ from cfgfix.code.inference.hot_paths import ELEMENT, PY_FUNCTIONS, Reach, hot_pa
 from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import IMPORTS, keras_three
 from cfgfix.code.model.expressions import children, constant, dotted, text, walk
-from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at, steps_to
+from cfgfix.code.model.hit import Rewrite, at, hit_at, steps_to
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Literal, Name, Subscript, Yield
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Dataset, Site, alternatives, functions_of
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"numpy_function", b"py_function", b"py_func", b"from_generator", *PIPELINE, *IMPORTS)
 """Who calls what makes a dataset decides, too."""

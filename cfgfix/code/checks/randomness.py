@@ -9,10 +9,11 @@ from cfgfix.code.checks.models import kept_eager, switched_eager
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, Reach, hot_paths
 from cfgfix.code.model.expressions import MISSING, alike, constant, is_name, text, walk
-from cfgfix.code.model.hit import Hit, hit_at
+from cfgfix.code.model.hit import hit_at
 from cfgfix.code.model.nodes import Attribute, Call, Literal, Name
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.values import Site
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"random", *PIPELINE, *COMPILED, b"run_functions_eagerly")
 

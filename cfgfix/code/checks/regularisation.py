@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.checks.common import in_tests
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.model.expressions import dotted, is_none
-from cfgfix.code.model.hit import Hit, Step, at, hit_at
+from cfgfix.code.model.hit import Step, at, hit_at
 from cfgfix.code.model.nodes import Call, Literal
 from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Instance, Made, Site, Value, alternatives
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"GradientTape", b"_regularizer")
 

@@ -10,12 +10,13 @@ from cfgfix.code.checks.guarded_calls import may_run_together
 from cfgfix.code.checks.models import model_calls
 from cfgfix.code.checks.pipelines import upstream
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, walk
-from cfgfix.code.model.hit import Hit, Step, at
+from cfgfix.code.model.hit import Step, at, hit_in
 from cfgfix.code.model.nodes import Binary, Call, Collection, Expr, Lambda, Literal, Name
 from cfgfix.code.model.program import Program, fold
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Constant, Dataset, Function, Made, Site, Value, alternatives
 from cfgfix.core.records import dataclass
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"EfficientNet", b"MobileNetV3", b"ConvNeXt", b"Rescaling", b"preprocess_input")
 
@@ -76,7 +77,7 @@ def rescaled_twice(program: Program) -> Iterator[Hit]:
         if key in seen or not may_run_together([fit, first]):
             continue
         seen.add(key)
-        yield Hit(
+        yield hit_in(
             division.scope,
             division.place,
             division.block,
@@ -351,7 +352,7 @@ def _prepared_twice(program: Program, seen: set[tuple[int, tuple[int, int, int, 
         if not _prepares(name) or scale is None or scale > _LARGEST_SCALE or place is None:
             continue
         if (id(site.scope), place) not in seen:
-            yield Hit(
+            yield hit_in(
                 site.scope,
                 place,
                 site.call.block,
@@ -367,7 +368,7 @@ def _prepared_twice(program: Program, seen: set[tuple[int, tuple[int, int, int, 
                 name = fold(program.static_name(call.func, scope) or "")
                 found = _quotient(call.args[0], scope) if _prepares(name) else None
                 if found is not None and (id(scope), found) not in seen:
-                    yield Hit(
+                    yield hit_in(
                         scope,
                         found,
                         call.block,

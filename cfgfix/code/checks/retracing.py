@@ -12,11 +12,12 @@ from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import is_name, place_of, walk
-from cfgfix.code.model.hit import Hit, Step
+from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Name, Place
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Instance, Site, alternatives
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (*COMPILED, *IMPORTS)
 """What runs begin with decides, too: it may turn compiling off."""
@@ -111,7 +112,7 @@ def _in_called(
             if loop is not None and not few_turns(program, caller.scope, loop, 3):
                 if _traced_for_its_graph(scope, 0):
                     return
-                yield Hit(
+                yield hit_in(
                     scope,
                     place,
                     event.block if event is not None else 0,
@@ -191,7 +192,7 @@ def _in_loop(
     if _traced_for_its_graph(scope, loop):
         # Each is made to be traced once, for its graph.
         return
-    yield Hit(
+    yield hit_in(
         scope,
         place,
         block,
@@ -234,7 +235,7 @@ def of_new_object(program: Program) -> Iterator[Hit]:
         ):
             continue
         seen.add((id(scope), made.number))
-        yield Hit(
+        yield hit_in(
             scope,
             made.name_place,
             made.block,

@@ -9,11 +9,12 @@ from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.releases import refused_by_three
 from cfgfix.code.model.expressions import text
-from cfgfix.code.model.hit import Hit, Step, hit_at
+from cfgfix.code.model.hit import Step, hit_at
 from cfgfix.code.model.nodes import Call, Name
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Constant, Made, alternatives
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"Strategy", b".scope()")
 

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from cfgfix.code.checks.common import few_turns, in_tests, short
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.model.expressions import walk
-from cfgfix.code.model.hit import Hit, at, hit_at
+from cfgfix.code.model.hit import at, hit_at
 from cfgfix.code.model.nodes import Call, Expr, Name
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"Session(",)
 

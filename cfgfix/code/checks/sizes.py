@@ -12,7 +12,7 @@ from cfgfix.code.checks.moves import ELSEWHERE, autotune, move
 from cfgfix.code.checks.order import DECODES, kind, named_for_evaluation
 from cfgfix.code.checks.pipelines import downstream, upstream
 from cfgfix.code.inference.hot_paths import GRAPH, hot_paths
-from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.hit import Rewrite, at, hit_at
 from cfgfix.code.model.nodes import Literal
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.values import (
@@ -26,6 +26,7 @@ from cfgfix.code.model.values import (
     Value,
     alternatives,
 )
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b".map(", b"padded_batch", b".batch(", b"from_tensor_slices", b"from_tensors", b".cache(")
 

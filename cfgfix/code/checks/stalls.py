@@ -10,11 +10,12 @@ from cfgfix.code.checks.step_loops import applies_gradients, loops_over_data
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.hot_paths import hot_paths, innermost_loop, inside
 from cfgfix.code.model.expressions import text
-from cfgfix.code.model.hit import Hit, Step, at, hit_at
+from cfgfix.code.model.hit import Step, at, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Binary, Boolean, Call, Compare, Expr, Name, Unary
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (
     *COMPILED,
@@ -220,7 +221,7 @@ def copied_weights(program: Program) -> Iterator[Hit]:
                 if step is None or step.method == "fit":
                     # A fit trains for long; a copy beside it is small.
                     continue
-                yield Hit(
+                yield hit_in(
                     scope,
                     call.name_place,
                     call.block,

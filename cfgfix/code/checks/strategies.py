@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from cfgfix.code.checks.common import in_tests
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import text
-from cfgfix.code.model.hit import Hit, at, hit_at
+from cfgfix.code.model.hit import at, hit_at
 from cfgfix.code.model.program import Program, is_keras_model
 from cfgfix.code.model.values import ClassValue, Instance, Made, Site, alternatives
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (
     b"Strategy(",

@@ -12,7 +12,7 @@ from cfgfix.code.inference.branches import excluded, is_forced_by_call
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, is_none, text, walk
-from cfgfix.code.model.hit import Hit, Step, at, hit_at
+from cfgfix.code.model.hit import Step, at, hit_at, hit_in
 from cfgfix.code.model.nodes import (
     Attribute,
     Binary,
@@ -30,6 +30,7 @@ from cfgfix.code.model.nodes import (
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Dataset, Site, first_dataset
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b".fit(", b".evaluate(", b".predict(", b".repeat(", b"fit_generator(")
 
@@ -348,7 +349,7 @@ def _gone_over(program: Program) -> Iterator[Hit]:
         where = at(made.site, label="without end")
         shown = text(loop.value, scope)
         start = loop.place
-        yield Hit(
+        yield hit_in(
             scope,
             (start[0], start[1], start[0], start[1] + 3),
             loop.block,

@@ -11,10 +11,11 @@ from cfgfix.code.inference.flow.symbolic import holds_symbolic
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import IMPORTS, keras_three, of_other_releases, refused_by_three
-from cfgfix.code.model.hit import Hit, at, hit_at
+from cfgfix.code.model.hit import at, hit_at
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Many, Site
+from cfgfix.rules.hit import Hit
 
 NEEDLES = IMPORTS
 

@@ -8,11 +8,12 @@ from typing import Any
 
 from cfgfix.code.inference.hot_paths import PYTHON, hot_paths, inside
 from cfgfix.code.model.expressions import text
-from cfgfix.code.model.hit import Hit, at
+from cfgfix.code.model.hit import at, hit_in
 from cfgfix.code.model.nodes import Call
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import alternatives
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"Lock(",)
 
@@ -71,7 +72,7 @@ def work_under_lock(program: Program) -> Iterator[Hit]:
                     continue
                 call, shown = slow
                 for pool, way in ways:
-                    yield Hit(
+                    yield hit_in(
                         scope,
                         call.name_place,
                         call.block,

@@ -11,10 +11,11 @@ from cfgfix.code.checks.compiled_scopes import compiled_for_sure, compiled_reach
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, is_name, text, walk
-from cfgfix.code.model.hit import Hit, Step, hit_at
+from cfgfix.code.model.hit import Step, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name, Place
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (*COMPILED, *IMPORTS)
 """What runs begin with decides, too: it may turn compiling off."""
@@ -37,7 +38,7 @@ def mutated(program: Program) -> Iterator[Hit]:
                 and not eager_guard(scope, call.block)
                 and _is_list(program, scope, target)
             ):
-                yield Hit(
+                yield hit_in(
                     scope,
                     call.name_place,
                     call.block,
@@ -56,7 +57,7 @@ def mutated(program: Program) -> Iterator[Hit]:
                 and isinstance(event.value, Literal)
                 and _is_number(program, scope, target)
             ):
-                yield Hit(
+                yield hit_in(
                     scope,
                     event.place,
                     event.block,
@@ -177,7 +178,7 @@ def captured(program: Program) -> Iterator[Hit]:
                     if where is None:
                         continue
                     seen.add((id(owner), part.attribute))
-                    yield Hit(
+                    yield hit_in(
                         scope,
                         part.place,
                         event.block,

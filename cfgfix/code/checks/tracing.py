@@ -22,7 +22,7 @@ from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PY_FUNCTIONS, Reach,
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.inference.traced_tensors import TracedTensors
 from cfgfix.code.model.expressions import dotted, is_name, text, walk
-from cfgfix.code.model.hit import Hit, Rewrite, Step, hit_at
+from cfgfix.code.model.hit import Rewrite, Step, hit_at, hit_in
 from cfgfix.code.model.nodes import (
     Attribute,
     Binary,
@@ -37,6 +37,7 @@ from cfgfix.code.model.nodes import (
 from cfgfix.code.model.program import Program, is_keras_model, is_keras_part, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Items, Many, Site, alternatives, functions_of
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (*COMPILED, *IMPORTS)
 """What runs begin with decides, too: it may turn compiling off."""
@@ -61,7 +62,7 @@ def numpy_method(program: Program) -> Iterator[Hit]:
             if call.receiver is None or not _tensor_like(program, scope, call.receiver, reach):
                 continue
             step = Step(scope, call.name_place, call.block, "")
-            yield Hit(
+            yield hit_in(
                 scope,
                 step.place,
                 call.block,
@@ -139,7 +140,7 @@ def array_method(program: Program) -> Iterator[Hit]:
             if _guarded_type(scope, call.block, call.place) or ready_inline(scope, call.place):
                 continue
             seen.add(key)
-            yield Hit(
+            yield hit_in(
                 scope,
                 call.name_place,
                 call.block,
@@ -394,7 +395,7 @@ def unrolled(program: Program) -> Iterator[Hit]:
             ):
                 around = _turns_around(scope, event.block)
                 total = bound.value * around
-                yield Hit(
+                yield hit_in(
                     scope,
                     call.place,
                     event.block,
@@ -534,7 +535,7 @@ def array_call(program: Program) -> Iterator[Hit]:
             ):
                 continue
             seen.add(key)
-            yield Hit(
+            yield hit_in(
                 here,
                 call.name_place,
                 call.block,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.code.inference.entry_points import for_another_python, imports_of
-from cfgfix.code.model.hit import Hit, Step
+from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.summary import NOT_PARSED, Event, Scope
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"tensorflow", b"keras")
 
@@ -33,7 +34,7 @@ def check(program: Program) -> Iterator[Hit]:
             severity = "warning"
             if event is not None:
                 related = (Step(importer, event.place, event.block, "imports it, and fails here"),)
-        yield Hit(
+        yield hit_in(
             scope,
             (line, 0, line, 0),
             0,

@@ -26,7 +26,7 @@ from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.code.inference.references import api
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, is_true, text
-from cfgfix.code.model.hit import Hit, Rewrite, at, hit_at
+from cfgfix.code.model.hit import Rewrite, at, hit_at
 from cfgfix.code.model.nodes import (
     Attribute,
     Call,
@@ -41,6 +41,7 @@ from cfgfix.code.model.nodes import (
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Constant, Dataset, Made, Site, alternatives, first_dataset
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (
     b"Dataset",

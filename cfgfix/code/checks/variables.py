@@ -13,11 +13,12 @@ from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.references import api, bound_twice
 from cfgfix.code.inference.releases import keras_three, of_other_releases, refused_by_three
 from cfgfix.code.model.expressions import MISSING, constant, is_name, is_true, text, walk
-from cfgfix.code.model.hit import Hit, Rewrite, hit_at
+from cfgfix.code.model.hit import Rewrite, hit_at
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Comprehension, Expr, Name
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"Variable",)
 

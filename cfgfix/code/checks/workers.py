@@ -15,7 +15,7 @@ from cfgfix.code.inference.entry_points import imports_of, reached_from
 from cfgfix.code.inference.environment import Variable, environment_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, walk
-from cfgfix.code.model.hit import Hit, Rewrite, Step, at, hit_at
+from cfgfix.code.model.hit import Rewrite, Step, at, hit_at, hit_in
 from cfgfix.code.model.nodes import (
     Attribute,
     Binary,
@@ -34,6 +34,7 @@ from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Dataset, Made, Site, Value, alternatives, first_dataset, functions_of
 from cfgfix.code.tensorflow.cluster import UNKNOWN, cluster_faults
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"TF_CONFIG", b"Strategy")
 
@@ -71,7 +72,7 @@ def cluster_set_late(program: Program) -> Iterator[Hit]:
         if _made_again(program, made, behind[-1][0], scope):
             continue
         where, _, _, _, set_at = told[0]
-        yield Hit(
+        yield hit_in(
             where,
             set_at,
             told[0][3].block,
@@ -178,7 +179,7 @@ def cluster_in_code(program: Program) -> Iterator[Hit]:
                     for fault in cluster_faults(content)
                 ]
             for problem in faults[:1]:
-                yield Hit(
+                yield hit_in(
                     scope,
                     place,
                     event.block,
@@ -341,7 +342,7 @@ def mean_for_each_replica(program: Program) -> Iterator[Hit]:
                 seen.add(id(scope))
                 where, mean, applied, rescales = found
                 summed = _summed(site.scope)
-                yield Hit(
+                yield hit_in(
                     where,
                     mean.name_place,
                     mean.block,

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import Protocol, TypedDict
 
 from cfgfix.code.model.nodes import Attribute, Name, Place
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site, ways_to
-from cfgfix.core.records import dataclass, field
+from cfgfix.core.records import dataclass
+from cfgfix.rules.hit import Hit, HitChange, HitPlace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(HitPlace):
     """One place on the way to a hit, or beside it.
 
     Attributes:
@@ -30,7 +36,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Rewrite:
+class Rewrite(HitChange):
     """One change of Python source, by what it does to a node; `code/fixes/rewrite.py` carries it out.
 
     Kinds, each about the node at `place`:
@@ -113,42 +119,38 @@ class Calls:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
-    """One place that a check found.
+class CodePlace(HitPlace):
+    """Where a hit stands in a program, and how a run comes to it.
 
     Attributes:
         scope: The scope it stands in.
         place: The span to show: narrow, such as the method's name in a chain.
         block: The block it stands in, for the guards around it.
-        values: Operands of the rule's message.
         flow: The way to it from the hot root, in order, without the place itself.
         entry: What knows the way, the others there are, and how the root itself is come to; None where `flow` is all.
         needs: Further blocks whose guards must hold, as `(scope, block)`.
-        related: Other places with their labels.
-        severity, confidence: Where they differ from the rule's.
-        rewrites: The fix, empty for none.
-        safety, title: Where they differ from the rule's fix.
-        no_fix: Why there is no fix here although the rule usually has one.
-        notes: Further lines for a reader.
         seen: Whether there is nothing to confirm at its place: the hit is about the file as a whole.
     """
 
     scope: Scope
     place: Place
     block: int
-    values: Mapping[str, Any] = field(default_factory=dict)
     flow: tuple[Step, ...] = ()
     entry: Entry | None = None
     needs: tuple[tuple[Scope, int], ...] = ()
-    related: tuple[Step, ...] = ()
-    severity: str | None = None
-    confidence: str | None = None
-    rewrites: tuple[Rewrite, ...] = ()
-    safety: str | None = None
-    title: str | None = None
-    no_fix: str | None = None
-    notes: tuple[str, ...] = ()
     seen: bool = False
+
+
+class HitFields(TypedDict, total=False):
+    """What a check may say of a hit beside its place and its operands; see `Hit`."""
+
+    related: tuple[Step, ...]
+    severity: str | None
+    confidence: str | None
+    safety: str | None
+    title: str | None
+    no_fix: str | None
+    notes: tuple[str, ...]
 
 
 class Check(Protocol):
@@ -168,15 +170,58 @@ def at(site: Site, *, label: str = "", whole: bool = False) -> Step:
     return Step(site.scope, site.call.place if whole else site.call.name_place, site.call.block, label)
 
 
-def hit_at(site: Site, *, whole: bool = False, **fields: Any) -> Hit:
+def hit_in(
+    scope: Scope,
+    place: Place,
+    block: int,
+    values: Mapping[str, object] = MappingProxyType({}),
+    *,
+    flow: tuple[Step, ...] = (),
+    entry: Entry | None = None,
+    needs: tuple[tuple[Scope, int], ...] = (),
+    seen: bool = False,
+    rewrites: tuple[Rewrite, ...] = (),
+    **about: Unpack[HitFields],
+) -> Hit:
+    """Return a hit at a place of a scope."""
+    return Hit(CodePlace(scope, place, block, flow, entry, needs, seen), values, rewrites, **about)
+
+
+def hit_at(
+    site: Site,
+    *,
+    whole: bool = False,
+    values: Mapping[str, object] = MappingProxyType({}),
+    flow: tuple[Step, ...] | None = None,
+    entry: Entry | None = None,
+    needs: tuple[tuple[Scope, int], ...] = (),
+    rewrites: tuple[Rewrite, ...] = (),
+    **about: Unpack[HitFields],
+) -> Hit:
     """Return a hit at a call.
 
     Unless its flow or entry is given, the calls it was reached through are its ways.
     """
     step = at(site, whole=whole)
-    if fields.get("flow") is None and fields.get("entry") is None:
-        fields["entry"] = Calls(site)
-    return Hit(step.scope, step.place, step.block, **fields)
+    if flow is None and entry is None:
+        entry = Calls(site)
+    return hit_in(
+        step.scope,
+        step.place,
+        step.block,
+        values,
+        flow=flow or (),
+        entry=entry,
+        needs=needs,
+        rewrites=rewrites,
+        **about,
+    )
+
+
+def place_in_code(hit: Hit) -> CodePlace:
+    """Return where a hit in a program is."""
+    assert isinstance(hit.at, CodePlace)
+    return hit.at
 
 
 def steps_to(scope: Scope, path: tuple[Site, ...]) -> tuple[Step, ...]:

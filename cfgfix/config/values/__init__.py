@@ -6,7 +6,8 @@ severity, message, evidence and cases; the checks here yield places, values and 
 
 from __future__ import annotations
 
-from cfgfix.config.values.hit import Context, Hit
+from cfgfix.config.values.context import Context
 from cfgfix.config.values.scan import CHECKS, scan
+from cfgfix.rules.hit import Hit
 
 __all__ = ["CHECKS", "Context", "Hit", "scan"]

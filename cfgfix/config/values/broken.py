@@ -14,9 +14,10 @@ from itertools import pairwise
 
 from cfgfix.config.document.compose import Document, Node, compose
 from cfgfix.config.document.compose import Kind as NodeKind
-from cfgfix.config.values.hit import Context, Hit
+from cfgfix.config.values.context import Context
 from cfgfix.config.values.texts import looks_like_path, single_quoted
 from cfgfix.core.edits import Edit, ReplaceText, splice
+from cfgfix.rules.hit import Hit, Span
 
 MAX_CODE_POINTS = 256 * 1024
 """Longest text for which repairs are tried: each try parses the file, at about 100 ms for one of this size."""
@@ -69,19 +70,19 @@ def problems(context: Context) -> Iterator[tuple[str, Hit]]:
         line_end = re.compile(r"[\r\n]|\s#|$").search(text, at)
         end = max(end, line_end.start() if line_end else end)
     if found is None:
-        yield name, Hit(at, end, None, values, no_fix=repair.reason)
+        yield name, Hit(Span(at, end), values, no_fix=repair.reason)
         return
     edits, safe = found
     first = next((edit for edit in edits if edit.start <= at <= edit.end), edits[0])
     if not tab:
         at, end = first.start, first.end
-    related = tuple((edit.start, edit.end, "and here") for edit in edits if edit is not first)[:MAX_RELATED]
+    related = tuple(Span(edit.start, edit.end, label="and here") for edit in edits if edit is not first)[
+        :MAX_RELATED
+    ]
     yield (
         name,
         Hit(
-            at,
-            end,
-            None,
+            Span(at, end),
             values,
             tuple(ReplaceText(edit.start, edit.end, edit.new) for edit in edits),
             related,
@@ -389,11 +390,10 @@ def separating_tabs(context: Context) -> Iterator[tuple[str, Hit]]:
     yield (
         "tab_indentation",
         Hit(
-            *first,
-            None,
+            Span(*first),
             values,
             tuple(changes),
-            tuple((start, end, "and here") for start, end in spans[1 : MAX_RELATED + 1]),
+            tuple(Span(start, end, label="and here") for start, end in spans[1 : MAX_RELATED + 1]),
             safety="unsafe" if inside_text else None,
         ),
     )

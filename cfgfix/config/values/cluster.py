@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping
 from cfgfix.code.tensorflow.cluster import cluster_faults
 from cfgfix.config.document.compose import DataError, Node, deref, value_of
 from cfgfix.config.document.compose import Kind as NodeKind
-from cfgfix.config.values.hit import Context, Hit
+from cfgfix.config.values.context import Context
 from cfgfix.core.findings import KeyPath
 from cfgfix.core.records import dataclass
+from cfgfix.rules.hit import Hit, Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def _hosts(context: Context, keys: dict[str, Node], path: KeyPath) -> Iterator[S
 def _cluster_hits(spec: Spec) -> Iterator[tuple[str, Hit]]:
     def hit(steps: tuple[str, ...], values: Mapping[str, object]) -> Hit:
         node, path = _inner(spec, steps)
-        return Hit(node.value_start, node.end, path, dict(values))
+        return Hit(Span(node.value_start, node.end, path), dict(values))
 
     if spec.fault is not None:
         yield "tf_config_json", hit((), {"problem": spec.fault})

@@ -6,12 +6,13 @@ from cfgfix.config.document.compose import Kind as NodeKind
 from cfgfix.config.document.compose import Node
 from cfgfix.config.loaders.scalars import LOADERS, resolve
 from cfgfix.config.values import setting_names as names
-from cfgfix.config.values.hit import Context, Hit
+from cfgfix.config.values.context import Context
 from cfgfix.config.values.numbers import boolean, unquoted
 from cfgfix.config.values.place import Place
 from cfgfix.config.values.readings import Kind, Reading, readings
 from cfgfix.core.edits import RenameKey, SetValue
 from cfgfix.core.findings import KeyPath
+from cfgfix.rules.hit import Hit, Span
 
 _RAISING = names.TF_DATA_COUNTS | names.KERAS_RATES
 """Concepts where TensorFlow raises on a text, so that unquoting cannot make a working run fail."""
@@ -54,9 +55,7 @@ def bool_word(place: Place, reading: Reading) -> tuple[str, Hit] | None:
     wanted = need.sure and names.BOOLEAN in need.types
     values["problem"] = f"is {new} for {place.loader}, but text for a YAML 1.2 loader"
     return "yaml11_bool_word", Hit(
-        place.start,
-        place.end,
-        place.path,
+        Span(place.start, place.end, place.path),
         values,
         (SetValue(place.path, reading.own.value, new, place.document),),
         confidence=None if wanted else "medium",
@@ -68,10 +67,7 @@ def _quoting(place: Place, values: dict[str, object], safety: str, **more: str) 
     values["new"] = f"'{text}'"
     change = SetValue(place.path, text, f"'{text}'", place.document)
     title = f"Quote it, so that it stays the text '{text}'"
-    return Hit(
-        place.start, place.end, place.path, values, (change,), safety=safety, title=title,
-        severity=more.get("severity"), confidence=more.get("confidence"),
-    )  # fmt: skip
+    return Hit(Span(place.start, place.end, place.path), values, (change,), safety=safety, title=title, severity=more.get("severity"), confidence=more.get("confidence"))  # fmt: skip
 
 
 def _beside_texts(place: Place) -> bool:
@@ -108,9 +104,7 @@ def bool_word_text(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
         "problem": f"is the text '{text}' for {place.loader}, which counts as true",
     }
     return "yaml11_bool_word", Hit(
-        place.start,
-        place.end,
-        place.path,
+        Span(place.start, place.end, place.path),
         values,
         (SetValue(place.path, value, new, place.document),),
         severity="info" if place.coerced else "error",
@@ -124,7 +118,7 @@ def bool_key(context: Context, key: Node, path: KeyPath, reading: Reading, docum
     loaded = repr(reading.own.value)
     values: dict[str, object] = {"loader": context.loader.title, "loaded": loaded, "word": key.text}
     change = RenameKey(path, key.text, quote=True, document=document)
-    return "bool_word_as_key", Hit(key.start, key.end, path, values, (change,))
+    return "bool_word_as_key", Hit(Span(key.start, key.end, path), values, (change,))
 
 
 def null_word(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
@@ -162,14 +156,11 @@ def null_word(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
     if place.coerced and word != "none":
         return None
     if new is None:
-        return "null_word_is_str", Hit(
-            place.start, place.end, place.path, values, confidence=confidence,
-            no_fix="a number has to stand here, and only a person knows which",
-        )  # fmt: skip
+        return "null_word_is_str", Hit(Span(place.start, place.end, place.path), values, confidence=confidence, no_fix="a number has to stand here, and only a person knows which")  # fmt: skip
     values["new"] = new
     change = SetValue(place.path, value, new, place.document)
     return "null_word_is_str", Hit(
-        place.start, place.end, place.path, values, (change,), confidence=confidence
+        Span(place.start, place.end, place.path), values, (change,), confidence=confidence
     )
 
 
@@ -189,7 +180,7 @@ def empty(place: Place, key: Node) -> tuple[str, Hit] | None:
         "has no entries, so it is null and not a section" if section else "has no value, so it is null"
     )
     notes = ("Remove the key, or write {} to keep an empty section.",) if section else ()
-    return "empty_value_is_null", Hit(key.start, key.end, place.path, values, notes=notes)
+    return "empty_value_is_null", Hit(Span(key.start, key.end, place.path), values, notes=notes)
 
 
 def quoted(place: Place, reading: Reading) -> tuple[str, Hit] | None:
@@ -225,9 +216,7 @@ def quoted(place: Place, reading: Reading) -> tuple[str, Hit] | None:
         "takes": place.takes(),
     }
     return "quoted_bool_or_number", Hit(
-        place.start,
-        place.end,
-        place.path,
+        Span(place.start, place.end, place.path),
         values,
         (SetValue(place.path, value, new, place.document),),
         severity="info" if coerced else None,

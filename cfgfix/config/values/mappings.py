@@ -6,10 +6,11 @@ from cfgfix.config.document.compose import BREAKS, MAPPING, SCALAR, Node, deref,
 from cfgfix.config.document.compose import Kind as NodeKind
 from cfgfix.config.document.merging import Flattener, Order, written_in
 from cfgfix.config.loaders.scalars import resolve
-from cfgfix.config.values.hit import Context, Hit
+from cfgfix.config.values.context import Context
 from cfgfix.core.edits import Change, DeleteKey, ReplaceText
 from cfgfix.core.findings import KeyPath
 from cfgfix.core.records import dataclass
+from cfgfix.rules.hit import Hit, Span
 
 MAX_SHOWN = 5
 """Most earlier places or lost keys that one finding names."""
@@ -62,7 +63,7 @@ def duplicate_key(
     text = context.document.source.text
     earlier = [mapping.items[position] for position in positions[:-1]]
     related = tuple(
-        (key.start, key.end, f"the first `{key.text}`" if number == 0 else f"`{key.text}` again")
+        Span(key.start, key.end, label=f"the first `{key.text}`" if number == 0 else f"`{key.text}` again")
         for number, (key, _value) in enumerate(earlier[:MAX_SHOWN])
     )
     refuses = context.loader.duplicate_keys == "error"
@@ -77,9 +78,7 @@ def duplicate_key(
     here = (*path, last_key.text)
     removal = _removal(mapping, positions, context, here, document, equal=equal)
     return "duplicate_key", Hit(
-        last_key.start,
-        last_key.end,
-        here,
+        Span(last_key.start, last_key.end, here),
         values,
         removal.changes,
         related,
@@ -290,7 +289,7 @@ def merges(mapping: Node, context: Context, path: KeyPath) -> list[tuple[str, Hi
         key = entries[0][0]
         values: dict[str, object] = {"loader": context.loader.title, "problem": _difference_text(differing)}
         no_fix = "write the value that is meant beside the `<<`"
-        hit = Hit(key.start, key.end, (*path, "<<"), values, no_fix=no_fix)
+        hit = Hit(Span(key.start, key.end, (*path, "<<")), values, no_fix=no_fix)
         found.insert(0, ("merge_key_pitfall", hit))
     return found
 
@@ -375,14 +374,18 @@ def _duplicate_keys_hit(
         "problem": f"{len(entries)} of them in one mapping{effect}",
     }
     related = tuple(
-        (key.start, key.end, "the first `<<`" if not number else "`<<` again")
+        Span(key.start, key.end, label="the first `<<`" if not number else "`<<` again")
         for number, (key, _value) in enumerate(entries[:-1][:MAX_SHOWN])
     )
     here = (*path, "<<")
 
     def unfixed(reason: str) -> tuple[str, Hit]:
         hit = Hit(
-            last_key.start, last_key.end, here, values, related=related, severity=severity, no_fix=reason
+            Span(last_key.start, last_key.end, here),
+            values,
+            related=related,
+            severity=severity,
+            no_fix=reason,
         )
         return "merge_key_pitfall", hit
 
@@ -401,7 +404,7 @@ def _duplicate_keys_hit(
     ]
     changes += [ReplaceText(line[0], line[1], "") for line in lines[1:] if line is not None]
     return "merge_key_pitfall", Hit(
-        last_key.start, last_key.end, here, values, tuple(changes), related, severity=severity
+        Span(last_key.start, last_key.end, here), values, tuple(changes), related, severity=severity
     )
 
 
@@ -475,15 +478,11 @@ def _shallow(
                 + ("are" if len(lost) > 1 else "is")
                 + " gone",
             }
-            related = ((key.start, key.end, "the merged section"),)
+            related = (Span(key.start, key.end, label="the merged section"),)
             found.append(
                 (
                     "merge_key_pitfall",
-                    Hit(
-                        own_key.start, own_key.end, (*path, own_key.text), values, related=related,
-                        severity="info", confidence="medium",
-                        no_fix="a shallow override may be meant; merge the inner section too if it is not",
-                    ),
+                    Hit(Span(own_key.start, own_key.end, (*path, own_key.text)), values, related=related, severity="info", confidence="medium", no_fix="a shallow override may be meant; merge the inner section too if it is not"),
                 )
             )  # fmt: skip
     return found

@@ -5,10 +5,10 @@ from __future__ import annotations
 from cfgfix.config.document.compose import Kind as NodeKind
 from cfgfix.config.loaders.scalars import LOADERS, resolve
 from cfgfix.config.values import setting_names as names
-from cfgfix.config.values.hit import Hit
 from cfgfix.config.values.place import Place
 from cfgfix.config.values.readings import Kind, Reading, number, parse_human, readings
 from cfgfix.core.edits import SetValue
+from cfgfix.rules.hit import Hit, Span
 
 MAX_WHOLE = 2**53
 """Largest whole number that every float up to it can hold exactly."""
@@ -99,15 +99,10 @@ def number_text(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
         "takes": place.takes(),
     }
     if new is None:
-        return "float_without_dot_is_str", Hit(
-            place.start, place.end, place.path, values, severity=severity, confidence=confidence, notes=notes,
-            no_fix="a whole number is taken here, and this is none",
-        )  # fmt: skip
+        return "float_without_dot_is_str", Hit(Span(place.start, place.end, place.path), values, severity=severity, confidence=confidence, notes=notes, no_fix="a whole number is taken here, and this is none")  # fmt: skip
     value: object = int(new) if new.lstrip("-").isdigit() else float(new)
     return "float_without_dot_is_str", Hit(
-        place.start,
-        place.end,
-        place.path,
+        Span(place.start, place.end, place.path),
         values,
         (SetValue(place.path, value, new, place.document),),
         severity=severity,
@@ -140,17 +135,11 @@ def base_60(place: Place, reading: Reading) -> tuple[str, Hit] | None:
     }
     text = place.node.text
     if need.sure and need.types and not need.text:
-        return "sexagesimal_int", Hit(
-            place.start, place.end, place.path, values,
-            no_fix=f"a number is taken here; write {reading.own.value!r} if that is meant",
-        )  # fmt: skip
+        return "sexagesimal_int", Hit(Span(place.start, place.end, place.path), values, no_fix=f"a number is taken here; write {reading.own.value!r} if that is meant")  # fmt: skip
     return "sexagesimal_int", Hit(
-        place.start,
-        place.end,
-        place.path,
+        Span(place.start, place.end, place.path),
         values,
         (SetValue(place.path, text, f"'{text}'", place.document),),
-        # PBS takes the seconds that hours, minutes and seconds become for the same time.
         severity="info" if place.key.lower() == "walltime" and text.count(":") == 2 else None,
         confidence="high" if need.sure else "medium",
         safety="safe" if need.sure and need.types == {names.TEXT} else "unsafe",
@@ -188,9 +177,7 @@ def octal(place: Place, reading: Reading) -> tuple[str, Hit] | None:
     value: object = text if new.startswith("'") else reading.portable.value
     changes = (SetValue(place.path, value, new, place.document),) if not mode else ()
     return "octal_looking_int", Hit(
-        place.start,
-        place.end,
-        place.path,
+        Span(place.start, place.end, place.path),
         values,
         changes,
         confidence="high" if need.sure else "medium",
@@ -214,7 +201,7 @@ def boolean(place: Place, reading: Reading) -> tuple[str, Hit] | None:
         else f"TensorFlow takes it silently as {1 if reading.own.value else 0}"
     )
     values: dict[str, object] = {"loader": place.loader, "effect": effect, "takes": place.takes()}
-    return "bool_for_number", Hit(place.start, place.end, place.path, values)
+    return "bool_for_number", Hit(Span(place.start, place.end, place.path), values)
 
 
 def floating(place: Place, reading: Reading) -> tuple[str, Hit] | None:
@@ -242,9 +229,7 @@ def floating(place: Place, reading: Reading) -> tuple[str, Hit] | None:
         return None
     values: dict[str, object] = {"loader": place.loader, "new": new, "takes": place.takes()}
     return "float_for_int", Hit(
-        place.start,
-        place.end,
-        place.path,
+        Span(place.start, place.end, place.path),
         values,
         (SetValue(place.path, int(new), new, place.document),),
     )
@@ -260,9 +245,7 @@ def _version(place: Place, value: float) -> tuple[str, Hit] | None:
         return None
     values: dict[str, object] = {"loader": place.loader, "loaded": loaded}
     return "version_float_truncation", Hit(
-        place.start,
-        place.end,
-        place.path,
+        Span(place.start, place.end, place.path),
         values,
         (SetValue(place.path, text, f"'{text}'", place.document),),
         safety="safe" if need.sure and need.types == {names.TEXT} else "unsafe",
@@ -288,9 +271,7 @@ def integer(place: Place, reading: Reading) -> tuple[str, Hit] | None:
     new = f"{value}.0"
     values: dict[str, object] = {"loader": place.loader, "new": new}
     return "int_learning_rate", Hit(
-        place.start,
-        place.end,
-        place.path,
+        Span(place.start, place.end, place.path),
         values,
         (SetValue(place.path, float(value), new, place.document),),
         severity=None if by_concept else "warning",
@@ -317,20 +298,13 @@ def human(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
         "new": "",
     }
     if value is None:
-        return "human_number", Hit(
-            place.start, place.end, place.path, values,
-            no_fix="what is meant has to be said by a person: write the number alone",
-        )  # fmt: skip
+        return "human_number", Hit(Span(place.start, place.end, place.path), values, no_fix="what is meant has to be said by a person: write the number alone")  # fmt: skip
     from cfgfix.config.document.spelling import spell
 
     new = spell(value)
     values["new"] = new
     return "human_number", Hit(
-        place.start,
-        place.end,
-        place.path,
-        values,
-        (SetValue(place.path, value, new, place.document),),
+        Span(place.start, place.end, place.path), values, (SetValue(place.path, value, new, place.document),)
     )
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from cfgfix.config.document.compose import Node
 from cfgfix.config.values import setting_names as names
-from cfgfix.config.values.hit import Context
+from cfgfix.config.values.context import Context
 from cfgfix.core.findings import KeyPath
 from cfgfix.core.records import dataclass
 

@@ -14,10 +14,11 @@ from cfgfix.config.document.compose import Node, is_merge
 from cfgfix.config.values import lookalike_words, mappings, texts
 from cfgfix.config.values import numbers as numeric
 from cfgfix.config.values import setting_names as names
-from cfgfix.config.values.hit import Context, Hit
+from cfgfix.config.values.context import Context
 from cfgfix.config.values.place import Place
 from cfgfix.config.values.readings import Kind, readings
 from cfgfix.core.findings import KeyPath
+from cfgfix.rules.hit import Hit
 
 CHECKS = frozenset({
     "float_without_dot_is_str", "yaml11_bool_word", "norway_in_string_list", "bool_word_as_key", "sexagesimal_int",

@@ -6,10 +6,11 @@ import re
 
 from cfgfix.config.document.compose import Node
 from cfgfix.config.values import setting_names as names
-from cfgfix.config.values.hit import Context, Hit
+from cfgfix.config.values.context import Context
 from cfgfix.config.values.place import Place
 from cfgfix.core.edits import ReplaceText, SetValue
 from cfgfix.core.findings import KeyPath
+from cfgfix.rules.hit import Hit, Span
 
 PYTHON_TAG = "tag:yaml.org,2002:python/"
 _READ_BY_FULL_LOADER = frozenset(
@@ -42,7 +43,7 @@ def escaped_path(place: Place) -> tuple[str, Hit] | None:
         "new": new,
     }
     change = SetValue(place.path, value, new, place.document)
-    return "double_quoted_backslash", Hit(place.start, place.end, place.path, values, (change,))
+    return "double_quoted_backslash", Hit(Span(place.start, place.end, place.path), values, (change,))
 
 
 def looks_like_path(body: str, key: str) -> bool:
@@ -85,9 +86,7 @@ def python_tag(context: Context, node: Node, path: KeyPath) -> tuple[str, Hit] |
         else "yaml.safe_load refuses it, and a loader that takes it runs what the file says",
     }
     return "unsafe_python_tag", Hit(
-        node.start,
-        max(node.start + 1, min(node.value_start, node.end)),
-        path,
+        Span(node.start, max(node.start + 1, min(node.value_start, node.end)), path),
         values,
         severity="warning" if plain else None,
         confidence="medium" if plain else None,
@@ -105,4 +104,4 @@ def equals_sign(place: Place) -> tuple[str, Hit]:
         "problem": "is a type of its own in YAML 1.1, which no loader constructs",
     }
     change = ReplaceText(node.value_start, node.end, "'='")
-    return "special_plain_start", Hit(place.start, place.end, place.path, values, (change,))
+    return "special_plain_start", Hit(Span(place.start, place.end, place.path), values, (change,))

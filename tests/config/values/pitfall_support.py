@@ -45,7 +45,7 @@ def find(text: str, loader: str = "pyyaml", **known: object) -> Found:
         for name, hits in scan(make_context(text, loader, **known), CHECKS).items()  # type: ignore[arg-type]
         for hit in hits
     ]
-    return sorted(found, key=lambda item: (item[1].start, item[0]))
+    return sorted(found, key=lambda item: (item[1].at.start, item[0]))
 
 
 def names(found: Found) -> list[str]:

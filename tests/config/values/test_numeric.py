@@ -129,7 +129,7 @@ def test_loaders_that_read_the_float(loader: str) -> None:
 
 
 def test_model_garden_reads_half_of_them() -> None:
-    assert [hit.path for _, hit in find("a: 1e-4\nb: 1.0e5\nc: 1.0e-5\n", "model-garden")] == [("b",)]
+    assert [hit.at.key_path for _, hit in find("a: 1e-4\nb: 1.0e5\nc: 1.0e-5\n", "model-garden")] == [("b",)]
 
 
 def test_a_float_is_told_only_where_an_integer_is_taken() -> None:

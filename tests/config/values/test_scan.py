@@ -15,9 +15,9 @@ from cfgfix.core.edits import DeleteKey, RenameKey, SetValue
 
 def test_one_finding_for_each_duplicated_key() -> None:
     hit = only(find("a: 1\na: 3\na: 4\nb: 2\n"))
-    assert hit.path == ("a",)
-    assert hit.start == 10
-    assert [place[0] for place in hit.related] == [0, 5]
+    assert hit.at.key_path == ("a",)
+    assert hit.at.start == 10
+    assert [place.start for place in hit.related] == [0, 5]
     assert hit.changes == (DeleteKey(("a",), 0), DeleteKey(("a",), 1))
 
 
@@ -70,9 +70,9 @@ def test_python_tags() -> None:
     assert only(find("a: !!python/object/apply:os.system [x]\n")).severity is None
     assert only(find("a: !!python/tuple [1]\n")).severity == "warning"
     assert find("a: !!python/tuple [1]\n", "model-garden") == []
-    assert only(find("!!python/object:x.Y {a: 1}\n")).path == ()
-    assert only(find("a: !!python/name:os.system ''\n")).path == ("a",)
-    assert only(find("- !!python/tuple []\n")).path == (0,)
+    assert only(find("!!python/object:x.Y {a: 1}\n")).at.key_path == ()
+    assert only(find("a: !!python/name:os.system ''\n")).at.key_path == ("a",)
+    assert only(find("- !!python/tuple []\n")).at.key_path == (0,)
     assert find("a: !python/tuple [1]\nb: !!set {c}\n") == []
 
 
@@ -101,7 +101,7 @@ def test_an_equals_sign() -> None:
 
 def test_each_document_of_a_file_is_looked_at() -> None:
     found = find("lr: 1e-4\n---\nlr: 1e-5\non: 1\n---\n- x\n")
-    assert [(name, hit.path) for name, hit in found] == [
+    assert [(name, hit.at.key_path) for name, hit in found] == [
         ("float_without_dot_is_str", ("lr",)),
         ("float_without_dot_is_str", ("lr",)),
         ("bool_word_as_key", ("on",)),
@@ -113,7 +113,7 @@ def test_each_document_of_a_file_is_looked_at() -> None:
 def test_anchored_values_are_looked_at_once_and_underlined_without_the_anchor() -> None:
     text = "a: &x 1e-4\nb: *x\nc: [*x, *x]\n"
     hit = only(find(text))
-    assert text[hit.start : hit.end] == "1e-4"
+    assert text[hit.at.start : hit.at.end] == "1e-4"
 
 
 def test_only_wanted_checks_answer() -> None:
@@ -195,8 +195,8 @@ PIECES = [
 def test_any_text_is_answered_and_every_span_lies_in_it(text: str, loader: str) -> None:
     for name, hit in find(text, loader):
         assert name in CHECKS
-        assert 0 <= hit.start <= hit.end <= len(text)
-        assert all(0 <= start <= end <= len(text) for start, end, _ in hit.related)
+        assert 0 <= hit.at.start <= hit.at.end <= len(text)
+        assert all(0 <= place.start <= place.end <= len(text) for place in hit.related)
         assert hit.severity in (None, "info", "warning", "error")
         assert hit.safety in (None, "safe", "unsafe", "display")
         assert hit.confidence in (None, "low", "medium", "high")
@@ -224,7 +224,7 @@ def test_a_scalar_gives_one_finding_at_most(text: str, loader: str) -> None:
         "empty_value_is_null",
     }
     spans = [
-        (hit.start, hit.end)
+        (hit.at.start, hit.at.end)
         for name, hits in scan(strict, CHECKS).items()
         if name not in about_keys
         for hit in hits

@@ -46,7 +46,7 @@ def test_norway_needs_a_text_beside_it() -> None:
 
 
 def test_keys_that_are_bools() -> None:
-    assert [(name, hit.path) for name, hit in find("a: {on: 1, b: {No: 2}}")] == [
+    assert [(name, hit.at.key_path) for name, hit in find("a: {on: 1, b: {No: 2}}")] == [
         ("bool_word_as_key", ("a", "on")),
         ("bool_word_as_key", ("a", "b", "No")),
     ]

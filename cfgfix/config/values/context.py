@@ -1,4 +1,4 @@
-"""What a check yields and what it may ask about the document."""
+"""What a check of values may ask about the document."""
 
 from __future__ import annotations
 
@@ -6,34 +6,8 @@ from collections.abc import Callable
 
 from cfgfix.config.document.compose import Document
 from cfgfix.config.loaders.scalars import Loader
-from cfgfix.core.edits import Change
-from cfgfix.core.findings import KeyPath, Location
+from cfgfix.core.findings import KeyPath
 from cfgfix.core.records import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One place where a check found its problem; what is None is taken from the rule file."""
-
-    start: int
-    """Offset of the first code point concerned, in the decoded text."""
-    end: int
-    """Offset after the last one."""
-    path: KeyPath | None
-    """Where the value stands; None in a file that does not load."""
-    values: dict[str, object]
-    """Operands of the rule's message template."""
-    changes: tuple[Change, ...] = ()
-    related: tuple[tuple[int, int, str], ...] = ()
-    """Further places: start, end, label."""
-    severity: str | None = None
-    confidence: str | None = None
-    safety: str | None = None
-    title: str | None = None
-    no_fix: str | None = None
-    notes: tuple[str, ...] = ()
-    elsewhere: tuple[Location, ...] = ()
-    """Further places in other files."""
 
 
 @dataclass(frozen=True, slots=True)
