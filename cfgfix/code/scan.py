@@ -7,7 +7,7 @@ import importlib
 import itertools
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cfgfix.code.fixes.rewrite import changes, confirm
@@ -47,6 +47,10 @@ from cfgfix.core.source_file import SourceFile
 from cfgfix.rules.hit import Hit, HitPlace
 from cfgfix.rules.report import make_finding, severity_of
 from cfgfix.rules.rule import About, InTry, Notebooks, Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfgfix.rules.checker import Checker
 
 PREFIX = "source."
 PUT_ASIDE = frozenset(
@@ -255,14 +259,15 @@ def scan(
             conditions = conditions or [(None, Conditions(program, None))]
             maker = _Maker(program, conditions, severity, folder)
             projects = _projects(program, requirement)
-            _run(program, checks, maker, frozenset().union(*(modules for _, modules in projects)))
+            elsewhere = frozenset().union(*(modules for _, modules in projects))
+            maker.take(ProgramChecker(checks, elsewhere))
             for asked, modules in projects:
                 # Each project of a collection has its own releases: what depends on them is asked again.
                 program.requirement = asked
                 program.answers = {}
                 others = frozenset(id(module) for module in program.modules) - modules
                 about = [item for item in checks if item[0].policy.about is About.RELEASE]
-                _run(program, about, maker, others)
+                maker.take(ProgramChecker(about, others))
             return maker, replaced
 
         maker, _ = judged(None)
@@ -305,17 +310,27 @@ def _projects(program: Program, requirement: Requirement) -> list[tuple[Requirem
     return [(below[folder], frozenset(found[folder])) for folder in sorted(largest)]
 
 
-def _run(
-    program: Program, checks: Iterable[tuple[Rule, Check]], maker: _Maker, apart: frozenset[int]
-) -> None:
-    """Run checks over a program; what depends on releases says nothing of some modules."""
-    for rule, check in checks:
-        passed_over = check.passed_over(program, check.function) if check.passed_over else frozenset()
-        if rule.policy.about is About.RELEASE:
-            passed_over |= apart
-        for hit in check.function(program):
-            if id(place_in_code(hit).scope.module) not in passed_over:
-                maker.add(rule, hit)
+class ProgramChecker:
+    """Carries out rules whose check reads Python source.
+
+    Args:
+        checks: The rules with what carries each out.
+        apart: Modules, by identity, of which rules about releases say nothing.
+    """
+
+    def __init__(self, checks: Iterable[tuple[Rule, Check]], apart: frozenset[int]) -> None:
+        self._checks = tuple(checks)
+        self._apart = apart
+
+    def hits(self, project: Program) -> Iterator[tuple[Rule, Hit]]:
+        """Yield what the rules find in a program."""
+        for rule, check in self._checks:
+            passed_over = check.passed_over(project, check.function) if check.passed_over else frozenset()
+            if rule.policy.about is About.RELEASE:
+                passed_over |= self._apart
+            for hit in check.function(project):
+                if id(place_in_code(hit).scope.module) not in passed_over:
+                    yield rule, hit
 
 
 def _jobs() -> int:
@@ -348,6 +363,11 @@ class _Maker:
         self._files = _Files()
         self._confirmed: dict[tuple[int, Place], bool] = {}
         self._count: dict[tuple[str, str], int] = {}
+
+    def take(self, checker: Checker[Program]) -> None:
+        """Add what a checker finds in the program."""
+        for rule, hit in checker.hits(self._program):
+            self.add(rule, hit)
 
     def add(self, rule: Rule, hit: Hit) -> None:
         at = place_in_code(hit)

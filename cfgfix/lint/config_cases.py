@@ -16,7 +16,8 @@ from cfgfix.core.findings import Finding, format_key_path
 from cfgfix.core.source_file import SourceFile
 from cfgfix.hardware.model import Hardware
 from cfgfix.lint.case_trial import Trial
-from cfgfix.lint.document_checker import DocumentChecker, Target
+from cfgfix.lint.checkers.project import Target
+from cfgfix.lint.rule_set import RuleSet
 from cfgfix.rules.catalogue import Catalogue, builtin
 from cfgfix.rules.rule import Rule
 
@@ -95,9 +96,9 @@ def case_check(rule: Rule, case: dict[str, Any]) -> Callable[[Document], list[Fi
     if rule.check is not None and rule.check.startswith("engine."):
         # A rule about suppressions needs the rules that they speak of.
         others = [other for other in builtin().rules if other.id != rule.id and not other.preview]
-        checker = DocumentChecker(builtin(), [*others, rule], {})
+        checker = RuleSet(builtin(), [*others, rule], {})
     else:
-        checker = DocumentChecker(Catalogue([rule]), [rule], {})
+        checker = RuleSet(Catalogue([rule]), [rule], {})
     return lambda document: [
         finding for finding in checker.document(document, target).findings if finding.rule == rule.id
     ]

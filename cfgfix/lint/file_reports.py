@@ -15,9 +15,9 @@ from cfgfix.core.errors import UnreadableError
 from cfgfix.core.findings import Finding, Refused, Severity, fixable
 from cfgfix.core.records import replace
 from cfgfix.core.source_file import SourceFile
-from cfgfix.lint.document_checker import MAX_FINDINGS, MAX_FIXED, Skip
 from cfgfix.lint.filters import as_in_tests, permitted
 from cfgfix.lint.request import UNKNOWN_CONFIG, YAML, FileReport, Request
+from cfgfix.lint.rule_set import MAX_FINDINGS, MAX_FIXED, Skip
 from cfgfix.lint.session import (
     Machine,
     Run,
@@ -71,7 +71,7 @@ def report_file(
 def _lacking(runs: Runs, run: Run, document: Document) -> str | None:
     """Return why no code is known to open a file, where code was looked at."""
     path = document.source.path
-    if not run.checker.code or path == "-":
+    if not run.rule_set.code or path == "-":
         return None
     from cfgfix.usage.unopened import top_names
 
@@ -135,7 +135,7 @@ def _report_config(
         again = runs.code_says(source.path, candidate.source) if says is not None and not shift else None
         cut.clear()
         for target in targets:
-            judged = run.checker.document(candidate, target, most, says=again)
+            judged = run.rule_set.document(candidate, target, most, says=again)
             cut.update(judged.cut)
             for skip in judged.skips:
                 skips.setdefault(skip.rule, skip)
@@ -147,7 +147,7 @@ def _report_config(
     findings: list[Finding] | None = None
     # Only a dialect of a known program tells which loader reads the file.
     unknown = ("loader", "framework", "other-readers")[0 if dialect.name == "generic" else 1 :]
-    doubtful = run.checker.depending_on(*unknown)
+    doubtful = run.rule_set.depending_on(*unknown)
     if not request.fix or dialect.name == "generic":
         findings = check_document(document)
         found_now = {finding.rule for finding in findings}
@@ -160,7 +160,7 @@ def _report_config(
                     replace(new, loader=old.loader) if new is not old else old
                     for new, old in zip(told, targets, strict=True)
                 ]
-        elif not run.checker.depending_on("other-readers").isdisjoint(found_now):
+        elif not run.rule_set.depending_on("other-readers").isdisjoint(found_now):
             told = [with_ruamel_around(run, source, target) for target in targets]
         if any(new is not old for new, old in zip(told, targets, strict=True)):
             targets, findings = told, None

@@ -6,7 +6,7 @@ import os
 
 from cfgfix.core.findings import Finding, fixable
 from cfgfix.core.records import replace
-from cfgfix.lint.document_checker import ignored_by_path
+from cfgfix.lint.rule_set import ignored_by_path
 from cfgfix.lint.session import Run
 
 _TEST_FOLDERS = frozenset({"tests", "testdata", "test_data", "fixtures"})
@@ -24,8 +24,8 @@ def as_in_tests(run: Run, findings: list[Finding], path: str) -> list[Finding]:
         return findings
 
     def lowered(finding: Finding) -> Finding:
-        severity = run.checker.policy(finding).in_tests
-        if severity is None or finding.severity <= severity or run.checker.severity_is_set(finding.rule):
+        severity = run.rule_set.policy(finding).in_tests
+        if severity is None or finding.severity <= severity or run.rule_set.severity_is_set(finding.rule):
             return finding
         return replace(finding, severity=severity)
 

@@ -12,10 +12,10 @@ from cfgfix.core.errors import UnreadableError
 from cfgfix.core.findings import Finding
 from cfgfix.core.records import replace
 from cfgfix.core.source_file import SourceFile, read_source
-from cfgfix.lint.document_checker import Skip
 from cfgfix.lint.file_reports import merged_by_machine, report_file
 from cfgfix.lint.filters import permitted
 from cfgfix.lint.request import PYTHON, FileReport, Request
+from cfgfix.lint.rule_set import Skip
 from cfgfix.lint.session import Run, Runs, target_of, with_job_limits, with_meanings
 from cfgfix.settings.discovery import Matcher
 
@@ -52,17 +52,17 @@ def other_formats(runs: Runs, request: Request, known: set[str]) -> Iterator[Fil
 def _of_other_format(runs: Runs, path: str, says: CodeSays, request: Request) -> Iterator[FileReport]:
     """Yield the report of a config in JSON or TOML that a program opens, where it can be read."""
     run = runs.run_for(runs.finder.settings_in(os.path.dirname(path) or "."))
-    if not run.checker.code:
+    if not run.rule_set.code:
         return
     try:
         source = read_source(path)
     except UnreadableError:
         return
     runs.inputs.append(path)
-    found = run.checker.by_runs(says.hits, source)
+    found = run.rule_set.by_runs(says.hits, source)
     if says.form == "json":
         meant = _by_meaning(runs, run, source, says)
-        found = run.checker.unless_meant(found, meant)
+        found = run.rule_set.unless_meant(found, meant)
         told = {item.key_path for item in found}
         found += [item for item in meant if item.key_path not in told]
     findings = permitted(run, found, path)
@@ -108,7 +108,7 @@ def read_by_named_modules(
                 continue
             shown = os.path.relpath(whole)
             run = runs.sound(runs.finder.settings_in(os.path.dirname(shown) or "."))
-            if run is None or not run.checker.code or Matcher(run.settings).outside(shown):
+            if run is None or not run.rule_set.code or Matcher(run.settings).outside(shown):
                 continue
             seen.add(whole)
             for report in _by_code(runs, run, shown, says, looking, skips):
@@ -136,7 +136,7 @@ def _by_code(
 
 def _caused_in(finding: Finding, run: Run, module: str) -> bool:
     """Tell whether what the code does with a config is wrong, and a module is where it does so."""
-    if all(rule.id != finding.rule for rule in run.checker.code.values()):
+    if all(rule.id != finding.rule for rule in run.rule_set.code.values()):
         return False
     in_code = [place.path for place in finding.related if place.path.endswith(PYTHON)]
     return not in_code or os.path.abspath(module) in map(os.path.abspath, in_code)
@@ -149,7 +149,7 @@ def _by_meaning(runs: Runs, run: Run, source: SourceFile, says: CodeSays) -> lis
     if document.problem is not None or generic is None or not says.reached:
         return []
     found: list[list[Finding]] = []
-    rules = {rule.id for rule in run.checker.rules if rule.check is None}
+    rules = {rule.id for rule in run.rule_set.rules if rule.check is None}
     for machine in run.machines:
         target = with_meanings(
             replace(target_of(run, generic, machine), loader=LOADERS["ruamel"]), says.reached
@@ -163,7 +163,7 @@ def _by_meaning(runs: Runs, run: Run, source: SourceFile, says: CodeSays) -> lis
         found.append(
             [
                 replace(finding, fix=None, no_fix_reason=finding.no_fix_reason or _JSON)
-                for finding in run.checker.document(document, target).findings
+                for finding in run.rule_set.document(document, target).findings
                 if finding.rule in rules and finding.key_path in known
             ]
         )

@@ -63,7 +63,7 @@ def scans_python(runs: Runs, base: Settings, request: Request) -> bool:
 
 
 def _rules_about_code(run: Run) -> bool:
-    return any(rule.check and rule.check.startswith(("source.", "code.")) for rule in run.checker.rules)
+    return any(rule.check and rule.check.startswith(("source.", "code.")) for rule in run.rule_set.rules)
 
 
 MAX_LOOKED_AT = 500
@@ -119,14 +119,14 @@ def _source_run(
 
     return SourceRun(
         files,
-        catalogue=run.checker.catalogue,
-        rules=run.checker.rules,
+        catalogue=run.rule_set.catalogue,
+        rules=run.rule_set.rules,
         configs=lambda edited: _config_facts(runs, edited),
-        severity=run.checker.severity,
+        severity=run.rule_set.severity,
         permitted=lambda findings, path: permitted(
             runs.sound(runs.finder.settings_in(os.path.dirname(path) or ".")) or run, findings, path
         ),
-        key=content_stamp(run.checker.rules),
+        key=content_stamp(run.rule_set.rules),
         texts=texts,
         only=_reported(request, run.settings, files, texts),
         progress=request.progress,
@@ -257,14 +257,14 @@ def _in_code(run: Run, configs: Sequence[tuple[Document, Loader]]) -> dict[str, 
     dialect = next(
         (found for document, _ in configs[:1] if (found := dialect_of(document, run)) is not None), None
     )
-    return run.checker.in_code(hits_in_code(usage, run.checker.code.keys(), dialect, run.inferred))
+    return run.rule_set.in_code(hits_in_code(usage, run.rule_set.code.keys(), dialect, run.inferred))
 
 
 def _about_options(
     runs: Runs, run: Run, request: Request, files: Sequence[PythonFile]
 ) -> dict[str, list[Finding]]:
     """Return what is wrong with the options that programs declare, by Python file."""
-    if not run.checker.code:
+    if not run.rule_set.code:
         return {}
     for named in request.paths or (".",):
         if os.path.isdir(named):
@@ -287,7 +287,7 @@ def _about_options(
             for machine in run.machines:
                 judged = held_against(hit, machine.lookup)
                 if judged is not None:
-                    found.setdefault(path, []).extend(run.checker.by_runs(((check, judged),), source))
+                    found.setdefault(path, []).extend(run.rule_set.by_runs(((check, judged),), source))
                     break
     return found
 

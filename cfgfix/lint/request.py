@@ -9,7 +9,7 @@ from cfgfix.core.edits import Edit
 from cfgfix.core.errors import CfgfixError, ExitCode
 from cfgfix.core.findings import Applied, Finding, Refused, Severity
 from cfgfix.core.records import dataclass, field
-from cfgfix.lint.document_checker import Skip
+from cfgfix.lint.rule_set import Skip
 from cfgfix.rules.rule import Rule
 from cfgfix.settings.reader import Settings
 

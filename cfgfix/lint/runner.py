@@ -14,12 +14,13 @@ from cfgfix.core.errors import CfgfixError, UnreadableError
 from cfgfix.core.findings import KeyPath, Refused, format_key_path
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile, excerpt, read_source
-from cfgfix.lint.document_checker import Skip, Target
+from cfgfix.lint.checkers.project import Target
 from cfgfix.lint.file_reports import NEITHER, neither_error, report_file
 from cfgfix.lint.filters import applicable
 from cfgfix.lint.other_formats import OPENED_BY_CODE, other_formats, read_by_named_modules
 from cfgfix.lint.python_reports import report_python, report_python_text, scans_python
 from cfgfix.lint.request import PYTHON, YAML, FileReport, Read, Report, Request
+from cfgfix.lint.rule_set import Skip
 from cfgfix.lint.session import Runs, dialect_of, select
 from cfgfix.lint.targets import Standing, standing_of, targets_of
 from cfgfix.lint.writing import write_reports
@@ -116,7 +117,7 @@ def check_basis(request: Request, runs: Runs | None = None, *, by_code: bool = T
     if standing.dialect is None or standing.foreign:
         return None
     target = targets_of(runs, run, standing.dialect, standing.says)[0]
-    return CheckBasis(document, target, run.checker.rules, run.hardware, standing.says)
+    return CheckBasis(document, target, run.rule_set.rules, run.hardware, standing.says)
 
 
 def _run(request: Request, runs: Runs | None = None) -> Report:
@@ -242,7 +243,7 @@ def _run(request: Request, runs: Runs | None = None) -> Report:
         from cfgfix.lint.past import with_causes
 
         dead = frozenset(
-            rule.id for run in runs.all() if (rule := run.checker.code.get("dead-key")) is not None
+            rule.id for run in runs.all() if (rule := run.rule_set.code.get("dead-key")) is not None
         )
         reports = list(with_causes(reports, request.past, reads, dead))
     written = False
@@ -252,7 +253,7 @@ def _run(request: Request, runs: Runs | None = None) -> Report:
     if not request.each:
         from cfgfix.lint.joining import joined
 
-        reports = joined(reports, {rule.id for run in runs.all() for rule in run.checker.code.values()})
+        reports = joined(reports, {rule.id for run in runs.all() for rule in run.rule_set.code.values()})
     used = {id(report.settings) for report in reports}
     lines = [run.hardware for run in runs.all() if id(run.settings) in used] or [
         run.hardware for run in runs.all()
@@ -272,7 +273,7 @@ def _run(request: Request, runs: Runs | None = None) -> Report:
         unsafe_fixes=request.unsafe_fixes,
         written=written,
         diff=request.diff,
-        rules={rule.id: rule for run in runs.all() for rule in run.checker.rules},
+        rules={rule.id: rule for run in runs.all() for rule in run.rule_set.rules},
         inputs=(*runs.inputs, *runs.finder.looked),
         stale=stale,
         sources=sources,
@@ -311,8 +312,8 @@ def _stale(runs: Runs, reports: Sequence[FileReport], skips: Mapping[str, Skip])
     if runs.baseline is None or runs.past is not None:
         return
     root = os.path.dirname(os.path.abspath(runs.baseline.path))
-    judged = {rule.id for run in runs.all() for rule in run.checker.rules}
-    known = {rule.id for run in runs.all() for rule in run.checker.catalogue.rules}
+    judged = {rule.id for run in runs.all() for rule in run.rule_set.rules}
+    known = {rule.id for run in runs.all() for rule in run.rule_set.catalogue.rules}
     checked = {
         os.path.relpath(path, root).replace(os.sep, "/")
         for path in (*(report.path for report in reports if report.text is not None), *runs.scanned)

@@ -18,8 +18,9 @@ from cfgfix.core.errors import CfgfixError, UnreadableError, did_you_mean, inter
 from cfgfix.core.findings import Severity
 from cfgfix.core.records import dataclass, field, replace
 from cfgfix.core.source_file import SourceFile, is_inside, project, read_source
-from cfgfix.lint.document_checker import DocumentChecker, Target
+from cfgfix.lint.checkers.project import Target
 from cfgfix.lint.request import Request
+from cfgfix.lint.rule_set import RuleSet
 from cfgfix.rules.catalogue import Catalogue
 from cfgfix.rules.compiled import files_below
 from cfgfix.rules.rule import Rule
@@ -63,7 +64,7 @@ class Run:
 
     settings: Settings
     hardware: str
-    checker: DocumentChecker
+    rule_set: RuleSet
     dialects: dict[str, Dialect]
     machines: list[Machine]
     schemas: dict[str, Schema | None]
@@ -245,7 +246,7 @@ class Runs:
         return Run(
             settings=settings,
             hardware=line,
-            checker=DocumentChecker(catalogue, rules, severities),
+            rule_set=RuleSet(catalogue, rules, severities),
             dialects=dialects,
             machines=machines,
             schemas={},
@@ -597,7 +598,7 @@ def usage_for(run: Run) -> Usage | None:
     run.usage_known = True
     settings = run.settings
     by_class = settings.schema is not None and names_class(settings.schema)
-    if not run.checker.code or not (by_class or settings.source_roots):
+    if not run.rule_set.code or not (by_class or settings.source_roots):
         return None
     from cfgfix.usage.checks import key_paths, project_files, usage_of
 
@@ -621,7 +622,7 @@ def usage_for(run: Run) -> Usage | None:
             run.inferred if by_class else None,
             paths,
             content_stamp(()),
-            shared=run.checker.rules,
+            shared=run.rule_set.rules,
         )
     except CfgfixError:
         raise

@@ -7,7 +7,7 @@ from cfgfix.config.document.compose import Document
 from cfgfix.config.loaders.scalars import LOADERS
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile
-from cfgfix.lint.document_checker import Target
+from cfgfix.lint.checkers.project import Target
 from cfgfix.lint.session import Run, Runs, dialect_of, target_of, with_job_limits, with_meanings
 
 TYPE_CHECKING = False
@@ -32,7 +32,7 @@ class Standing:
 
 def says_of(runs: Runs, run: Run, source: SourceFile) -> CodeSays | None:
     """Return what the code around a config says of it, where some rule asks for that."""
-    if not run.checker.code or source.path == "-":
+    if not run.rule_set.code or source.path == "-":
         return None
     return runs.code_says(source.path, source)
 

@@ -17,9 +17,10 @@ from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import Finding
 from cfgfix.core.source_file import SourceFile, read_source
 from cfgfix.lint.case_trial import Trial, write_case_files
+from cfgfix.lint.checkers.project import Target
 from cfgfix.lint.code_cases import place_in_code
 from cfgfix.lint.config_cases import machine_of, place_in_config
-from cfgfix.lint.document_checker import DocumentChecker, Target
+from cfgfix.lint.rule_set import RuleSet
 from cfgfix.lint.session import with_meanings
 from cfgfix.rules.catalogue import Catalogue
 from cfgfix.rules.rule import Rule
@@ -48,7 +49,7 @@ def usage_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
     loader = LOADERS[usage.loader if usage.loader in LOADERS else "pyyaml"]
     schema = Schema.load(inferred.schema, "case") if inferred is not None else None
     target = Target(known["generic"], loader, schema, None, None, usage)
-    checker = DocumentChecker(Catalogue([rule]), [rule], {})
+    checker = RuleSet(Catalogue([rule]), [rule], {})
     in_code = checker.in_code(hits_in_code(usage, checker.code.keys(), known.get(named), inferred))
     config, code = Yaml(document, loader), Python()
 
@@ -83,7 +84,7 @@ def opened_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
     with open(path, "w", encoding="utf-8", newline="") as stream:
         stream.write(text)
     code = ProjectCode(folder, lambda _path: False, keep=False, follows_models="hardware" in case)
-    checker = DocumentChecker(Catalogue([rule]), [rule], {})
+    checker = RuleSet(Catalogue([rule]), [rule], {})
     source = SourceFile.from_bytes(text.encode(), path)
     says = code.says_about(path, source)
     if says is None:
@@ -114,7 +115,7 @@ def options_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
     from cfgfix.usage.project_code import ProjectCode
 
     texts = write_case_files(case, folder)
-    checker = DocumentChecker(Catalogue([rule]), [rule], {})
+    checker = RuleSet(Catalogue([rule]), [rule], {})
     found: dict[str, list[Finding]] = {}
     from cfgfix.usage.training_memory import held_against
 

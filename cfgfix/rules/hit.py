@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
     from cfgfix.core.edits import Change, Fix
     from cfgfix.core.findings import KeyPath, Location
-    from cfgfix.rules.expression import Scope
 
 
 class HitPlace:
@@ -57,12 +56,12 @@ class Hit:
     """Further lines for a reader."""
     message: str | None = None
     """The text in place of the rule's message."""
-    operands: Scope | None = None
-    """What finds the operands of the rule's message where they are not in `values`."""
     fix: Fix | None = None
     """The repair as a whole, where the rule's first fix does not say it."""
     context: str | None = None
     """What identifies the place whatever its line; None for what the file says."""
+    by_code: bool = False
+    """Whether code that reads the config says what the value is, whatever the dialect makes of its key."""
 
 
 def span_of(hit: Hit) -> Span:

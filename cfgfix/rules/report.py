@@ -132,22 +132,23 @@ def make_finding(
         unpinned: Whether it speaks of the newest release because nothing pins one.
     """
     location = file.location(hit.at)
-    operands, context = hit.operands, hit.context
-    if operands is None or context is None:
+    message, context, fix, no_fix = hit.message, hit.context, hit.fix, hit.no_fix
+    if message is None or context is None or hit.changes:
         values, text = file.about(hit, location)
-        context = text if context is None else context
-        if operands is None:
-            operands = Operands({**values, **hit.values, **({"via": via} if via else {})})
-    fix, no_fix = hit.fix, hit.no_fix
-    if hit.changes:
-        changes, no_fix = file.changes(hit)
-        fix = make_fix(rule, operands, changes, safety=hit.safety, title=hit.title)
+        operands = Operands({**values, **hit.values, **({"via": via} if via else {})})
+        if message is None:
+            message = str(rule.message(operands))
+        if context is None:
+            context = text
+        if hit.changes:
+            changes, no_fix = file.changes(hit)
+            fix = make_fix(rule, operands, changes, safety=hit.safety, title=hit.title)
     return Finding(
         rule=rule.id,
         name=rule.name,
         severity=severity_of(rule, hit) if severity is None else severity,
         confidence=Confidence[hit.confidence.upper()] if hit.confidence else rule.confidence,
-        message=hit.message if hit.message is not None else str(rule.message(operands)),
+        message=message,
         location=location,
         related=tuple(map(file.location, hit.related)),
         key_path=key_path_of(hit),

@@ -17,7 +17,8 @@ from cfgfix.config.values import CHECKS, scan
 from cfgfix.core.findings import Finding
 from cfgfix.core.fix_loop import fix_file
 from cfgfix.core.source_file import read_source
-from cfgfix.lint.document_checker import DocumentChecker, Target
+from cfgfix.lint.checkers.project import Target
+from cfgfix.lint.rule_set import RuleSet
 from cfgfix.rules.catalogue import Catalogue, read_folder
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.slow]
@@ -64,7 +65,7 @@ def test_findings_over_the_corpus_are_those_that_were_read(shared_path: Path) ->
 
 def test_every_fix_over_the_corpus_is_proven(shared_path: Path, repo_root: Path) -> None:
     rules = read_folder(str(repo_root / "rules" / "yaml"))
-    checker = DocumentChecker(Catalogue(rules), rules, {})
+    checker = RuleSet(Catalogue(rules), rules, {})
     dialect = dialects()["generic"]
     corpus = shared_path / "corpus"
     applied: Counter[str] = Counter()

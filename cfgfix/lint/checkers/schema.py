@@ -1,0 +1,99 @@
+"""Hold a config against its schema; what the schema comes from may know better words for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from cfgfix.config.schema.validate import SchemaProblem
+from cfgfix.core.findings import Severity, format_key_path
+from cfgfix.lint.checkers.project import Project, Target
+from cfgfix.rules.checker import by_check
+from cfgfix.rules.hit import Hit, Span
+from cfgfix.rules.rule import Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_CODES = {"not-checked": "violation"}
+"""What the schema says under a code of its own, told by the rule for anything else."""
+
+
+class SchemaChecker:
+    """Carries out the rules about schemas."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        rules = tuple(rules)
+        self._schema = by_check(rules, "schema")
+        self._code = by_check(rules, "code")
+        """Rules about the class that a schema is read from."""
+
+    def hits(self, project: Project) -> Iterator[tuple[Rule, Hit]]:
+        """Yield where a config does not fit its schema."""
+        document, target = project.document, project.target
+        if target.schema is None or not (self._schema or self._code):
+            return
+        for index in project.mappings():
+            for problem in target.schema.problems(document, document.roots[index], target.loader):
+                if _read_by_code(problem, target):
+                    continue
+                told = self._rule_about_class(problem, target)
+                rule = self._schema.get(_CODES.get(problem.code, problem.code)) if told is None else told[0]
+                if rule is not None:
+                    yield rule, _hit(rule, problem, told[1] if told is not None else {})
+
+    def _rule_about_class(self, problem: SchemaProblem, target: Target) -> tuple[Rule, dict[str, Any]] | None:
+        """Return the rule about the class that tells a problem better, with further operands; or None."""
+        usage = target.usage
+        if usage is None or problem.code not in ("unknown-key", "missing-key"):
+            return None
+        from cfgfix.usage.checks import class_of, section_of
+
+        name = str(problem.path[-1]) if problem.path else ""
+        own: dict[str, Any] = {"name": name, "owner": class_of(usage, problem.path)}
+        if own["owner"] is None:
+            return None
+        if problem.code == "missing-key":
+            rule = self._code.get("missing-field")
+            return (rule, own) if rule is not None else None
+        own["effect"] = (
+            "loading the file stops with TypeError" if problem.fatal else "it is dropped without a word"
+        )
+        own["place"] = section_of(usage, problem.path, name)
+        rule = self._code.get("key-elsewhere" if own["place"] else "key-not-in-class")
+        return (rule, own) if rule is not None else None
+
+
+def _hit(rule: Rule, problem: SchemaProblem, further: Mapping[str, Any]) -> Hit:
+    own: dict[str, Any] = {
+        "message": problem.message,
+        "expected": problem.expected,
+        "suggestion": problem.suggestion,
+        "key": format_key_path(problem.path),
+        **further,
+    }
+    severity = rule.severity if problem.fatal else min(rule.severity, Severity.WARNING)
+    if problem.code == "not-checked" or problem.mild:
+        severity = Severity.INFO
+    return Hit(
+        Span(problem.start, problem.end, problem.path),
+        own,
+        problem.changes if rule.fixes else (),
+        tuple(Span(start, end, label=label) for start, end, label in problem.related),
+        severity=severity.label,
+        no_fix=problem.no_fix,
+        context="pitfall" if problem.pitfall else "",
+    )
+
+
+def _read_by_code(problem: SchemaProblem, target: Target) -> bool:
+    """Tell whether the project's code reads a key that a dialect's schema does not have: the code at hand decides.
+
+    Only of keys that a program ignores; one that stops it is not read because code somewhere has its name.
+    """
+    if target.usage is None or target.own_schema or problem.fatal or problem.code != "unknown-key":
+        return False
+    from cfgfix.usage.key_uses import DEAD
+
+    use = target.usage.keys.get(tuple("[]" if isinstance(step, int) else step for step in problem.path))
+    return use is not None and use.status not in DEAD

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from cfgfix.config.dialects.dialect import Dialect, dialects
+from cfgfix.config.document.compose import compose
+from cfgfix.config.loaders.scalars import LOADERS
+from cfgfix.core.findings import Confidence
+from cfgfix.core.source_file import SourceFile
+from cfgfix.lint.checkers.project import Project, Room, Target
+from cfgfix.lint.checkers.values import ValueChecker
+from cfgfix.lint.rule_set import RuleSet
+from cfgfix.rules.catalogue import builtin
+from cfgfix.rules.checker import by_check
+from cfgfix.rules.hit import Hit, Span
+
+PACKAGE = Path(__file__).resolve().parents[2] / "cfgfix"
+TEXT = "train:\n  learning_rate: 1e-4\n  epochs: 10\n"
+
+
+def target(dialect: Dialect | None = None) -> Target:
+    return Target(dialect or dialects()["generic"], LOADERS["pyyaml"], None, None, None)
+
+
+def test_a_checker_yields_hits_with_their_rules_and_knows_no_policy():
+    document = compose(SourceFile.from_text(TEXT, "a.yaml"))
+    (rule,) = builtin().matching("YML001")
+    project = Project(document, target(), None, Room(10), {})
+    ((told, hit),) = ValueChecker([rule]).hits(project)
+    assert told is rule
+    assert isinstance(hit.at, Span)
+    assert (hit.at.key_path, TEXT[hit.at.start : hit.at.end]) == (("train", "learning_rate"), "1e-4")
+    assert not project.room.cut
+
+
+def test_no_more_hits_of_a_rule_are_listed_than_there_is_room_for():
+    document = compose(SourceFile.from_text("a: 1e-4\nb: 1e-4\nlr: 1e-3\n", "a.yaml"))
+    (rule,) = builtin().matching("YML001")
+    found = RuleSet(builtin(), [rule], {}).document(document, target(), 2)
+    assert (len(found.findings), found.cut) == (2, frozenset({rule.id}))
+
+
+def test_rules_are_found_by_the_kind_of_their_check():
+    rules = builtin().rules
+    kinds = {rule.check.partition(".")[0] for rule in rules if rule.check is not None}
+    assert kinds == {"yaml", "cluster", "schema", "code", "source", "engine"}
+    for kind in kinds:
+        found = by_check(rules, kind)
+        assert all(rule.check == f"{kind}.{name}" for name, rule in found.items())
+        assert found
+
+
+def test_hits_become_findings_in_three_places():
+    callers = sorted(
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if any(
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "make_finding"
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        )
+    )
+    assert callers == ["code/scan.py", "lint/rule_set.py", "lint/suppressing.py"]
+
+
+def test_a_hit_takes_from_its_rule_what_it_leaves_open():
+    (rule,) = builtin().matching("YML001")
+    source = SourceFile.from_text(TEXT, "a.yaml")
+    start = TEXT.index("1e-4")
+    hit = Hit(Span(start, start + 4, ("train", "learning_rate")), message="x", confidence="low")
+    found = RuleSet(builtin(), [rule], {}).finding(rule, hit, source)
+    assert (found.severity, found.confidence, found.key_path) == (
+        rule.severity,
+        Confidence.LOW,
+        ("train", "learning_rate"),
+    )
