@@ -445,7 +445,7 @@ class _Maker:
                     shown.causes.extend(causes)
                     hit = hits.get(id(finding))
                     rewrites = _rewrites(hit) if hit is not None else ()
-                    shown.repairs.append((under, repair_of(rewrites, replaced)))
+                    shown.repairs.append((under, repair_of(rewrites, _without_others(replaced, causes))))
         every = [under for _, _, under in found]
         for (_, path, _), item in holding.items():
             origins = list(dict.fromkeys(map(_origin, item.causes)))[:MAX_ORIGINS]
@@ -477,10 +477,10 @@ class _Maker:
             for item in replaced
             if item.place is not None and _lies_in(at, self.location(item.scope, item.place))
         ]
-        if exact:
+        if len(exact) == 1:
             return exact
         places = (at, *finding.related, *finding.flow)
-        near = [
+        near = exact or [
             item.given
             for item in replaced
             if any(_lies_in(place, self.location(item.scope, item.around)) for place in places)
@@ -742,6 +742,13 @@ class _Holding:
             )
             for _, repair in self.repairs
         )
+
+
+def _without_others(replaced: Sequence[Replaced], causes: Sequence[Given]) -> list[Replaced]:
+    """Leave out what stands in the place of a whole section and is not what a finding rests on."""
+    return [
+        item for item in replaced if item.argument is not None or item.place is None or item.given in causes
+    ]
 
 
 def _lies_in(place: Location, call: Location) -> bool:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from cfgfix.code.model.given import CallPlace, Given, UnderConfigs
+from cfgfix.code.model.given import SPREAD, CallPlace, Given, UnderConfigs
 from cfgfix.config.dialects.parameters import Reached
 from cfgfix.config.document.compose import SCALAR, Document, compose, deref
 from cfgfix.config.loaders.scalars import LOADERS, resolve
@@ -84,15 +84,21 @@ def _calls(document: Document, says: CodeSays) -> Iterator[tuple[CallPlace, dict
             place = os.path.abspath(item.location.path), item.place
             given.setdefault((place, item.argument), []).append(item)
     found: Calls = {}
+    parts: dict[CallPlace, set[KeyPath | None]] = {}
     for (place, argument), items in given.items():
         first = items[0]
-        if any(
-            not item.known or type(item.value) is not type(first.value) or item.value != first.value
+        assert first.path is not None
+        same = all(
+            item.known and type(item.value) is type(first.value) and item.value == first.value
             for item in items
-        ):
+        )
+        if isinstance(argument, str) and argument.startswith(SPREAD):
+            parts.setdefault(place, set()).update(
+                item.path[:-1] if same and item.path else None for item in items
+            )
+        if not same:
             # Another value arrives there on another way.
             continue
-        assert first.path is not None
         origin = _origin(document, first.path)
         if origin is not None:
             found.setdefault(place, {})[argument] = Given(
@@ -102,7 +108,14 @@ def _calls(document: Document, says: CodeSays) -> Iterator[tuple[CallPlace, dict
                 first.unchanged,
                 all(item.alone for item in items),
             )
-    yield from found.items()
+    for place, arguments in found.items():
+        sections = parts.get(place, set())
+        # Several sections may be spread there, or a part of one may not be known.
+        certain = len(sections) <= 1 and None not in sections
+        yield (
+            place,
+            {name: item for name, item in arguments.items() if certain or not str(name).startswith(SPREAD)},
+        )
 
 
 def _origin(document: Document, path: KeyPath) -> Location | None:

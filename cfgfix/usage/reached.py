@@ -15,6 +15,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.objects import Sequence as Listed
+from cfgfix.code.model.given import SPREAD
 from cfgfix.code.model.nodes import Place
 from cfgfix.code.model.positions import Offsets
 from cfgfix.config.dialects.parameters import ELEMENT, SAMPLES, Branch, Reached, meaning_of
@@ -145,14 +146,32 @@ def _of_sink(
 
 
 def _argument(sink: Sink) -> int | str | None:
-    """Return by which position or name a call is written with a value; None for what it is spread from."""
-    if sink.bound.entries is not None or sink.bound.sets:
+    """Return by which position or name a call is written with a value; None where it is not known what else a `**` gives."""
+    if sink.bound.described is not None or sink.bound.sets:
         return None
+    spread = sink.bound.call.spread
+    if spread is not None:
+        return f"{SPREAD}{sink.parameter}" if _is_spread_whole(sink.value, spread) else None
     for number, value in enumerate(sink.bound.call.args):
         if value is sink.value:
             return number
     keywords = sink.bound.call.keywords
     return sink.parameter if keywords.get(sink.parameter) is sink.value else None
+
+
+def _is_spread_whole(value: Value, spread: Mapping) -> bool:
+    """Tell whether a value is one of a mapping that holds the plain values of one section and nothing else."""
+    if spread.open or not any(entry is value for entry in spread.entries.values()):
+        return False
+    keys = [
+        entry.key if isinstance(entry, Scalar) and not entry.optional else None
+        for entry in spread.entries.values()
+    ]
+    return (
+        len({(key.source, key.path[:-1]) if key is not None and key.path else None for key in keys} - {None})
+        == 1
+        and None not in keys
+    )
 
 
 def _given_config_key(path: str, sink: Sink, value: Value, entries: dict[KeyPath, Entry]) -> ConfigKey | None:

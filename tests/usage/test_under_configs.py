@@ -61,6 +61,16 @@ LOUD = {
         "unmeasured-monitor",
         "stop.watch",
     ),
+    "a section in place of the arguments": (
+        """
+        model.compile("sgd", "mse", metrics=["accuracy"])
+        stop = tf.keras.callbacks.EarlyStopping(**run["stop"])
+        model.fit(x, x, validation_split=0.25, callbacks=[stop])
+        """,
+        "stop: {patience: 3, monitor: val_acc}\n",
+        "unmeasured-monitor",
+        "stop.monitor",
+    ),
     "the classes of a layer": (
         "tf.keras.layers.Dense(run['kinds'], activation='softmax')\n",
         "kinds: 1\n",
@@ -84,6 +94,7 @@ LOUD = {
 QUIET = {
     "a file name put together": "best: best.weights.h5\n",
     "a metric that is not measured": "stop: {watch: val_accuracy}\n",
+    "a section in place of the arguments": "stop: {patience: 3, monitor: val_accuracy}\n",
     "the classes of a layer": "kinds: 3\n",
     "compiled by XLA for each length": "fuse: false\n",
 }
@@ -189,3 +200,36 @@ def test_a_value_that_stands_in_the_config_is_told_there_alone(tmp_path: Path) -
 def test_a_value_that_the_code_makes_is_told_in_the_code(tmp_path: Path) -> None:
     code = "tf.keras.layers.Dense(run['size'] / 2)\n"
     assert "keras-float-units" in names(found(tmp_path, code, slow="size: 5\n"))
+
+
+SPREADS = {
+    "two sections in turn": (
+        """
+        for kind in ("first", "second"):
+            tf.keras.callbacks.ModelCheckpoint(**run[kind], save_weights_only=True)
+        """,
+        "first: {filepath: a.h5}\nsecond: {filepath: b.weights.h5}\n",
+    ),
+    "a section that the code adds to": (
+        """
+        section = dict(run["first"])
+        section["filepath"] = os.environ["TARGET"]
+        tf.keras.callbacks.ModelCheckpoint(**section, save_weights_only=True)
+        """,
+        "first: {filepath: a.h5, verbose: 1}\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SPREADS)
+def test_a_section_whose_whole_is_not_known_is_not_written_out(tmp_path: Path, case: str) -> None:
+    code, config = SPREADS[case]
+    assert "keras-file-name" not in names(found(tmp_path, code, one=config))
+
+
+def test_the_fix_of_a_section_changes_the_entry_that_is_wrong(tmp_path: Path) -> None:
+    code, config, name, _ = LOUD["a section in place of the arguments"]
+    shown = next(item for item in found(tmp_path, code, one=config) if item.name == name)
+    assert shown.fix is not None
+    assert "`stop.monitor` to 'val_accuracy'" in shown.fix.title
+    assert not any("patience" in (place.label or "") for place in shown.related)

@@ -47,7 +47,7 @@ def repair_of(rewrites: Sequence[Rewrite], replaced: Sequence[Replaced]) -> Repa
             others.append(rewrite)
             continue
         value = _plain_value(rewrite.text)
-        if value is _NO_VALUE:
+        if value is _NO_VALUE or any(other is not item and other.place == item.place for other in replaced):
             return Repair(problem=_stands_in(item.given))
         if not item.given.unchanged:
             return Repair(problem=f"the value is made from `{item.given.key}`")

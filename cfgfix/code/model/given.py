@@ -16,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+SPREAD = "**"
+"""What leads the name of an argument that a call is given by `**section`."""
 CallPlace = tuple[str, Place]
 """The absolute path of a module and the span of a call in it."""
 
@@ -66,7 +68,7 @@ class UnderConfigs:
 
     Attributes:
         configs: Their paths.
-        calls: For each call its arguments, by position or name.
+        calls: For each call its arguments, by position or name; those of a `**section`, which are all of it, behind `SPREAD`.
         branches: For each `if` that they decide whether it is taken, with the value that decides it.
     """
 
@@ -102,10 +104,19 @@ def put_in_place(program: Program, under: UnderConfigs, edited: Container[str] =
             continue
         for scope in module.summary.scopes:
             for call in scope.calls:
-                for argument, given in under.calls.get((whole, call.place), {}).items():
-                    place = _replace(call, argument, given.value, scope)
+                given = under.calls.get((whole, call.place), {})
+                spread = {
+                    name.removeprefix(SPREAD): item
+                    for name, item in given.items()
+                    if isinstance(name, str) and name.startswith(SPREAD)
+                }
+                for argument, item in given.items():
+                    place = _replace(call, argument, item.value, scope)
                     if place is not None:
-                        replaced.append(Replaced(scope, place, call.place, given, argument))
+                        replaced.append(Replaced(scope, place, call.place, item, argument))
+                place = _unpack(call, spread, scope) if spread else None
+                if place is not None:
+                    replaced += [Replaced(scope, place, call.place, item) for item in spread.values()]
             if under.branches:
                 _take(scope.body, scope, whole, under, replaced)
     return replaced
@@ -129,6 +140,17 @@ def _take(
             scope.blocks[side[0]].test = None
         tested = Event("expr", event.block, event.place, value=event.value)
         events[number : number + 1] = [tested, *(side[1] if side is not None else ())]
+
+
+def _unpack(call: Call, spread: Mapping[str, Given], scope: Scope) -> Place | None:
+    """Write the entries of the one `**section` of a call out and return where it stands; None where that is not certain."""
+    sections = [expr for name, expr in call.keywords if name is None]
+    if len(sections) != 1 or any(name in spread for name, _ in call.keywords):
+        return None
+    place = place_of(sections[0], scope) or call.place
+    written = tuple((name, Literal(item.value, place)) for name, item in spread.items())
+    call.keywords = (*(pair for pair in call.keywords if pair[0] is not None), *written)
+    return place
 
 
 def _replace(call: Call, argument: int | str, value: Any, scope: Scope) -> Place | None:
