@@ -9,12 +9,14 @@ from cfgfix.code.checks.bindings import bound_in_loop
 from cfgfix.code.checks.common import COMPILED, in_tests, never_entered
 from cfgfix.code.checks.compiled_scopes import compiled_for_sure, compiled_reach, compiled_scopes, eager_guard
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
+from cfgfix.code.inference.references import public_name
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, is_name, text, walk
 from cfgfix.code.model.hit import Step, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name, Place
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
+from cfgfix.code.model.values import Made, Site, alternatives
 from cfgfix.rules.hit import Hit
 
 NEEDLES = (*COMPILED, *IMPORTS)
@@ -34,7 +36,7 @@ def mutated(program: Program) -> Iterator[Hit]:
             if _tells_of_tracing(scope, call.block, target):
                 continue
             if (
-                _is_outside(scope, target, own)
+                (_is_outside(scope, target, own) or _is_read_global(scope, target))
                 and not eager_guard(scope, call.block)
                 and _is_list(program, scope, target)
             ):
@@ -72,6 +74,37 @@ def _is_outside(scope: Scope, target: Expr, own: str | None) -> bool:
     if isinstance(target, Attribute):
         return own is not None and isinstance(target.base, Name) and target.base.name == own
     return isinstance(target, Name) and target.name in scope.outer
+
+
+def _is_read_global(scope: Scope, target: Expr) -> bool:
+    """Tell whether a name that a function does not bind is one of its module's, and something else of the module reads it."""
+    if not isinstance(target, Name):
+        return False
+    here, module = scope, scope.module.summary.scopes
+    while here is not module[0]:
+        if here.binding(target.name) or any(item.name == target.name for item in here.params):
+            return False
+        here = module[max(here.parent, 0)]
+    return any(
+        is_name(part, target.name)
+        for other in module
+        if other is not scope
+        for value in _read_in(other)
+        for part in walk(value, other)
+    )
+
+
+def _read_in(scope: Scope) -> Iterator[Expr]:
+    """Yield what a scope reads: values, tests and arguments."""
+    for event in scope.events():
+        if event.value is not None:
+            yield event.value
+    for item in scope.blocks:
+        if item.test is not None:
+            yield item.test
+    for call in scope.calls:
+        yield from call.args
+        yield from (value for _, value in call.keywords)
 
 
 def _read(program: Program, target: Expr) -> bool:
@@ -256,11 +289,16 @@ def _runs_after(scope: Scope, first: Call, block: int, place: Place, receiver: E
 
 
 def variable(program: Program) -> Iterator[Hit]:
-    """Find variables made in a compiled function without a guard.
+    """Find variables, or what has some, made in a compiled function unguarded.
 
     The guard makes them once.
     """
-    for site in program.flow.named("tensorflow.Variable"):
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.sites:
+        made = _with_variables(site)
+        if made is None or (id(site.scope), site.call.number) in seen:
+            continue
+        seen.add((id(site.scope), site.call.number))
         reach = compiled_reach(program, site.scope, site)
         if reach is None or not compiled_for_sure(reach) or reach.path:
             continue
@@ -271,11 +309,34 @@ def variable(program: Program) -> Iterator[Hit]:
         ):
             continue
         yield hit_at(
-            site,
+            made,
             entry=reach,
             severity="info" if never_entered(program, reach.root.scope) else None,
-            values={"via": reach.via},
+            values={"via": reach.via, "what": public_name(made.name)},
         )
+
+
+_MADE_WITH_VARIABLES = re.compile(r"keras\.(?:optimizers|metrics)\.[A-Z]\w*")
+_LAYER_WITH_VARIABLES = re.compile(
+    r"keras\.layers\.(?:Dense|EinsumDense|Embedding|(?:Separable|Depthwise)?Conv[123]D(?:Transpose)?|LSTM|GRU|SimpleRNN"
+    r"|(?:Batch|Layer|Group)Normalization|MultiHeadAttention)\.__call__"
+)
+
+
+def _with_variables(site: Site) -> Site | None:
+    """Return the call that makes what gets variables by a call, or None.
+
+    An optimizer and a metric have some at once, a layer when it is first called.
+    """
+    if site.name == "tensorflow.Variable" or _MADE_WITH_VARIABLES.fullmatch(site.name):
+        return site
+    # A layer that `call` of another makes has a check of its own.
+    if _LAYER_WITH_VARIABLES.fullmatch(site.name) and site.scope.name != "call":
+        made = alternatives(site.callee)
+        first = made[0].site if len(made) == 1 and isinstance(made[0], Made) else None
+        if first is not None and first.scope is site.scope and first.call.block == site.call.block:
+            return first
+    return None
 
 
 def _raises_wanted(function: Scope) -> bool:

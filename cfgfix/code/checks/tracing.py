@@ -164,12 +164,15 @@ def _is_result(program: Program, scope: Scope, expr: Expr) -> bool:
         if not any(is_name(target, expr.name) for target in bound[0].targets):
             return False
         expr = bound[0].value
+    if isinstance(expr, Binary) and expr.operator in _ARITHMETIC:
+        return _is_result(program, scope, expr.left) or _is_result(program, scope, expr.right)
     if not isinstance(expr, Call):
         return False
     names = {site.name for site in program.flow.within(scope) if site.call is expr}
     return bool(names) and all(name.startswith(_GIVES_TENSORS) for name in names)
 
 
+_ARITHMETIC = frozenset({"+", "-", "*", "/", "//", "**"})
 _GIVES_TENSORS = (
     "tensorflow.math.", "tensorflow.reduce_", "tensorflow.cast", "tensorflow.image.", "tensorflow.reshape", "tensorflow.concat", "tensorflow.stack",
     "tensorflow.where", "tensorflow.expand_dims", "tensorflow.squeeze", "tensorflow.transpose", "tensorflow.equal", "tensorflow.greater",
@@ -264,6 +267,8 @@ def _tensor_like(program: Program, scope: Scope, expr: Expr, reach: Reach) -> bo
         return head.name in names and not (isinstance(expr, Attribute) and head.name == "self")
     if isinstance(head, Call):
         return _is_tensor_call(program, scope, head.number)
+    if isinstance(head, Binary) and head.operator in _ARITHMETIC:
+        return any(_tensor_like(program, scope, side, reach) for side in (head.left, head.right))
     return False
 
 

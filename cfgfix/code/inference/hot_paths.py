@@ -23,6 +23,7 @@ from cfgfix.code.model.values import (
     Constant,
     Function,
     Instance,
+    Items,
     Made,
     Site,
     Value,
@@ -49,6 +50,10 @@ PY_FUNCTIONS = frozenset(
     {"tensorflow.numpy_function", "tensorflow.py_function", "tensorflow.py_func", "tensorflow.eager_py_func"}
 )
 KERAS_STEPS = frozenset({"train_step", "test_step", "predict_step"})
+KERAS_COMPILES = ("keras.Model.compile", "keras.Sequential.compile")
+_JUDGES = ((1, "loss"), (3, "metrics"), (4, "weighted_metrics"))
+_JUDGED_BY = {"keras.metrics.": "update_state", "keras.losses.": "call"}
+"""What Keras calls of an object in a compiled step, by where its class is from."""
 MAX_LOOKED = 1_000
 """Most functions that are looked at to find the ways to one place."""
 MAX_REACHED = 20_000
@@ -626,6 +631,7 @@ class HotPaths:
                     and is_keras_model(self.program, owner)
                 ):
                     yield Root(GRAPH, scope, None, f"Keras's fit compiles {scope.name} and")
+        yield from self._judging_roots(decorated)
         for site in self.flow.named("tensorflow.function"):
             if not self._happens(site):
                 continue
@@ -640,6 +646,45 @@ class HotPaths:
                     site,
                     function,
                 )
+
+    def _judging_roots(self, decorated: set[int]) -> Iterator[Root]:
+        """Yield the losses and metrics of the project that a model is compiled with: its steps are compiled with them."""
+        seen = set(decorated)
+        for site in self.flow.named(*KERAS_COMPILES):
+            eagerly = site.call.keyword(RUN_EAGERLY)
+            if site.call.opaque or (
+                eagerly is not None and not (isinstance(eagerly, Literal) and not eagerly.value)
+            ):
+                continue
+            for position, parameter in _JUDGES:
+                for function in self._judging(site.argument(position, parameter)):
+                    if id(function.scope) in seen:
+                        continue
+                    seen.add(id(function.scope))
+                    yield Root(
+                        GRAPH,
+                        function.scope,
+                        at(site, label=f"given to compile as one of its {parameter}"),
+                        "Keras's fit compiles it into the step and",
+                        site,
+                        function,
+                    )
+
+    def _judging(self, value: Value | None) -> Iterator[Function]:
+        """Yield the functions that Keras calls of a loss or metric, of each in a list."""
+        for item in alternatives(value):
+            if isinstance(item, Items):
+                for inner in item.items:
+                    yield from self._judging(inner)
+            elif isinstance(item, Function):
+                yield item
+            elif isinstance(item, Instance):
+                outside = self.program.bases(item.scope)[1]
+                for kind, method in _JUDGED_BY.items():
+                    if any(name.startswith(kind) for name in outside):
+                        scope = self.program.method(item.scope, method)
+                        if scope is not None:
+                            yield Function(scope, receiver=item)
 
     def _happens(self, site: Site) -> bool:
         """Tell whether a call may run when its function is entered the way it was, by what is given on that way."""

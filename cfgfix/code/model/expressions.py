@@ -194,7 +194,9 @@ def text(expr: Expr | None, _scope: Scope | None = None, depth: int = 6) -> str:
     if isinstance(expr, Name):
         return expr.name
     if isinstance(expr, Attribute):
-        return f"{inner(expr.base)}.{expr.attribute}"
+        shown = inner(expr.base)
+        loose = isinstance(expr.base, (Binary, Boolean, Compare, Conditional, Unary))
+        return f"({shown}).{expr.attribute}" if loose else f"{shown}.{expr.attribute}"
     if isinstance(expr, Literal):
         shown = repr(expr.value)
         return shown if len(shown) <= 60 else shown[:57] + "..."
