@@ -377,7 +377,8 @@ def _classes(bound: BoundCall, path: str) -> Iterator[Fault]:
     key = value.key
     if key is None or key.source != path or not value.entries:
         return
-    if all(isinstance(name, str) and name.strip().isdecimal() for name in value.entries):
+    # Under the name of an output there is a mapping of its own.
+    if all(isinstance(name, str) and isinstance(weight, Scalar) for name, weight in value.entries.items()):
         yield Fault(CLASSES, key, bound, "class_weight", value, False, "", "", "", _WARNING)
 
 
