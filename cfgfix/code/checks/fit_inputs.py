@@ -12,7 +12,7 @@ from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import refused_by_three
 from cfgfix.code.model.expressions import constant, place_of, walk
-from cfgfix.code.model.hit import Hit, Step, at, hit_at
+from cfgfix.code.model.hit import Step, at, hit_at, hit_in
 from cfgfix.code.model.nodes import Collection, Dictionary, Expr, Yield
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
@@ -26,6 +26,7 @@ from cfgfix.code.model.values import (
     Value,
     alternatives,
 )
+from cfgfix.rules.hit import Hit
 
 NEEDLES = (b".fit(", b".evaluate(", b"fit_generator(", b".compile(")
 
@@ -53,7 +54,7 @@ def beside_data(program: Program) -> Iterator[Hit]:
                 if written is None or not _is_given(site.argument(position, parameter), parameter):
                     continue
                 seen.add(key)
-                yield Hit(
+                yield hit_in(
                     site.scope,
                     place_of(written, site.scope) or site.call.name_place,
                     site.call.block,
@@ -113,7 +114,7 @@ def lists_yielded(program: Program) -> Iterator[Hit]:
                 continue
             seen.add(id(generator))
             yielded, what = part
-            yield Hit(
+            yield hit_in(
                 generator,
                 place_of(yielded, generator) or generator.place,
                 0,
@@ -162,7 +163,7 @@ def class_weights(program: Program) -> Iterator[Hit]:
         if says is None:
             continue
         seen.add(key)
-        yield Hit(
+        yield hit_in(
             site.scope,
             place_of(written, site.scope) or site.call.name_place,
             site.call.block,
