@@ -363,7 +363,7 @@ def _now_and_then(scope: Scope, block: int, loop: int) -> bool:
 @once
 def _compiled_scopes(program: Program) -> set[int]:
     """Return the functions that are compiled, by identity."""
-    return {id(root.scope) for root in hot_paths(program).roots if root.kind == GRAPH}
+    return {id(root.scope) for root in hot_paths(program).roots if root.kind == GRAPH and not root.is_of_step}
 
 
 @once
@@ -372,7 +372,7 @@ def _compiled_methods(program: Program) -> set[str]:
     return {
         root.scope.name
         for root in hot_paths(program).roots
-        if root.kind == GRAPH and program.owner(root.scope) is not None
+        if root.kind == GRAPH and not root.is_of_step and program.owner(root.scope) is not None
     }
 
 

@@ -72,7 +72,7 @@ def _is_passed_over(program: Program, site: Site) -> bool:
 
 
 def _kind_of_data(program: Program, site: Site) -> str | None:
-    """Return in words what the first argument is where it brings labels: on every way."""
+    """Return in words what brings labels as first argument, on every way."""
     written = site.call.argument(0, "x")
     found = alternatives(site.argument(0, "x"))
     if written is None:
@@ -87,7 +87,7 @@ def _kind_of_data(program: Program, site: Site) -> str | None:
 
 
 def _is_given(value: Value | None, parameter: str) -> bool:
-    """Tell whether an argument is certainly something: a part of the data for a split."""
+    """Tell whether an argument is certainly something."""
     found = alternatives(value)
     if parameter == "validation_split":
         return bool(found) and all(
@@ -98,7 +98,7 @@ def _is_given(value: Value | None, parameter: str) -> bool:
 
 
 def lists_yielded(program: Program) -> Iterator[Hit]:
-    """Find generators of lists that `fit` is given, of which Keras 3 takes tuples only."""
+    """Find generators of lists: Keras 3 takes tuples only."""
     seen: set[int] = set()
     for method in ("fit", "evaluate"):
         for site in model_calls(program, method):
@@ -129,7 +129,7 @@ _ERRORS = {"the inputs are": "TypeError", "the element is": "ValueError"}
 
 
 def _list_in(generator: Scope) -> tuple[Expr, str] | None:
-    """Return a list in what a generator yields where every `yield` has one: inputs, or the whole element."""
+    """Return a list in what a generator yields, where every `yield` has one."""
     found: list[tuple[Expr, str] | None] = []
     for event in generator.events():
         for part in walk(event.value, generator) if event.value is not None else ():
@@ -152,7 +152,7 @@ def _list_of(value: Expr | None) -> tuple[Expr, str] | None:
 
 
 def class_weights(program: Program) -> Iterator[Hit]:
-    """Find weights of classes that `fit` cannot use: no mapping of numbers, or several outputs."""
+    """Find weights of classes that `fit` cannot use."""
     seen: set[tuple[int, int]] = set()
     for site in model_calls(program, "fit"):
         key = id(site.scope), site.call.number
@@ -173,7 +173,7 @@ def class_weights(program: Program) -> Iterator[Hit]:
 
 
 def _fault_of_weights(program: Program, site: Site, written: Expr) -> tuple[str, str | None] | None:
-    """Return what is wrong with weights of classes, and the severity where it is not the rule's."""
+    """Return what is wrong with weights of classes, and a severity of its own."""
     value = alternatives(site.argument(9, "class_weight"))
     if len(value) == 1 and isinstance(value[0], Constant) and isinstance(value[0].value, str):
         return f"class_weight takes a dict, not the text '{value[0].value}': AttributeError", None
@@ -196,7 +196,7 @@ def _fault_of_weights(program: Program, site: Site, written: Expr) -> tuple[str,
 
 
 def _outputs(site: Site) -> tuple[Value, ...] | None:
-    """Return the outputs of the model that a method is called on; None where they are not known."""
+    """Return the outputs of the model that a method is called on, or None."""
     found = alternatives(site.receiver)
     made = found[0].site if len(found) == 1 and isinstance(found[0], Made) else None
     if made is None or made.name != "keras.Model" or made.call.opaque:
@@ -211,7 +211,7 @@ def _outputs(site: Site) -> tuple[Value, ...] | None:
 
 
 def measured_apart(program: Program) -> Iterator[Hit]:
-    """Find metrics of a model with several outputs that do not say to which each belongs."""
+    """Find metrics of several outputs that are not one for each."""
     seen: set[tuple[int, int]] = set()
     for site in (*program.flow.named("keras.Model.compile"), *program.flow.named("keras.Sequential.compile")):
         key = id(site.scope), site.call.number

@@ -82,6 +82,11 @@ class Root:
     function: Function | None = None
     others: list[Site] = field(default_factory=list)
 
+    @property
+    def is_of_step(self) -> bool:
+        """Whether `compile` gives it to a step of Keras, and nothing else compiles it."""
+        return self.kind == GRAPH and self.site is not None and self.site.name in KERAS_COMPILES
+
     def ways(self) -> Iterator[tuple[Step, ...]]:
         """Yield the ways to what makes it hot, with that place at the end of each."""
         if self.step is None:
