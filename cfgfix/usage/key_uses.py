@@ -207,7 +207,7 @@ class Usage:
 def spot(expr: Expr, scope: Scope) -> Spot:
     """Return the place of an expression."""
     place = place_of(expr, scope) or scope.place
-    shown = text(expr, scope)
+    shown = text(expr)
     return Spot(scope.module.path, *place, shown if len(shown) <= 80 else shown[:77] + "...")
 
 

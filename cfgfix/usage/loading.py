@@ -669,7 +669,7 @@ def _flags(module: Module) -> dict[str, _Flag]:
             if stated is not None and not isinstance(
                 default, (str, int, float, bool, type(None), tuple, list)
             ):
-                default = text(stated, scope)
+                default = text(stated)
                 given = False
             if switch:
                 default, given = action == "store_false", True

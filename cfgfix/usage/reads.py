@@ -737,13 +737,13 @@ class Collector:
 
     def _prepared(self, expr: Expr, scope: Scope) -> bool:
         """Tell whether a function looks at the type of a value, or converts it, or is ready for an exception."""
-        shown = text(expr, scope)
+        shown = text(expr)
         for call in scope.calls:
             if (
                 isinstance(call.func, Name)
                 and call.func.name in ("isinstance", "type", "float", "int", "eval")
                 and call.args
-                and text(call.args[0], scope) == shown
+                and text(call.args[0]) == shown
             ):
                 return True
         around: Any = self.loads.around.get(id(expr), (None, None))[0]

@@ -70,7 +70,7 @@ def float_count(program: Program) -> Iterator[Hit]:
             site.scope,
             place,
             site.call.block,
-            {"method": method, "expr": text(made, site.scope)},
+            {"method": method, "expr": text(made)},
         )
 
 

@@ -765,7 +765,7 @@ def optimizer_decay(program: Program) -> Iterator[Hit]:
             continue
         rate = site.call.argument(0, "learning_rate")
         zero = isinstance(value, Literal) and value.value == 0
-        weights = "weight_decay" in text(value, site.scope).lower()
+        weights = "weight_decay" in text(value).lower()
         yield hit_at(
             site,
             values={

@@ -79,7 +79,7 @@ def refused_value(program: Program) -> Iterator[Hit]:
                     values={
                         "name": _name_in_file(program, site, name),
                         "argument": parameter,
-                        "value": text(expr, site.scope),
+                        "value": text(expr),
                         "says": refusal_text(refusal),
                         "asked": asked_for(table),
                     },

@@ -21,7 +21,7 @@ from cfgfix.code.model.values import (
 def names_in(expr: Expr, scope: Scope) -> set[str]:
     """Return the plain names in an expression; those inside a lambda too."""
     found: set[str] = set()
-    for part in walk(expr, scope):
+    for part in walk(expr):
         if isinstance(part, Name):
             found.add(part.name)
         elif isinstance(part, Lambda):

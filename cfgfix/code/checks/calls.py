@@ -202,7 +202,7 @@ def _types(parameters: Parameters, site: Site) -> Iterator[_Fault]:
             continue
         if isinstance(value, External) and fold(value.name) in _TYPES and "dtype" in parameters.named:
             yield _Fault(
-                f"has `{parameter}` at position {position + 1}, where {text(expr, site.scope)} stands: `dtype` goes by name",
+                f"has `{parameter}` at position {position + 1}, where {text(expr)} stands: `dtype` goes by name",
                 expr,
                 raises=False,
             )
@@ -226,7 +226,7 @@ def entered_class(program: Program) -> Iterator[Hit]:
                         place,
                         event.block,
                         {"name": dotted(expr) or "", "what": shown},
-                        rewrites=(Rewrite("replace", scope, place, f"{text(expr, scope)}()"),)
+                        rewrites=(Rewrite("replace", scope, place, f"{text(expr)}()"),)
                         if shown in _WITHOUT_ARGUMENTS
                         else (),
                     )

@@ -78,7 +78,7 @@ def scalar_argument(program: Program) -> Iterator[Hit]:
                     site,
                     flow=() if way is None else (at(way, label="called in this loop"),),
                     values={
-                        "value": text(expr, site.scope),
+                        "value": text(expr),
                         "what": what,
                         "each": "length" if "list" in what else "value",
                         "function": compiled[0].scope.name,
@@ -115,7 +115,7 @@ def _takes_tensor(scope: Scope, name: str) -> bool:
     uses = fine = 0
     for event in scope.events():
         for expr in (event.value, *event.targets, *(event.extra if event.kind == "with" else ())):
-            for part in walk(expr, scope) if expr is not None else ():
+            for part in walk(expr) if expr is not None else ():
                 if is_name(part, name):
                     uses += 1
                 elif isinstance(part, Call):
@@ -355,7 +355,7 @@ class _Turns:
             if name == "float" and len(call.args) == 1 and kinds == [None]:
                 if any(
                     isinstance(part, Call) and ".random." in f".{dotted(part.func) or ''}"
-                    for part in walk(call.args[0], self.scope)
+                    for part in walk(call.args[0])
                 ):
                     return _DRAWN
                 if self._of_turn(call.args[0]):
@@ -412,7 +412,7 @@ class _Turns:
                 self._is_in_loop(event.block) or (event.bodies and event.bodies[0][0] in self.loops)
                 for event in self.scope.binding(part.name)
             )
-            for part in walk(expr, self.scope)
+            for part in walk(expr)
         )
 
     def _own_counter(self, expr: Attribute) -> bool:

@@ -39,6 +39,24 @@ def in_tests(scope: Scope) -> bool:
     return is_test(scope.module.path)
 
 
+MAX_NAMES = 6
+"""Most names for one another that are followed to a value."""
+
+
+def only_value(scope: Scope, expr: Expr | None) -> Expr | None:
+    """Return what a name is given, where one assignment does; any other expression is itself."""
+    for _ in range(MAX_NAMES):
+        if expr is None or not isinstance(expr, Name):
+            return expr
+        bound = scope.binding(expr.name)
+        if len(bound) != 1 or bound[0].kind != "assign" or bound[0].value is None:
+            return None
+        if not any(is_name(target, expr.name) for target in bound[0].targets):
+            return None
+        expr = bound[0].value
+    return None
+
+
 def value_named(program: Program, scope: Scope, name: str) -> Value | None:
     """Return what a name stands for in a scope or around it, or None."""
     here: Scope | None = scope
@@ -267,9 +285,7 @@ def is_library_demo(scope: Scope, block: int) -> bool:
     """
     from cfgfix.code.model.expressions import text
 
-    tried = any(
-        item.test is not None and "__name__" in text(item.test, scope) for item in scope.block_chain(block)
-    )
+    tried = any(item.test is not None and "__name__" in text(item.test) for item in scope.block_chain(block))
     return tried and not any(
         call.method in TRAINING for item in scope.module.summary.scopes for call in item.calls
     )
@@ -277,7 +293,7 @@ def is_library_demo(scope: Scope, block: int) -> bool:
 
 def short(site: Site) -> str:
     """Return what a site calls as the user wrote it, without its arguments."""
-    return text(site.call.func, site.scope)
+    return text(site.call.func)
 
 
 def stops(scope: Scope) -> bool:

@@ -63,7 +63,7 @@ def eager_guard(scope: Scope, block: int, *, tries: bool = True) -> bool:
     """
     for item in scope.block_chain(block):
         if item.kind == "if" and item.test is not None:
-            shown = text(item.test, scope)
+            shown = text(item.test)
             if (
                 (ASKS_MODE.search(shown) and not _decided(item.test))
                 or "is_eager" in shown
@@ -75,7 +75,7 @@ def eager_guard(scope: Scope, block: int, *, tries: bool = True) -> bool:
                 return True
         if item.kind in ("try", "except") and tries:
             return True
-        if item.kind == "with" and item.test is not None and "init_scope" in text(item.test, scope):
+        if item.kind == "with" and item.test is not None and "init_scope" in text(item.test):
             return True
     return False
 

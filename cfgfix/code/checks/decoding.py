@@ -78,7 +78,7 @@ def _hit(site: Site, what: str, then: str, made: Site, path: tuple[Site, ...] = 
         site,
         flow=(at(made, label=what), *steps_to(site.scope, path)),
         values={
-            "call": text(site.call.func, site.scope),
+            "call": text(site.call.func),
             "what": what,
             "then": then,
             "line_of": made.call.name_place[0],
@@ -224,7 +224,7 @@ def _in_step_loops(program: Program) -> Iterator[Hit]:
                 site.call.name_place,
                 site.call.block,
                 {
-                    "call": text(site.call.func, site.scope),
+                    "call": text(site.call.func),
                     "what": "the loop decodes before each step",
                     "then": "a tf.data pipeline decodes the next batch while this one is trained on",
                     "line_of": found.call.name_place[0],

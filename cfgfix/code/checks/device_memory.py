@@ -61,9 +61,7 @@ def growth_and_limit(program: Program) -> Iterator[Hit]:
         for limit in limits:
             if limit.scope is not growth.scope or not growth.call.args or not limit.call.args:
                 continue
-            if text(growth.call.args[0], growth.scope) != text(
-                limit.call.args[0], limit.scope
-            ) and not _same_list(growth, limit):
+            if text(growth.call.args[0]) != text(limit.call.args[0]) and not _same_list(growth, limit):
                 continue
             if never_together(growth.scope, growth.call.block, limit.call.block) or _limits_nothing(limit):
                 continue
@@ -175,7 +173,7 @@ def growth_for_one(program: Program) -> Iterator[Hit]:
             continue
         if not _is_device_list(program, site.scope, device.base):
             continue
-        shown = text(device.base, site.scope)
+        shown = text(device.base)
         if _one_only(site, shown):
             continue
         yield hit_at(
@@ -209,7 +207,7 @@ def _growth_for_all(site: Site, devices: Expr) -> dict[str, Any]:
 def _one_only(site: Site, shown: str) -> bool:
     """Tell whether a guard says that there is one GPU."""
     return any(
-        block.kind == "if" and block.test is not None and f"len({shown}) == 1" in text(block.test, site.scope)
+        block.kind == "if" and block.test is not None and f"len({shown}) == 1" in text(block.test)
         for block in site.scope.block_chain(site.call.block)
     )
 
@@ -245,7 +243,7 @@ def untested_first(program: Program) -> Iterator[Hit]:
                     scope,
                     part.place,
                     event.block,
-                    {"list": text(part.base, scope), "number": constant(part.index)},
+                    {"list": text(part.base), "number": constant(part.index)},
                 )
 
 
@@ -253,7 +251,7 @@ def _first_gpu(program: Program, scope: Scope, event: Event) -> tuple[Subscript,
     """Return where a statement takes one of the list of GPUs by its number, and a key for the list; None under a test of its own."""
     if event.value is None or event.kind in ("if", "while", "assert"):
         return None
-    parts = list(walk(event.value, scope))
+    parts = list(walk(event.value))
     if any(isinstance(part, (Conditional, Boolean, Comprehension)) for part in parts):
         return None
     for part in parts:
@@ -274,7 +272,7 @@ def _under_condition(program: Program, scope: Scope, block: int) -> bool:
         return True
     return any(
         item.kind not in plain
-        and not (item.kind == "if" and item.test is not None and "__name__" in text(item.test, caller.scope))
+        and not (item.kind == "if" and item.test is not None and "__name__" in text(item.test))
         for caller in program.flow.callers(scope)
         for item in caller.scope.block_chain(caller.call.block)
     )
@@ -309,8 +307,8 @@ def _asked_before(scope: Scope, place: Place, expr: Expr) -> bool:
         and event.place[:2] < place[:2]
         and (
             event.kind == "try"
-            or any(name is not None and dotted(part) == name for part in walk(event.value, where))
-            or re.search("list_physical_devices|gpu_available", text(event.value, where)) is not None
+            or any(name is not None and dotted(part) == name for part in walk(event.value))
+            or re.search("list_physical_devices|gpu_available", text(event.value)) is not None
         )
         for where in {scope, scope.module.summary.scopes[0]}
         for event in where.events()
@@ -414,11 +412,11 @@ def _is_used(program: Program, scope: Scope, name: str) -> bool:
     for item in around:
         for event in item.events():
             for value in (event.value, *(event.extra if event.kind == "with" else ())):
-                if isinstance(value, Expr) and any(is_name(part, name) for part in walk(value, item)):
+                if isinstance(value, Expr) and any(is_name(part, name) for part in walk(value)):
                     return True
         for call in item.calls:
             for given in (*call.args, *(value for _, value in call.keywords)):
-                if any(is_name(part, name) for part in walk(given, item)):
+                if any(is_name(part, name) for part in walk(given)):
                     return True
             if _begins_with(call.func, name):
                 return True

@@ -70,7 +70,7 @@ def remapped(program: Program) -> Iterator[Hit]:
             and isinstance(devices, Subscript)
             and isinstance(constant(devices.index), int)
         ):
-            visible[id(site.scope.module)] = (1, f"set_visible_devices({text(devices, site.scope)})")
+            visible[id(site.scope.module)] = (1, f"set_visible_devices({text(devices)})")
         elif isinstance(devices, Collection) and devices.items:
             visible[id(site.scope.module)] = (
                 len(devices.items),
@@ -150,9 +150,9 @@ def _times_cpus(program: Program, scope: Scope, expr: Expr, depth: int = 0) -> s
                 isinstance(factor, (int, float))
                 and not isinstance(factor, bool)
                 and factor > 1
-                and "cpu_count" in text(other, scope)
+                and "cpu_count" in text(other)
             ):
-                return text(expr, scope)
+                return text(expr)
     return None
 
 

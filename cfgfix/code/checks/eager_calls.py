@@ -67,7 +67,7 @@ def in_loop(program: Program) -> Iterator[Hit]:
         if _trains(program, where, loop):
             # The step beside it takes the time, and other rules are about it.
             continue
-        model = text(site.call.func, scope)
+        model = text(site.call.func)
         if (id(scope), id(where), loop, model) in told:
             continue
         told.add((id(scope), id(where), loop, model))
@@ -139,18 +139,16 @@ def _many(program: Program, scope: Scope, loop: int, site: Site) -> bool:
     item = scope.blocks[loop]
     if item.kind != "for" or item.test is None:
         return False
-    shown = text(item.test, scope)
+    shown = text(item.test)
     if OVER_BATCHES.search(shown) is not None:
         return ".take(" not in shown
     if not isinstance(item.test, Call):
         return False
     call = item.test
     inner = call.args[0] if call.args else None
-    if text(call.func, scope).rpartition(".")[2] in ("tqdm", "trange") and isinstance(inner, Call):
+    if text(call.func).rpartition(".")[2] in ("tqdm", "trange") and isinstance(inner, Call):
         call = inner
-    if text(call.func, scope) not in ("range", "trange", "tqdm.trange") or few_turns(
-        program, scope, loop, _FEW
-    ):
+    if text(call.func) not in ("range", "trange", "tqdm.trange") or few_turns(program, scope, loop, _FEW):
         return False
     return site.call.block != 0
 

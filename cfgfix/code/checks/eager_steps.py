@@ -54,7 +54,7 @@ def guarded_by_words(site: Site, *words: str) -> bool:
     """Tell whether a place is under an `if` that says one of some words."""
     for block in site.scope.block_chain(site.call.block):
         if block.kind == "if" and block.test is not None:
-            shown = text(block.test, site.scope).lower()
+            shown = text(block.test).lower()
             if any(word in shown for word in words):
                 return True
     return any(word in site.scope.qualname.lower() for word in words)
@@ -277,14 +277,14 @@ def _python_in(program: Program, step: Scope) -> str | None:
     for scope in scopes.values():
         for call in scope.calls:
             if call.method in ("numpy", "append", "item", "update", "set_description", "info", "write"):
-                return text(call.func, scope)
+                return text(call.func)
             if isinstance(call.func, Name) and call.func.name in _SIDE_EFFECTS:
-                return text(call.func, scope)
+                return text(call.func)
         for event in scope.events():
             if event.kind in ("assign", "augment") and any(
                 isinstance(target, (Attribute, Subscript)) for target in event.targets
             ):
-                return text(event.targets[0], scope)
+                return text(event.targets[0])
             if event.kind in ("raise", "yield", "delete") or (event.kind == "try"):
                 return event.kind
         if scope.outer:
@@ -301,14 +301,14 @@ def _on_purpose(scope: Scope) -> bool:
 def _once_a_rollout(program: Program, scope: Scope, loop: int) -> bool:
     """Tell whether a loop plays an environment for many steps between its updates: these take the time."""
     own = [call for call in scope.calls if inside(scope, call.block, loop)]
-    if any(_plays(call, scope) and innermost_loop(scope, call.block) != loop for call in own):
+    if any(_plays(call) and innermost_loop(scope, call.block) != loop for call in own):
         return True
     pending = [(site, 0) for site in program.flow.within(scope) if inside(scope, site.call.block, loop)]
     while pending:
         site, depth = pending.pop()
         for target in site.targets:
             if any(
-                _plays(call, target.scope) and innermost_loop(target.scope, call.block) is not None
+                _plays(call) and innermost_loop(target.scope, call.block) is not None
                 for call in target.scope.calls
             ):
                 return True
@@ -317,9 +317,9 @@ def _once_a_rollout(program: Program, scope: Scope, loop: int) -> bool:
     return False
 
 
-def _plays(call: Call, scope: Scope) -> bool:
+def _plays(call: Call) -> bool:
     """Tell whether a call makes a step of an environment, as in `env.step(action)`."""
-    return call.method == "step" and "env" in text(call.receiver, scope).lower()
+    return call.method == "step" and "env" in text(call.receiver).lower()
 
 
 def _loop_line(tape: Site, scope: Scope, block: int) -> int:
@@ -354,7 +354,7 @@ def _now_and_then(scope: Scope, block: int, loop: int) -> bool:
     """Tell whether a place in a loop runs only in some of its turns, as under `if i % 5 == 0`."""
     while block >= 0 and block != loop:
         item = scope.blocks[block]
-        if item.kind == "if" and item.test is not None and "%" in text(item.test, scope):
+        if item.kind == "if" and item.test is not None and "%" in text(item.test):
             return True
         block = item.parent
     return False
@@ -592,7 +592,7 @@ def _uses_numpy(tape: Site) -> bool:
         and event.kind != "return"
         and tape.call.place[0] <= event.place[0] <= last
         and not (event.kind == "expr" and isinstance(event.value, Call) and _writes_down(event.value))
-        for part in walk(event.value, scope)
+        for part in walk(event.value)
     )
 
 

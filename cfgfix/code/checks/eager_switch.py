@@ -102,9 +102,7 @@ def _needs_eager(program: Program, scope: Scope) -> str | None:
 def _asserts_eager(program: Program) -> bool:
     """Tell whether anything in the program asserts that it runs eagerly, such as a loss that reads a tape."""
     return any(
-        event.kind == "assert"
-        and event.value is not None
-        and "executing_eagerly()" in text(event.value, scope)
+        event.kind == "assert" and event.value is not None and "executing_eagerly()" in text(event.value)
         for module in program.modules
         for scope in module.summary.scopes
         for event in scope.events()

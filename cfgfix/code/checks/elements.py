@@ -161,7 +161,7 @@ def _size_of(site: Site) -> object:
 
 def _same_size(first: Site, later: Site) -> bool:
     one, other = first.call.argument(0, "batch_size"), later.call.argument(0, "batch_size")
-    return one is not None and other is not None and text(one, first.scope) == text(other, later.scope)
+    return one is not None and other is not None and text(one) == text(other)
 
 
 # The same draw in each epoch
@@ -347,7 +347,7 @@ def whole_set(program: Program) -> Iterator[Hit]:
             yield hit_at(
                 made,
                 values={
-                    "shown": text(given, made.scope),
+                    "shown": text(given),
                     "then": f"and batch (line {batch.call.name_place[0]}) puts whole sets together"
                     if batch is not None
                     else f"and fit in line {site.call.name_place[0]} takes one step an epoch",
@@ -448,7 +448,7 @@ def kept_as_list(program: Program) -> Iterator[Hit]:
             scope,
             call.name_place,
             call.block,
-            {"list": text(call.receiver, scope), "line": stacked},
+            {"list": text(call.receiver), "line": stacked},
             related=(
                 Step(
                     scope,
@@ -505,12 +505,12 @@ def _gathered(scope: Scope, loop: Event, block: int) -> tuple[Call, int] | None:
             continue
         if not _is_element(call.args[0], scope, names):
             continue
-        shown = text(call.receiver, scope)
+        shown = text(call.receiver)
         for other in scope.calls:
             if (
                 other.place[:2] > loop.place[2:]
                 and (other.method or dotted(other.func)) in _STACKS | {"fit"}
-                and any(text(given, scope) == shown for given in other.args[:1])
+                and any(text(given) == shown for given in other.args[:1])
             ):
                 return call, other.place[0]
     return None

@@ -249,7 +249,7 @@ def thread_count(program: Program) -> Iterator[Hit]:
         for scope, name, value, event, place in environment_of(program, module):
             if name != "TF_GPU_THREAD_COUNT" or value is None:
                 continue
-            shown = text(value, scope)
+            shown = text(value)
             number = constant(value)
             many = isinstance(number, str) and number.isdigit() and int(number) > 4
             if many or "cpu_count" in shown:

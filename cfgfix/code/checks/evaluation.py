@@ -58,7 +58,7 @@ def never_reset(program: Program) -> Iterator[Hit]:
     for group in together.values():
         group.sort(key=lambda item: item[0].call.place)
         read, found, _ = group[0]
-        names = list(dict.fromkeys(text(item.call.receiver, item.scope) for item, _, _ in group))
+        names = list(dict.fromkeys(text(item.call.receiver) for item, _, _ in group))
         yield hit_at(
             read,
             flow=(),
@@ -336,7 +336,7 @@ def _used_behind(scope: Scope, names: set[str], event: Event) -> bool:
         own: dict[str, None] = {}
         for target in other.targets:
             bind(target, own)
-        read = {part.name for part in walk(other.value, scope) if isinstance(part, Name)}
+        read = {part.name for part in walk(other.value) if isinstance(part, Name)}
         if (read - set(own)) & names:
             return True
     return any(
@@ -346,7 +346,7 @@ def _used_behind(scope: Scope, names: set[str], event: Event) -> bool:
         and (scope.kind == "module" or scope.place[0] <= inner.place[0] <= scope.place[2])
         for call in inner.calls
         for given in (*call.args, *(value for _, value in call.keywords))
-        for part in walk(given, inner)
+        for part in walk(given)
     )
 
 
@@ -503,8 +503,8 @@ def _steps_over_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterato
     for event in scope.events():
         if event.kind != "for" or event.value is None or not event.bodies:
             continue
-        over = [part.name for part in walk(event.value, scope) if isinstance(part, Name)]
-        over += [part.attribute for part in walk(event.value, scope) if isinstance(part, Attribute)]
+        over = [part.name for part in walk(event.value) if isinstance(part, Name)]
+        over += [part.attribute for part in walk(event.value) if isinstance(part, Attribute)]
         named = next((name for name in over if _trained(name)), None)
         if named is None or any(map(_is_held_out, over)):
             continue
@@ -547,7 +547,7 @@ def _passes(scope: Scope, names: list[str], event: Event) -> bool:
         other is not event
         and other.kind == "for"
         and other.value is not None
-        and any(isinstance(part, Name) and part.name in names for part in walk(other.value, scope))
+        and any(isinstance(part, Name) and part.name in names for part in walk(other.value))
         for other in scope.events()
     )
 
@@ -568,13 +568,13 @@ def _validated_on_training(program: Program) -> Iterator[Hit]:
         first, second = site.call.argument(0, "x"), site.call.argument(1, "y")
         if first is None or not isinstance(first, (Name, Attribute, Subscript)):
             continue
-        shown = text(first, site.scope)
-        same = (type(given) is type(first) and text(given, site.scope) == shown) or (
+        shown = text(first)
+        same = (type(given) is type(first) and text(given) == shown) or (
             isinstance(given, Collection)
             and len(given.items) >= 2
             and second is not None
-            and text(given.items[0], site.scope) == shown
-            and text(given.items[1], site.scope) == text(second, site.scope)
+            and text(given.items[0]) == shown
+            and text(given.items[1]) == text(second)
         )
         if same:
             yield hit_at(
@@ -582,7 +582,7 @@ def _validated_on_training(program: Program) -> Iterator[Hit]:
                 flow=(),
                 severity=None if _other_data(site.scope) else "info",
                 values={
-                    "what": f"validation_data is {text(given, site.scope)}, which fit trains on",
+                    "what": f"validation_data is {text(given)}, which fit trains on",
                     "then": "val_loss says nothing of data that the model has not seen, and early stopping follows it",
                 },
             )

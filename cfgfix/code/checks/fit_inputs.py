@@ -132,7 +132,7 @@ def _list_in(generator: Scope) -> tuple[Expr, str] | None:
     """Return a list in what a generator yields, where every `yield` has one."""
     found: list[tuple[Expr, str] | None] = []
     for event in generator.events():
-        for part in walk(event.value, generator) if event.value is not None else ():
+        for part in walk(event.value) if event.value is not None else ():
             if isinstance(part, Yield):
                 found.append(_list_of(part.value))
     return found[0] if found and all(item is not None for item in found) else None

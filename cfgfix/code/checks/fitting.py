@@ -67,7 +67,7 @@ def calls_of(expr: Expr, scope: Scope, depth: int = _DEPTH) -> set[int]:
     What the names were given counts, and what was appended to them.
     """
     found: set[int] = set()
-    for part in walk(expr, scope):
+    for part in walk(expr):
         if isinstance(part, Call):
             found.add(part.number)
         elif isinstance(part, Name) and depth > 0:
@@ -206,8 +206,8 @@ def _part_of(program: Program, name: str, model: str, scope: Scope) -> bool:
         return True
     pending, seen = [model], {model}
     while pending:
-        for value, where in _made_with(program, pending.pop(), scope):
-            for part in walk(value, where):
+        for value in _made_with(program, pending.pop(), scope):
+            for part in walk(value):
                 shown = dotted(part) if isinstance(part, (Name, Attribute)) else None
                 if shown is not None and shown not in seen:
                     if shown == name:
@@ -217,25 +217,21 @@ def _part_of(program: Program, name: str, model: str, scope: Scope) -> bool:
     return False
 
 
-def _made_with(program: Program, name: str, scope: Scope) -> list[tuple[Expr, Scope]]:
-    """Return what a name, or an attribute of the object at hand, is given, with where that stands."""
+def _made_with(program: Program, name: str, scope: Scope) -> list[Expr]:
+    """Return what a name, or an attribute of the object at hand, is given."""
     own, _, attribute = name.partition(".")
     if not attribute:
-        return [(event.value, scope) for event in scope.binding(name) if event.value is not None]
-    return [
-        (event.value, method)
-        for method, event in _stores(program, scope, own, attribute)
-        if event.value is not None
-    ]
+        return [event.value for event in scope.binding(name) if event.value is not None]
+    return [event.value for event in _stores(program, scope, own, attribute) if event.value is not None]
 
 
-def _stores(program: Program, scope: Scope, own: str, attribute: str) -> list[tuple[Scope, Event]]:
+def _stores(program: Program, scope: Scope, own: str, attribute: str) -> list[Event]:
     """Return the statements of a class that store an attribute of its object."""
     owner = program.owner(scope)
     if owner is None or not scope.params or scope.params[0].name != own:
         return []
     return [
-        (method, event)
+        event
         for method in owner.module.summary.scopes
         if method.parent == owner.number and method.kind == "function" and method.params
         for event in method.events()
@@ -274,7 +270,7 @@ def _may_compile(program: Program, scope: Scope, first: Site, later: Site) -> bo
         if any(
             dotted(part) == model
             for given in (*call.args, *(value for _, value in call.keywords))
-            for part in walk(given, scope)
+            for part in walk(given)
         ):
             return True
     return any(

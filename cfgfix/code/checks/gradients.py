@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import in_tests
+from cfgfix.code.checks.common import in_tests, only_value
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import alike, dotted, is_name, place_of, text, walk
@@ -70,18 +70,14 @@ def reversed_pairs(program: Program) -> Iterator[Hit]:
                     scope,
                     made.name_place,
                     call.block,
-                    {"first": text(first, scope), "second": text(second, scope)},
-                    rewrites=(
-                        Rewrite(
-                            "replace", scope, made.place, f"zip({text(second, scope)}, {text(first, scope)})"
-                        ),
-                    ),
+                    {"first": text(first), "second": text(second)},
+                    rewrites=(Rewrite("replace", scope, made.place, f"zip({text(second)}, {text(first)})"),),
                 )
 
 
 def _zipped(scope: Scope, expr: Expr | None) -> tuple[Call, Expr, Expr] | None:
     """Return the call of `zip` that gives some pairs, with its two arguments."""
-    expr = _bound(scope, expr)
+    expr = only_value(scope, expr)
     if expr is None or not isinstance(expr, Call):
         return None
     call: Call = expr
@@ -92,27 +88,13 @@ def _zipped(scope: Scope, expr: Expr | None) -> tuple[Call, Expr, Expr] | None:
     return call, call.args[0], call.args[1]
 
 
-def _bound(scope: Scope, expr: Expr | None) -> Expr | None:
-    """Return what a name is given, where one assignment does; any other expression is itself."""
-    for _ in range(_DEPTH):
-        if expr is None or not isinstance(expr, Name):
-            return expr
-        bound = scope.binding(expr.name)
-        if len(bound) != 1 or bound[0].kind != "assign" or bound[0].value is None:
-            return None
-        if not any(is_name(target, expr.name) for target in bound[0].targets):
-            return None
-        expr = bound[0].value
-    return None
-
-
 def _is_variables(scope: Scope, expr: Expr) -> bool:
-    found = _bound(scope, expr)
+    found = only_value(scope, expr)
     return found is not None and isinstance(found, Attribute) and found.attribute in _VARIABLES
 
 
 def _is_gradients(scope: Scope, expr: Expr) -> bool:
-    found = _bound(scope, expr)
+    found = only_value(scope, expr)
     return found is not None and isinstance(found, Call) and found.method == "gradient"
 
 
@@ -183,7 +165,7 @@ def _watches(scope: Scope, name: str) -> bool:
         if call.method == "watch" and is_name(call.receiver, name):
             return True
         given = (*call.args, *(value for _, value in call.keywords))
-        if any(is_name(part, name) for item in given for part in walk(item, scope)):
+        if any(is_name(part, name) for item in given for part in walk(item)):
             return True
     return False
 
@@ -277,16 +259,16 @@ def _cut(program: Program, scope: Scope, expr: Expr, body: Event, depth: int) ->
     if len(names) != 1:
         return None
     name = names.pop()
-    if name.startswith("numpy.") and any(_computed(scope, item) for item in call.args):
+    if name.startswith("numpy.") and any(_computed(item) for item in call.args):
         return call, dotted(call.func) or name
     if name.startswith(_WRAPS) and call.args:
         return _cut(program, scope, call.args[0], body, depth + 1)
     return None
 
 
-def _computed(scope: Scope, expr: Expr) -> bool:
+def _computed(expr: Expr) -> bool:
     """Tell whether an argument is computed from something, not a constant."""
-    return any(isinstance(part, (Name, Call)) for part in walk(expr, scope))
+    return any(isinstance(part, (Name, Call)) for part in walk(expr))
 
 
 def asked_twice(program: Program) -> Iterator[Hit]:
@@ -351,16 +333,16 @@ def log_of_the_other_branch(program: Program) -> Iterator[Hit]:
                     scope,
                     log.name_place,
                     log.block,
-                    {"value": text(tested, scope), "line": call.name_place[0]},
+                    {"value": text(tested), "line": call.name_place[0]},
                     related=(at(site, label="both branches are computed, and both have a gradient"),),
-                    no_fix=f"give log a {text(tested, scope)} that is never 0: tf.where(..., {text(tested, scope)}, 1.0)",
+                    no_fix=f"give log a {text(tested)} that is never 0: tf.where(..., {text(tested)}, 1.0)",
                 )
                 break
 
 
 def _tested(scope: Scope, test: Expr) -> Expr | None:
     """Return the tensor that a condition compares with zero."""
-    test = _bound(scope, test) or test
+    test = only_value(scope, test) or test
     if isinstance(test, Compare) and len(test.rights) == 1 and isinstance(test.left, (Name, Attribute)):
         other = test.rights[0][1]
         if (
@@ -382,7 +364,7 @@ def _tested(scope: Scope, test: Expr) -> Expr | None:
 
 def _log_of(program: Program, scope: Scope, branch: Expr, tested: Expr) -> Call | None:
     """Return the call of `log` in a branch that takes the tested tensor as it is."""
-    for part in walk(branch, scope):
+    for part in walk(branch):
         if not isinstance(part, Call):
             continue
         call: Call = part

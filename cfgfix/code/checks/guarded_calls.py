@@ -35,7 +35,7 @@ def may_run_together(sites: list[Site]) -> bool:
             if block.kind == "if" and block.test is not None:
                 if block.sides is None:
                     said = literals(block.test, block.branch)
-                    block.sides = tuple([(text(part, scope), side) for part, side in said])
+                    block.sides = tuple([(text(part), side) for part, side in said])
                 for shown, side in block.sides:
                     if sides.setdefault((id(scope), shown), side) != side:
                         return False

@@ -245,14 +245,14 @@ class _Types:
         if singles and any(kind == HALF for _, kind in known):
             place = place_of(singles[0], scope)
             if place is not None:
-                self.clashes.append(_Clash(scope, _text_without_index(singles[0], scope), place, block))
+                self.clashes.append(_Clash(scope, _text_without_index(singles[0]), place, block))
 
 
-def _text_without_index(expr: Expr, scope: Scope) -> str:
+def _text_without_index(expr: Expr) -> str:
     """Return an expression as it is written, without what it is indexed by."""
     while isinstance(expr, Subscript):
         expr = expr.base
-    return text(expr, scope)
+    return text(expr)
 
 
 def _bind(target: Expr, found: str | None, types: dict[str, str | None]) -> None:

@@ -82,7 +82,7 @@ def _hides(scope: Scope, block: int) -> int | None:
             continue
         told = False
         for call in scope.calls:
-            if inside(scope, call.block, number) and _TELLS.search(text(call.func, scope)):
+            if inside(scope, call.block, number) and _TELLS.search(text(call.func)):
                 told = True
         # `return False` or `ok = False` hands the failure on; only silence hides it.
         quiet = all(event.kind in ("pass", "continue") for event in body)
@@ -151,7 +151,7 @@ def _one_of_none(site: Site, line: int) -> bool:
         block.kind == "if"
         and block.branch
         and block.test is not None
-        and name in map(dotted, walk(block.test, site.scope))
+        and name in map(dotted, walk(block.test))
         for block in site.scope.block_chain(site.call.block)
     ):
         return False

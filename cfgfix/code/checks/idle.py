@@ -138,7 +138,7 @@ def epochs_as_steps(program: Program) -> Iterator[Hit]:
             site.scope,
             place_of(given, site.scope) or site.call.name_place,
             site.call.block,
-            {"name": short(site), "given": text(given, site.scope)},
+            {"name": short(site), "given": text(given)},
         )
 
 
@@ -186,7 +186,7 @@ def prefix_as_folder(program: Program) -> Iterator[Hit]:
         if site.name in ("tensorflow.train.Checkpoint.save", "tensorflow.train.Checkpoint.write"):
             given = site.call.argument(0, "file_prefix")
             if given is not None and isinstance(given, (Name, Attribute, Subscript, Literal)):
-                saved.setdefault((id(site.scope.module), text(given, site.scope)), site)
+                saved.setdefault((id(site.scope.module), text(given)), site)
     if not saved:
         return
     seen: set[tuple[int, int]] = set()
@@ -196,7 +196,7 @@ def prefix_as_folder(program: Program) -> Iterator[Hit]:
         if key in seen or given is None or in_tests(site.scope):
             continue
         seen.add(key)
-        shown = text(given, site.scope)
+        shown = text(given)
         found = saved.get((id(site.scope.module), shown))
         if found is None or (isinstance(given, Name) and not _means_the_same(site.scope, found.scope, given)):
             continue

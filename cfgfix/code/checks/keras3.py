@@ -410,7 +410,7 @@ def _refused_at_all(program: Program, scope: Scope) -> tuple[str | None] | None:
 
 
 def _counted(
-    program: Program, site: Site, method: str, parameter: str, value: Expr, found: tuple[Expr, Scope]
+    program: Program, site: Site, method: str, parameter: str, value: Expr, expr: Expr
 ) -> Iterator[Hit]:
     scope = site.scope
     ever = parameter in _IN_ANY_KERAS
@@ -418,7 +418,6 @@ def _counted(
     place = place_of(value, scope)
     if severity is None or place is None:
         return
-    expr, where = found
     rewrites: tuple[Rewrite, ...] = ()
     no_fix = "the number stands elsewhere, and may be used there as a float"
     if expr is value:
@@ -438,7 +437,7 @@ def _counted(
         {
             "method": method,
             "argument": parameter,
-            "value": text(value, scope) + ("" if expr is value else f", which is {text(expr, where)}"),
+            "value": text(value) + ("" if expr is value else f", which is {text(expr)}"),
             "who": "every Keras" if ever else "Keras 3",
             "asked": asked_for(api(program)),
         },
@@ -482,14 +481,13 @@ def float_units(program: Program) -> Iterator[Hit]:
 
 
 def _sized(
-    program: Program, site: Site, parameter: str, value: Expr, found: tuple[Expr, Scope], *, ever: bool
+    program: Program, site: Site, parameter: str, value: Expr, expr: Expr, *, ever: bool
 ) -> Iterator[Hit]:
     scope = site.scope
     severity = _refused_at_all(program, scope) if ever else refused_by_three(program, scope)
     place = place_of(value, scope)
     if severity is None or place is None:
         return
-    expr, where = found
     rewrites: tuple[Rewrite, ...] = ()
     if expr is value and not ever:
         plain = value.value if isinstance(value, Literal) else None
@@ -505,7 +503,7 @@ def _sized(
         {
             "layer": site.name.rpartition(".")[2],
             "argument": parameter,
-            "value": text(value, scope) + ("" if expr is value else f", which is {text(expr, where)}"),
+            "value": text(value) + ("" if expr is value else f", which is {text(expr)}"),
             "who": "every Keras refuses it"
             if ever
             else "Keras 3 raises ValueError, where Keras 2 made an integer of it",
@@ -530,14 +528,14 @@ def _validates(call: Call) -> bool:
     return any(item is not None and not (isinstance(item, Literal) and not item.value) for item in given)
 
 
-def _float(program: Program, expr: Expr, scope: Scope, block: int) -> tuple[Expr, Scope] | None:
-    """Return the expression that gives a float for certain, the given one or what its name was bound to, with its scope."""
+def _float(program: Program, expr: Expr, scope: Scope, block: int) -> Expr | None:
+    """Return the expression that gives a float for certain: the given one or what its name was bound to."""
     if not isinstance(expr, Name):
-        return (expr, scope) if _is_float(program, expr, scope, block) else None
+        return expr if _is_float(program, expr, scope, block) else None
     bound = bound_once(scope, expr.name, block)
     if bound is None or not _is_float(program, *bound):
         return None
-    return bound[0], bound[1]
+    return bound[0]
 
 
 def _is_float(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0) -> bool:
@@ -600,7 +598,7 @@ def refused_value(program: Program) -> Iterator[Hit]:
             continue
         value = site.call.keyword("name")
         if value is not None and _has_slash(value, site.keywords.get("name"), site.scope):
-            what = f"the name {text(value, site.scope)}, with a slash in it"
+            what = f"the name {text(value)}, with a slash in it"
             yield from _refused(program, site, value, what, ())
         shape = site.call.argument(0, "shape") if name in _INPUTS else None
         if (
@@ -608,7 +606,7 @@ def refused_value(program: Program) -> Iterator[Hit]:
             and site.call.keyword("tensor") is None
             and _is_number(program, shape, site.scope, site.call.block)
         ):
-            written = text(shape, site.scope)
+            written = text(shape)
             place = place_of(shape, site.scope)
             plain = isinstance(shape, (Literal, Name)) or (
                 isinstance(shape, Subscript) and dotted(shape.base) is not None
@@ -670,7 +668,7 @@ def _refused(
         site.scope,
         place_of(value, site.scope) or site.call.name_place,
         site.call.block,
-        {"callee": text(site.call.func, site.scope), "what": what, "asked": asked_for(api(program))},
+        {"callee": text(site.call.func), "what": what, "asked": asked_for(api(program))},
         entry=Calls(site),
         severity=severity[0],
         rewrites=rewrites,

@@ -192,11 +192,7 @@ def zipped_apart(program: Program) -> Iterator[Hit]:
         if len(shuffles) != 2:
             continue
         seeds = [call.argument(1, "seed") for call in shuffles]
-        if (
-            seeds[0] is not None
-            and seeds[1] is not None
-            and text(seeds[0], site.scope) == text(seeds[1], site.scope)
-        ):
+        if seeds[0] is not None and seeds[1] is not None and text(seeds[0]) == text(seeds[1]):
             continue
         first, second = shuffles
         yield hit_in(
@@ -225,7 +221,7 @@ def _names_of_data(scope: Scope, part: Expr) -> str:
     found = [part.name] if isinstance(part, Name) else []
     value = _value(scope, part)
     if value is not None:
-        found += [str(item.name) for item in walk(value, scope) if isinstance(item, Name)]
+        found += [str(item.name) for item in walk(value) if isinstance(item, Name)]
     return " ".join(found)
 
 

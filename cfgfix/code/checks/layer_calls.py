@@ -290,7 +290,7 @@ class _Arguments:
         for name, annotation, default, kind in scope.params:
             if name not in _FLAGS or kind not in ("plain", "keyword"):
                 continue
-            if annotation is not None and "Tensor" in text(annotation, scope):
+            if annotation is not None and "Tensor" in text(annotation):
                 continue
             # Keras fills in `training` alone, and with None only where nothing trains or evaluates.
             given = default is not None and isinstance(default, Literal) and isinstance(default.value, bool)
@@ -350,13 +350,13 @@ def by_position(program: Program) -> Iterator[Hit]:
         if switched:
             return
         rewrites, why = _fix_by_names(callees, site, refused[0])
-        given = [text(site.call.args[position], site.scope) for position in refused]
+        given = [text(site.call.args[position]) for position in refused]
         yield hit_in(
             site.scope,
             _place(site),
             site.call.block,
             {
-                "layer": text(site.call.func, site.scope),
+                "layer": text(site.call.func),
                 "given": " and ".join(given),
                 "what": "raises TypeError for that"
                 if all(item.functional for item in callees)
@@ -466,7 +466,7 @@ def _replaced_below(program: Program, parts: Parts, site: Site) -> bool:
             for method in methods(below)
             for event in method.events()
             for target in event.targets
-            for part in walk(target, method)
+            for part in walk(target)
         )
         for below in parts.below(owner)
     )
@@ -553,7 +553,7 @@ class _Lists:
 
         for event in method.events():
             for target in event.targets:
-                if any(is_list(part) for part in walk(target, method)):
+                if any(is_list(part) for part in walk(target)):
                     plain = is_list(target) and event.kind in ("assign", "annotate", "augment")
                     if plain and event.value is not None:
                         yield from self._made(event.value, method)

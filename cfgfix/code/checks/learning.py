@@ -115,7 +115,7 @@ def _loss_behind_tape(
         # Tensors of the body are put together, which makes a new one.
         of_body = any(
             isinstance(part, Name) and _tensor_of_body(program, scope, body, part.name)
-            for part in walk(target, scope)
+            for part in walk(target)
         )
         return (target.place, call.block) if of_body else None
     if not isinstance(target, Call):
@@ -136,7 +136,7 @@ def _scaled_behind(scope: Scope, body: Event, target: Expr, call: Call) -> tuple
         return None
     if not inside(scope, call.block, last.block):
         return None
-    for part in walk(last.value, scope):
+    for part in walk(last.value):
         if isinstance(part, Call) and part.method in _SCALES:
             made = part
             return made.name_place, made.block

@@ -153,11 +153,11 @@ def _attributes(scope: Scope) -> Iterator[tuple[Attribute, bool]]:
     """Yield the attributes that a scope's code asks for, and whether each is set there."""
     for event in scope.events():
         for target in event.targets:
-            for part in walk(target, scope):
+            for part in walk(target):
                 if isinstance(part, Attribute):
                     yield part, part is target and event.kind in ("assign", "annotate")
         for top in (event.value, *(event.extra if event.kind == "with" else ())):
-            for part in walk(top, scope) if top is not None else ():
+            for part in walk(top) if top is not None else ():
                 if isinstance(part, Attribute):
                     yield part, False
 
@@ -293,7 +293,7 @@ def called_property(program: Program) -> Iterator[Hit]:
                     call.block,
                     {"member": member, "asked": asked_for(table)},
                     severity=refused[0],
-                    rewrites=() if early else (Rewrite("replace", scope, call.place, text(func, scope)),),
+                    rewrites=() if early else (Rewrite("replace", scope, call.place, text(func)),),
                     no_fix="a release that may be meant has it as a method" if early else None,
                 )
 

@@ -92,7 +92,7 @@ def _eager_settings(program: Program, scope: Scope) -> Iterator[bool | None]:
             ):
                 yield _literal_truth(event.value)
     for expr in exprs:
-        for part in walk(expr, scope):
+        for part in walk(expr):
             if isinstance(part, Dictionary):
                 for key, value in part.entries:
                     if key is not None and constant(key) == RUN_EAGERLY:

@@ -90,9 +90,7 @@ def _calls_in_tape(tape: Site) -> Iterator[Call]:
     """Yield the calls in the body of a `with` that enters a tape."""
     scope = tape.scope
     for event in scope.events():
-        if event.kind == "with" and any(
-            part is tape.call for item in event.extra for part in walk(item, scope)
-        ):
+        if event.kind == "with" and any(part is tape.call for item in event.extra for part in walk(item)):
             for call in scope.calls:
                 if event.place[:2] < call.place[:2] and call.place[2:] <= event.place[2:]:
                     yield call
@@ -110,14 +108,14 @@ def trained_names(scope: Scope) -> set[str]:
     for call in scope.calls:
         if call.method in ("gradient", "minimize", "apply_gradients"):
             for given in (*call.args, *(value for _, value in call.keywords)):
-                for part in walk(given, scope):
+                for part in walk(given):
                     found.add(_source_of(part))
                     if isinstance(part, Name):
                         names.add(part.name)
     for name in names:
         for event in scope.binding(name):
             if event.value is not None and any(is_name(target, name) for target in event.targets):
-                found.update(map(_source_of, walk(event.value, scope)))
+                found.update(map(_source_of, walk(event.value)))
     return {name for name in found if name is not None}
 
 

@@ -54,7 +54,7 @@ def move(moved: Site, goal: Site, *, behind: bool) -> tuple[Rewrite, ...]:
         if way[0].place <= event.place < way[-1].place and way[0] is not way[-1]
     ):
         return ()
-    if any(isinstance(part, Lambda) for item in given for part in walk(item, scope)) and len(way) > 1:
+    if any(isinstance(part, Lambda) for item in given for part in walk(item)) and len(way) > 1:
         # What a lambda sees of names around it is settled when it is called.
         return ()
     own, other = _own_statement(scope, moved.call), _own_statement(scope, goal.call)

@@ -310,11 +310,7 @@ def _error_wanted(site: Site) -> bool:
     """Tell whether a call stands in `with raises(...)` or `try`: it shows the error, or is ready for it."""
     return any(
         block.kind == "try"
-        or (
-            block.kind == "with"
-            and block.test is not None
-            and "raises" in text(block.test, site.scope).lower()
-        )
+        or (block.kind == "with" and block.test is not None and "raises" in text(block.test).lower())
         for block in site.scope.block_chain(site.call.block)
     )
 
@@ -422,7 +418,7 @@ def _passes(scope: Scope, names: set[str | None]) -> bool:
     ]
     return any(
         not isinstance(part, Call)
-        and any(dotted(item) in names for item in walk(part, scope) if isinstance(item, (Name, Attribute)))
+        and any(dotted(item) in names for item in walk(part) if isinstance(item, (Name, Attribute)))
         for part in given
     )
 

@@ -234,7 +234,7 @@ def _made_of(program: Program, scope: Scope, shown: str) -> set[str]:
     while pending and len(found) < _MOST_NAMES:
         name, here = pending.pop()
         for event, where in _bindings(program, here, name):
-            for part in walk(event.value, where) if event.value is not None else ():
+            for part in walk(event.value) if event.value is not None else ():
                 inner = dotted(part) if isinstance(part, (Name, Attribute)) else None
                 if inner is not None and inner not in found:
                     found.add(inner)
@@ -253,7 +253,7 @@ def _named_inside(program: Program, scope: Scope, number: int) -> set[str]:
         for target in site.targets
         for event in target.scope.events()
         if event.value is not None
-        for part in walk(event.value, target.scope)
+        for part in walk(event.value)
         if isinstance(part, (Name, Attribute)) and (name := dotted(part)) is not None
     }
 

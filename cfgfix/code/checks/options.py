@@ -179,7 +179,7 @@ def _swallowing(scope: Scope, block: int) -> int | None:
             for other in range(number + 1, len(scope.blocks)):
                 item = scope.blocks[other]
                 if item.kind == "except" and item.parent == scope.blocks[number].parent:
-                    names = "" if item.test is None else text(item.test, scope)
+                    names = "" if item.test is None else text(item.test)
                     if item.test is None or any(word in names for word in ("Exception", "AttributeError")):
                         return number
                     break

@@ -274,7 +274,7 @@ def _read_once(program: Program, site: Site) -> bool:
         (
             event
             for event in scope.events()
-            if event.kind == "assign" and event.value is not None and site.call in walk(event.value, scope)
+            if event.kind == "assign" and event.value is not None and site.call in walk(event.value)
         ),
         None,
     )
@@ -298,7 +298,7 @@ def _statements_with(program: Program, module: Module) -> dict[str, list[tuple[S
         for event in scope.events():
             for expr in (event.value, *event.targets):
                 if expr is not None:
-                    for name in {part.name for part in walk(expr, scope) if isinstance(part, Name)}:
+                    for name in {part.name for part in walk(expr) if isinstance(part, Name)}:
                         found[name].append((scope, event))
     return found
 
@@ -309,7 +309,7 @@ def _shuffled_before(batch: Site) -> bool:
         call.method == "shuffle"
         and call.args + call.keywords
         and call.place[:2] < batch.call.place[:2]
-        and text(call.receiver, batch.scope) == text(batch.call.receiver, batch.scope)
+        and text(call.receiver) == text(batch.call.receiver)
         for call in batch.scope.calls
     )
 
@@ -324,13 +324,13 @@ def _made_up(way: list[Dataset]) -> bool:
             continue
         scope = step.site.scope
         for argument in step.site.call.args:
-            shown = [text(argument, scope)]
+            shown = [text(argument)]
             for event in scope.events():
                 if event.value is not None and any(
                     isinstance(target, Name) and target.name in names_in(argument, scope)
                     for target in event.targets
                 ):
-                    shown.append(text(event.value, scope))
+                    shown.append(text(event.value))
             if any(_RANDOM_DATA.search(item) for item in shown):
                 return True
     return False
@@ -391,12 +391,10 @@ def _is_sampled(program: Program, made: Site) -> bool:
     for event in reversed(list(scope.events())):
         if event.kind != "assign" or event.value is None or event.place > made.call.place:
             continue
-        bound = {
-            part.name for target in event.targets for part in walk(target, scope) if isinstance(part, Name)
-        }
+        bound = {part.name for target in event.targets for part in walk(target) if isinstance(part, Name)}
         if not bound & wanted:
             continue
-        for part in walk(event.value, scope):
+        for part in walk(event.value):
             if not isinstance(part, Call):
                 continue
             call = part
@@ -473,7 +471,7 @@ def _is_for_made_up_data(scope: Scope, block: int) -> bool:
         if _MEANT.search(here.name.lower()):
             return True
         tests = [item.test for item in here.block_chain(block) if item.kind == "if" and item.branch]
-        if any(test is not None and _MEANT_BY_GUARD.search(text(test, here).lower()) for test in tests):
+        if any(test is not None and _MEANT_BY_GUARD.search(text(test).lower()) for test in tests):
             return True
         block = here.block
         here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
@@ -568,7 +566,7 @@ def _not_for_training(site: Site) -> bool:
             and test.rights[0][0] in ("!=", "not in", "is not")
         ):
             branch = not branch
-        shown = text(test, site.scope).lower()
+        shown = text(test).lower()
         if ("train" in shown) is not branch and re.search(r"train|valid|eval|test|infer|predict", shown):
             return True
     return False
@@ -585,11 +583,11 @@ def named_for_evaluation(site: Site) -> bool:
     `validation_data=validation.cache()` is an example.
     """
     statement = statement_of(site.scope, site.call.place)
-    targets = " ".join(text(target, site.scope) for target in statement.targets).lower() if statement else ""
+    targets = " ".join(text(target) for target in statement.targets).lower() if statement else ""
     if _EVALUATION.search(targets) and "train" not in targets:
         # `validation = read(train_files)` is for evaluation whatever it is made from.
         return True
-    shown = f"{text(site.call.func, site.scope)} {targets}".lower()
+    shown = f"{text(site.call.func)} {targets}".lower()
     return "train" not in shown and _EVALUATION.search(shown) is not None
 
 
@@ -719,7 +717,7 @@ def _split(takes: list[Dataset], skips: list[Dataset]) -> tuple[Site, Site] | No
             if statement(take) is not None or statement(skip) is not None:
                 # What nobody keeps is no part.
                 continue
-            if text(take.call.args[0], take.scope) == text(skip.call.args[0], skip.scope):
+            if text(take.call.args[0]) == text(skip.call.args[0]):
                 return take, skip
     return None
 

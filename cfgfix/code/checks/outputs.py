@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import in_tests, short
+from cfgfix.code.checks.common import in_tests, only_value, short
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import inside
@@ -162,19 +162,8 @@ def probabilities_as_logits(program: Program) -> Iterator[Hit]:
 
 def _made_by(scope: Scope, expr: Expr) -> Call | None:
     """Return the call whose result an expression is: itself, or the only one that its name is given."""
-    for _ in range(_DEPTH):
-        if isinstance(expr, Call):
-            found: Call = expr
-            return found
-        if not isinstance(expr, Name):
-            return None
-        bound = scope.binding(expr.name)
-        if len(bound) != 1 or bound[0].kind != "assign" or bound[0].value is None:
-            return None
-        if not any(is_name(target, expr.name) for target in bound[0].targets):
-            return None
-        expr = bound[0].value
-    return None
+    found = only_value(scope, expr)
+    return found if isinstance(found, Call) else None
 
 
 def _computed_by(program: Program, site: Site, expr: Expr | None) -> Value | None:

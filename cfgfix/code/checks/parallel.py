@@ -61,7 +61,7 @@ def autotune_min_max(program: Program) -> Iterator[Hit]:
             places = [index for index, value in enumerate(site.args) if is_autotune(value)]
             if not places or len(site.args) < 2 or site.call.keywords or site.call.opaque:
                 continue
-            shown = text(site.call, site.scope)
+            shown = text(site.call)
             keep = places[0] if name == "min" else 1 - places[0]
             rewrites: tuple[Rewrite, ...] = ()
             if len(site.args) == 2 and len(places) == 1:
@@ -74,7 +74,7 @@ def autotune_min_max(program: Program) -> Iterator[Hit]:
                 values={"expr": shown, "value": _SHOW[name]},
                 rewrites=rewrites,
                 safety="safe" if name == "min" else "unsafe",
-                title=f"Write {text(site.call.args[keep], site.scope)}" if rewrites else None,
+                title=f"Write {text(site.call.args[keep])}" if rewrites else None,
             )
     yield from _arithmetic(program)
 
@@ -100,13 +100,13 @@ def _arithmetic(program: Program) -> Iterator[Hit]:
             for event in scope.events():
                 if event.value is None or isinstance(event.value, (Name, Attribute, Literal)):
                     continue
-                for part in walk(event.value, scope):
+                for part in walk(event.value):
                     found = (
                         _fault_of_operation(part, scope, program) if isinstance(part, _OPERATIONS) else None
                     )
                     if found is not None:
                         place, value = found
-                        yield hit_in(scope, place, event.block, {"expr": text(part, scope), "value": value})
+                        yield hit_in(scope, place, event.block, {"expr": text(part), "value": value})
 
 
 _OPERATIONS = (Binary, Compare, Boolean)
@@ -201,13 +201,13 @@ def _parallel_beside(program: Program, site: Site) -> bool:
     """Tell whether the same function is mapped with parallel calls on another branch: the sequential one is meant."""
     if not site.call.args:
         return False
-    shown = text(site.call.args[0], site.scope)
+    shown = text(site.call.args[0])
     return any(
         method_of(other) == "map"
         and other.call is not site.call
         and other.call.block != site.call.block
         and bool(other.call.args)
-        and text(other.call.args[0], site.scope) == shown
+        and text(other.call.args[0]) == shown
         and is_given(other, 1, "num_parallel_calls") is not False
         for other in program.flow.within(site.scope)
     )
@@ -629,7 +629,7 @@ def _elementwise(scope: Scope, program: Program) -> str | None:
     for event in scope.events():
         if event.kind not in ("return", "assign") or event.value is None:
             return None
-        for part in walk(event.value, scope):
+        for part in walk(event.value):
             if isinstance(part, Subscript):
                 return None
             if isinstance(part, Binary):

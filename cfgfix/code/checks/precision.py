@@ -37,7 +37,7 @@ def _kept_policy(site: Site) -> bool:
         and any(
             event.value is not None
             and any(is_name(target, given.name) for target in event.targets)
-            and re.search(r"global_policy\(|dtype_policy\(", text(event.value, site.scope)) is not None
+            and re.search(r"global_policy\(|dtype_policy\(", text(event.value)) is not None
             for event in site.scope.events()
         )
     )

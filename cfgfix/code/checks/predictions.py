@@ -69,7 +69,7 @@ def in_loop(program: Program) -> Iterator[Hit]:
             else None,
             values={
                 "loop_line": where.blocks[loop].line,
-                "arg": text(arg, scope),
+                "arg": text(arg),
                 "each": "a single sample" if single else "one batch",
             },
         )
@@ -128,7 +128,7 @@ def _goes_over_batches(site: Site, arg: Expr, where: Scope, loop: int, caller: S
     if bound not in names_of_loop or not _names_of(where, bound, event):
         return False
     datasets = [item.dataset for item in alternatives(given) if isinstance(item, Element)]
-    shown = text(event.value, where)
+    shown = text(event.value)
     if datasets:
         return not any(step.op == "take" for item in datasets for step in (item, *upstream(item)))
     return OVER_BATCHES.search(shown) is not None and ".take(" not in shown
@@ -211,9 +211,7 @@ def now_and_then(scope: Scope, block: int, loop: int) -> bool:
         if number == loop:
             return False
         item = scope.blocks[number]
-        if item.kind == "except" or (
-            item.kind == "if" and item.test is not None and "%" in text(item.test, scope)
-        ):
+        if item.kind == "except" or (item.kind == "if" and item.test is not None and "%" in text(item.test)):
             return True
     return False
 
@@ -230,7 +228,7 @@ def one_sample(expr: Expr, scope: Scope, block: int, depth: int = 5) -> bool:
     if isinstance(expr, Collection):
         return expr.kind == "list" and len(expr.items) == 1 and not isinstance(expr.items[0], Literal)
     if isinstance(expr, Subscript):
-        return _takes_one(expr.index, scope)
+        return _takes_one(expr.index)
     if isinstance(expr, Call):
         call = expr
         name = (dotted(call.func) or call.method or "").rpartition(".")[2]
@@ -276,7 +274,7 @@ def _of_library(func: Expr) -> bool:
     )
 
 
-def _takes_one(index: Expr, scope: Scope) -> bool:
+def _takes_one(index: Expr) -> bool:
     """Tell whether an index takes one sample with its axis: `[i:i+1]`, `[None]`, `[np.newaxis, ...]`, `[[i]]`."""
     first = (
         index.items[0] if isinstance(index, Collection) and index.kind == "tuple" and index.items else index
@@ -287,13 +285,13 @@ def _takes_one(index: Expr, scope: Scope) -> bool:
             return False
         if lower is None:
             return bool(constant(upper) == 1)
-        shown, end = text(lower, scope), text(upper, scope)
+        shown, end = text(lower), text(upper)
         return end in (f"{shown} + 1", f"1 + {shown}") or (
             type(constant(lower)) is int and constant(upper) == constant(lower) + 1
         )
     if isinstance(first, Collection) and first.kind == "list":
         return len(first.items) == 1
-    return re.fullmatch(r"None|(?:\w+\.)?newaxis", text(first, scope)) is not None
+    return re.fullmatch(r"None|(?:\w+\.)?newaxis", text(first)) is not None
 
 
 def _last_assignment(scope: Scope, name: str, block: int) -> Event | None:
@@ -364,7 +362,7 @@ def used_as_one(site: Site) -> bool:
         and constant(part.index) == 0
         for item in scope.events()
         if item.value is not None
-        for part in walk(item.value, scope)
+        for part in walk(item.value)
     )
 
 

@@ -258,18 +258,18 @@ _FRAMES = ("get_frame", "read_frame", "read_region", "getCvFrame")
 
 def _frame_of_video(scope: Scope) -> str | None:
     """Return the method of a reader of videos or slides that a function calls; None where it calls none."""
-    return next((text(call.func, scope) for call in scope.calls if call.method in _FRAMES), None)
+    return next((text(call.func) for call in scope.calls if call.method in _FRAMES), None)
 
 
 def _item_of_dataset(scope: Scope) -> str | None:
     """Return the item of a Python dataset that a function takes, `self.dataset[index]`: whatever that runs is Python."""
     for event in scope.events():
-        for part in walk(event.value, scope) if event.value is not None else ():
+        for part in walk(event.value) if event.value is not None else ():
             if isinstance(part, Subscript) and (dotted(part.base) or "").rpartition(".")[2].lower() in (
                 "dataset",
                 "data_set",
             ):
-                return text(part, scope)
+                return text(part)
     return None
 
 
@@ -279,7 +279,7 @@ def _item_with_parts(scope: Scope) -> str | None:
     for event in scope.events():
         if event.value is None:
             continue
-        for part in walk(event.value, scope):
+        for part in walk(event.value):
             if (
                 isinstance(part, Attribute)
                 and isinstance(part.base, Name)
@@ -296,7 +296,7 @@ def _item_with_parts(scope: Scope) -> str | None:
             and isinstance(value.base, Attribute)
             and value.base.attribute not in _OF_PLAIN_DATA
         ):
-            items[event.targets[0].name] = text(value, scope)
+            items[event.targets[0].name] = text(value)
     return None
 
 
@@ -392,7 +392,7 @@ def _computes(scope: Scope) -> bool:
         expr = pending.pop()
         if isinstance(expr, Binary):
             return True
-        pending += (expr.base,) if isinstance(expr, Subscript) else children(expr, scope)
+        pending += (expr.base,) if isinstance(expr, Subscript) else children(expr)
     return False
 
 
@@ -645,7 +645,7 @@ def _sliced(program: Program, scope: Scope) -> str | None:
             and isinstance(part.base, (Name, Attribute))
             and names_in(part.index, scope) <= bound
         ):
-            return text(part.base, scope)
+            return text(part.base)
         if (
             isinstance(part, Name)
             and part.name in bound
@@ -658,7 +658,7 @@ def _sliced(program: Program, scope: Scope) -> str | None:
                 and call.func.name == "zip"
                 and all(isinstance(arg, (Name, Attribute)) for arg in call.args)
             ):
-                return ", ".join(text(arg, scope) for arg in call.args)
+                return ", ".join(text(arg) for arg in call.args)
             return None
         return None
     return None
@@ -700,10 +700,10 @@ def _signature(site: Site) -> tuple[Rewrite, ...]:
     shape = constant(shapes)
     if not isinstance(shape, (tuple, list)) or not all(item is None or type(item) is int for item in shape):
         return ()
-    shown = text(shapes, site.scope)
+    shown = text(shapes)
     if isinstance(shapes, Collection) and shapes.kind == "tuple" and len(shapes.items) == 1:
-        shown = f"({text(shapes.items[0], site.scope)},)"
-    signature = f"{alias}.TensorSpec(shape={shown}, dtype={text(types, site.scope)})"
+        shown = f"({text(shapes.items[0])},)"
+    signature = f"{alias}.TensorSpec(shape={shown}, dtype={text(types)})"
     return (Rewrite("signature", site.scope, call.place, signature, "output_types"),)
 
 

@@ -68,13 +68,13 @@ def _is_seed(site: Site) -> bool:
         return True
     value = site.call
     for event in scope.events():
-        if event.value == value and any("seed" in text(target, scope).lower() for target in event.targets):
+        if event.value == value and any("seed" in text(target).lower() for target in event.targets):
             return True
     return any(
         name is not None and "seed" in name and part == value
         for call in scope.calls
         for name, given in call.keywords
-        for part in walk(given, scope)
+        for part in walk(given)
     )
 
 
@@ -97,7 +97,7 @@ def in_function(program: Program) -> Iterator[Hit]:
         if hot.reach(site.scope, ELEMENT) is not None:
             continue
         if any(
-            item.kind == "if" and item.test is not None and "eager" in text(item.test, site.scope).lower()
+            item.kind == "if" and item.test is not None and "eager" in text(item.test).lower()
             for item in site.scope.block_chain(site.call.block)
         ):
             # A mode that asks for eager steps draws in each of them.
@@ -133,7 +133,7 @@ def _spells(site: Site) -> bool:
         call.method == "join"
         and isinstance(call.receiver, Literal)
         and isinstance(call.receiver.value, str)
-        and any(part is site.call for given in call.args for part in walk(given, scope))
+        and any(part is site.call for given in call.args for part in walk(given))
         for call in scope.calls
     )
 
@@ -160,17 +160,17 @@ def _behind_own_count(site: Site) -> bool:
     """
     scope = site.scope
     counted = {
-        text(target, scope)
+        text(target)
         for event in scope.events()
         if event.kind in ("assign", "augment")
         for target in event.targets
         if isinstance(target, Attribute)
     }
     return any(
-        isinstance(part, Attribute) and text(part, scope) in counted
+        isinstance(part, Attribute) and text(part) in counted
         for item in scope.block_chain(site.call.block)
         if item.test is not None
-        for part in walk(item.test, scope)
+        for part in walk(item.test)
     )
 
 
@@ -192,7 +192,7 @@ def _unused(site: Site) -> bool:
         if other is not event
         for expr in (other.value, *other.targets, *(other.extra if other.kind == "with" else ()))
         if expr is not None
-        for part in walk(expr, scope)
+        for part in walk(expr)
     ]
     inner = any(item.parent == scope.number for item in scope.module.summary.scopes)
     return not inner and name not in scope.outer and all(not is_name(part, name) for part in shown)

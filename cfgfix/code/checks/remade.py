@@ -157,7 +157,7 @@ def _is_part(site: Site) -> bool:
     return any(
         isinstance(part, Attribute) and part.attribute in ("input", "inputs", "output", "outputs")
         for given in (*site.call.args, *(value for _, value in site.call.keywords))
-        for part in walk(given, site.scope)
+        for part in walk(given)
     )
 
 
@@ -167,7 +167,7 @@ def _runs_once(scope: Scope, block: int) -> bool:
         if item.kind == "except":
             return True
         if item.kind == "if" and item.test is not None:
-            shown = text(item.test, scope)
+            shown = text(item.test)
             if re.search(
                 r"\bNone\b|\bnot\b|\bhasattr\b|\bglobals\b|_loaded|initiali[sz]ed|\bfirst\b|exists", shown
             ):
@@ -295,9 +295,9 @@ def _is_kept(program: Program, scope: Scope, site: Site, loop: int) -> bool:
 def _only_used(scope: Scope, site: Site) -> bool:
     """Tell whether a comprehension gives what a method of the model returns, not the model itself."""
     for event in scope.events():
-        for part in walk(event.value, scope) if event.value is not None else ():
+        for part in walk(event.value) if event.value is not None else ():
             if isinstance(part, Comprehension) and any(
-                inner is site.call for item in part.parts for inner in walk(item, scope)
+                inner is site.call for item in part.parts for inner in walk(item)
             ):
                 return not any(item is site.call for item in part.parts)
     return False
@@ -312,9 +312,7 @@ def _ends_the_loop(scope: Scope, block: int, loop: int) -> bool:
     while number >= 0 and number != loop:
         item = scope.blocks[number]
         if item.kind == "except" or (
-            item.kind == "if"
-            and item.test is not None
-            and re.search(r"\bNone\b|\bnot in\b", text(item.test, scope))
+            item.kind == "if" and item.test is not None and re.search(r"\bNone\b|\bnot in\b", text(item.test))
         ):
             return True
         number = item.parent

@@ -137,7 +137,7 @@ def _calls_behind(expr: Expr, scope: Scope) -> set[int]:
     seen: set[str] = set()
     pending = [expr]
     while pending and len(found) < _MOST_PARTS:
-        for part in walk(pending.pop(), scope):
+        for part in walk(pending.pop()):
             if isinstance(part, Call):
                 found.add(part.number)
             elif isinstance(part, Name) and part.name not in seen:
@@ -223,7 +223,7 @@ def _divided_name(program: Program, name: str, use: Site) -> _Division | None:
                 if is_name(target, name)
             ]
             value = sides[0] if len(sides) == 1 else value
-        found = _quotient(value, scope)
+        found = _quotient(value)
         if found is not None:
             return _Division(scope, found, event.block)
         if isinstance(value, Call) and len(event.targets) == 1:
@@ -231,7 +231,7 @@ def _divided_name(program: Program, name: str, use: Site) -> _Division | None:
             function = program.flow.stands_for(scope, value.func)
             if way is not None and isinstance(function, Function):
                 return _given_divided(function.scope, way)
-        if not any(is_name(part, name) for part in walk(value, scope)):
+        if not any(is_name(part, name) for part in walk(value)):
             return None
     return None
 
@@ -285,7 +285,7 @@ def _divided_on_the_way(expr: Expr, scope: Scope) -> _Division | None:
     found: _Division | None = None
     while pending and len(seen) < _MOST_PARTS:
         here, block = pending.pop(0)
-        for part in walk(here, scope):
+        for part in walk(here):
             if (
                 isinstance(part, Binary)
                 and part.operator == "*"
@@ -311,9 +311,9 @@ def _divided_on_the_way(expr: Expr, scope: Scope) -> _Division | None:
     return found
 
 
-def _quotient(expr: Expr, scope: Scope) -> tuple[int, int, int, int] | None:
+def _quotient(expr: Expr) -> tuple[int, int, int, int] | None:
     """Return the span of a division by 255 in an expression, unless something is multiplied by that as well."""
-    parts = list(walk(expr, scope))
+    parts = list(walk(expr))
     if any(
         isinstance(part, Binary)
         and part.operator == "*"
@@ -366,7 +366,7 @@ def _prepared_twice(program: Program, seen: set[tuple[int, tuple[int, int, int, 
                 if called != "preprocess_input" or not call.args or in_tests(scope):
                     continue
                 name = fold(program.static_name(call.func, scope) or "")
-                found = _quotient(call.args[0], scope) if _prepares(name) else None
+                found = _quotient(call.args[0]) if _prepares(name) else None
                 if found is not None and (id(scope), found) not in seen:
                     yield hit_in(
                         scope,

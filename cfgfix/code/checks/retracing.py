@@ -40,11 +40,7 @@ def made_in_loop(program: Program) -> Iterator[Hit]:
             if isinstance(target, Name):
                 named, name = event, target.name
         given = site.call.argument(0, "func")
-        used = (
-            {part.name for part in walk(given, site.scope) if isinstance(part, Name)}
-            if given is not None
-            else set()
-        )
+        used = {part.name for part in walk(given) if isinstance(part, Name)} if given is not None else set()
         if innermost_loop(site.scope, site.call.block) is None:
             yield from _in_called(program, site.scope, site.call, site.call.name_place, event, name)
         else:
@@ -82,15 +78,13 @@ def _free_names(scope: Scope) -> set[str]:
     for event in scope.events():
         for expr in (*event.targets, event.value):
             found |= (
-                {part.name for part in walk(expr, scope) if isinstance(part, Name)}
-                if expr is not None
-                else set()
+                {part.name for part in walk(expr) if isinstance(part, Name)} if expr is not None else set()
             )
     for call in scope.calls:
-        found |= {part.name for part in walk(call, scope) if isinstance(part, Name)}
+        found |= {part.name for part in walk(call) if isinstance(part, Name)}
     for block in scope.blocks:
         if block.test is not None:
-            found |= {part.name for part in walk(block.test, scope) if isinstance(part, Name)}
+            found |= {part.name for part in walk(block.test) if isinstance(part, Name)}
     return found - scope.names
 
 
@@ -150,7 +144,7 @@ def _only_called(scope: Scope, made: Call | None, event: Event | None, name: str
             return False
     for item in scope.events():
         for expr in (*item.targets, item.value, *(item.extra if item.kind == "with" else ())):
-            for part in walk(expr, scope) if expr is not None else ():
+            for part in walk(expr) if expr is not None else ():
                 if is_name(part, name) and part.place not in places and item is not event:
                     return False
     return True
@@ -274,7 +268,7 @@ def _object_in_loop(scope: Scope, call: Call, receiver: Expr) -> Call | None:
     if any(
         other.method in ("append", "add", "put", "extend", "setdefault")
         and inside(scope, other.block, loop)
-        and any(is_name(part, receiver.name) for given in other.args for part in walk(given, scope))
+        and any(is_name(part, receiver.name) for given in other.args for part in walk(given))
         for other in scope.calls
     ):
         return None

@@ -318,7 +318,7 @@ def _begins_anew(site: Site) -> bool:
 
 def callee_text(site: Site) -> str:
     """Return what is called, as it is written."""
-    return text(site.call.func, site.scope)
+    return text(site.call.func)
 
 
 def growth_by_environment(program: Program, site: Site) -> bool:
@@ -359,7 +359,7 @@ def never_together(scope: Scope, first: int, second: int) -> bool:
     for number in scope.block_numbers(first):
         item = scope.blocks[number]
         if item.kind == "if" and item.test is not None:
-            sides[text(item.test, scope)] = item.branch
+            sides[text(item.test)] = item.branch
         if item.kind == "except" and not inside(scope, second, number):
             return True
     for number in scope.block_numbers(second):
@@ -367,7 +367,7 @@ def never_together(scope: Scope, first: int, second: int) -> bool:
         if (
             item.kind == "if"
             and item.test is not None
-            and sides.get(text(item.test, scope), item.branch) != item.branch
+            and sides.get(text(item.test), item.branch) != item.branch
         ):
             return True
         if item.kind == "except" and not inside(scope, first, number):

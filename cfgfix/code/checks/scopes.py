@@ -86,7 +86,7 @@ def _under_scope(program: Program, scope: Scope, block: int) -> Call | None:
             call: Call = item.test
             if call.method == "scope" and not call.args:
                 values = alternatives(program.flow.stands_for(scope, call.receiver))
-                if "strateg" in text(call.receiver, scope).lower() or any(
+                if "strateg" in text(call.receiver).lower() or any(
                     isinstance(value, Made) and value.name.startswith("tensorflow.distribute.")
                     for value in values
                 ):

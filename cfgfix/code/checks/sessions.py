@@ -51,7 +51,7 @@ def grows(program: Program) -> Iterator[Hit]:
 
 def _maker_in_loop(program: Program, scope: Scope, given: Expr, loop: int) -> Site | None:
     """Return the call in a loop that makes what is run: in the arguments, or given to a name that they have."""
-    for part in walk(given, scope):
+    for part in walk(given):
         expr: Expr | None = part
         if isinstance(part, Name):
             bound = scope.binding(part.name)

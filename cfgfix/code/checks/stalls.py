@@ -169,7 +169,7 @@ def _by_chunks(scope: Scope, block: int) -> bool:
             and event.value is not None
             and isinstance(event.value, (Name, Attribute))
             and any(
-                re.search(rf"\b{re.escape(target.name)}\b", text(test, scope))
+                re.search(rf"\b{re.escape(target.name)}\b", text(test))
                 for target in event.targets
                 if isinstance(target, Name)
             )

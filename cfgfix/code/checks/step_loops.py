@@ -35,7 +35,7 @@ def loops_over_data(program: Program, scope: Scope, block: int) -> bool:
             return True
     if test is None:
         return False
-    shown = text(test, scope).lower()
+    shown = text(test).lower()
     return (
         "step" in shown or "batch" in shown or "dataset" in shown or "loader" in shown
     ) and "epoch" not in shown.replace("per_epoch", "")

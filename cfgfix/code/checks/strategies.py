@@ -36,7 +36,7 @@ def outside_strategy(program: Program) -> Iterator[Hit]:
         ):
             continue
         if any(
-            block.kind == "with" and block.test is not None and "scope" in text(block.test, scope)
+            block.kind == "with" and block.test is not None and "scope" in text(block.test)
             for block in scope.blocks
         ):
             continue

@@ -347,7 +347,7 @@ def _gone_over(program: Program) -> Iterator[Hit]:
         seen.add((id(scope), block))
         assert made.site is not None
         where = at(made.site, label="without end")
-        shown = text(loop.value, scope)
+        shown = text(loop.value)
         start = loop.place
         yield hit_in(
             scope,
@@ -499,14 +499,14 @@ def _short_epochs(program: Program, site: Site) -> Hit | None:
     if not found or not all(map(_surely_ends, found)):
         return None
     value, scope = _value_of(steps, site.scope, site.call.block)
-    if value is None or _counts_exactly(value, scope):
+    if value is None or _counts_exactly(value):
         return None
     floor = _rounded_down(value, scope)
     if floor and all(_drops_remainder(way) for way in found):
         return None
     if not floor and constant(value) is MISSING:
         return None
-    shown = text(steps, site.scope)
+    shown = text(steps)
     batch = next(
         (step.site for way in found for step in way if step.op == "batch" and step.site is not None), None
     )
@@ -545,9 +545,9 @@ def _value_of(expr: Expr, scope: Scope, block: int) -> tuple[Expr | None, Scope]
     return None, scope
 
 
-def _counts_exactly(expr: Expr, scope: Scope) -> bool:
+def _counts_exactly(expr: Expr) -> bool:
     """Tell whether a number of steps counts batches as they are: rounded up, or asked of the dataset."""
-    for part in walk(expr, scope):
+    for part in walk(expr):
         if isinstance(part, Call):
             name = dotted(part.func) or ""
             if name.endswith(("ceil", "cardinality", "max")) or part.method == "numpy":

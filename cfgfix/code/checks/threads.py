@@ -64,7 +64,7 @@ def work_under_lock(program: Program) -> Iterator[Hit]:
                 if (
                     block.kind != "with"
                     or block.test is None
-                    or not text(block.test, scope).lower().endswith(("lock", "_lock()"))
+                    or not text(block.test).lower().endswith(("lock", "_lock()"))
                 ):
                     continue
                 slow = _slow_inside(program, scope, number)
@@ -79,7 +79,7 @@ def work_under_lock(program: Program) -> Iterator[Hit]:
                         **way,
                         values={
                             "call": shown,
-                            "lock": text(block.test, scope),
+                            "lock": text(block.test),
                             "line": block.line,
                             "pool": pool,
                         },
@@ -92,9 +92,9 @@ def _slow_inside(program: Program, scope: Scope, number: int) -> tuple[Call, str
     named = {site.call.number: site.name for site in program.flow.within(scope)}
     for call in scope.calls:
         if inside(scope, call.block, number) and (
-            named.get(call.number, "").startswith(_SLOW) or _tokenises(call, scope)
+            named.get(call.number, "").startswith(_SLOW) or _tokenises(call)
         ):
-            return call, text(call.func, scope)
+            return call, text(call.func)
     for site in program.flow.within(scope):
         if not inside(scope, site.call.block, number):
             continue
@@ -103,7 +103,7 @@ def _slow_inside(program: Program, scope: Scope, number: int) -> tuple[Call, str
                 (
                     call
                     for call in target.scope.calls
-                    if _tokenises(call, target.scope)
+                    if _tokenises(call)
                     or any(
                         found.name.startswith(_SLOW)
                         for found in program.flow.within(target.scope)
@@ -113,13 +113,13 @@ def _slow_inside(program: Program, scope: Scope, number: int) -> tuple[Call, str
                 None,
             )
             if inner is not None:
-                return site.call, f"{text(inner.func, target.scope)} (by {text(site.call.func, scope)})"
+                return site.call, f"{text(inner.func)} (by {text(site.call.func)})"
     return None
 
 
-def _tokenises(call: Call, scope: Scope) -> bool:
+def _tokenises(call: Call) -> bool:
     """Tell whether a call is that of a tokeniser, as its name tells."""
-    shown = text(call.func, scope)
+    shown = text(call.func)
     if call.method in _TOKENISES:
         return _TOKENISER.search(shown.rpartition(".")[0]) is not None or call.method not in (
             "encode",

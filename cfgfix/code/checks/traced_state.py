@@ -44,7 +44,7 @@ def mutated(program: Program) -> Iterator[Hit]:
                     scope,
                     call.name_place,
                     call.block,
-                    {"what": f"{text(target, scope)}.{call.method}", "via": reach.via},
+                    {"what": f"{text(target)}.{call.method}", "via": reach.via},
                     entry=reach,
                 )
         for event in scope.events():
@@ -63,7 +63,7 @@ def mutated(program: Program) -> Iterator[Hit]:
                     scope,
                     event.place,
                     event.block,
-                    {"what": f"{text(target, scope)} {event.extra}= {event.value.value!s}", "via": reach.via},
+                    {"what": f"{text(target)} {event.extra}= {event.value.value!s}", "via": reach.via},
                     entry=reach,
                     severity=None if _read(program, target) else "info",
                 )
@@ -90,7 +90,7 @@ def _is_read_global(scope: Scope, target: Expr) -> bool:
         for other in module
         if other is not scope
         for value in _read_in(other)
-        for part in walk(value, other)
+        for part in walk(value)
     )
 
 
@@ -120,7 +120,7 @@ def _read(program: Program, target: Expr) -> bool:
             if any(
                 isinstance(part, Attribute) and part.attribute == target.attribute
                 for value in values
-                for part in walk(value, scope)
+                for part in walk(value)
             ):
                 return True
     return False
@@ -128,9 +128,9 @@ def _read(program: Program, target: Expr) -> bool:
 
 def _tells_of_tracing(scope: Scope, block: int, target: Expr) -> bool:
     """Tell whether a change is meant to happen while tracing: its name says so, or a test of the same value guards it."""
-    shown = text(target, scope)
+    shown = text(target)
     return bool(re.search("trac(?!k)|compil", shown.rpartition(".")[2], re.IGNORECASE)) or any(
-        item.kind == "if" and item.test is not None and shown in text(item.test, scope)
+        item.kind == "if" and item.test is not None and shown in text(item.test)
         for item in scope.block_chain(block)
     )
 
@@ -196,7 +196,7 @@ def captured(program: Program) -> Iterator[Hit]:
             for expr in (event.value, scope.blocks[event.block].test):
                 if expr is None or isinstance(expr, (Name, Literal)):
                     continue
-                for part in walk(expr, scope):
+                for part in walk(expr):
                     if (
                         not isinstance(part, Attribute)
                         or not isinstance(part.base, Name)
@@ -245,10 +245,10 @@ def _changed(program: Program, owner: Scope, name: str, traced: Scope) -> Step |
         if in_tests(scope):
             continue
         receiver = _receiver(called.call.func)
-        shown = text(receiver, scope)
+        shown = text(receiver)
         for event in scope.events():
             if any(
-                _is_attribute(target, name) and text(target.base, scope) == shown for target in event.targets
+                _is_attribute(target, name) and text(target.base) == shown for target in event.targets
             ) and _runs_after(scope, called.call, event.block, event.place, receiver):
                 return Step(scope, event.place, event.block, "changed here, after the call")
         for site in program.flow.within(scope):
@@ -257,7 +257,7 @@ def _changed(program: Program, owner: Scope, name: str, traced: Scope) -> Step |
                 if (
                     step is not None
                     and isinstance(site.call.func, Attribute)
-                    and text(site.call.func.base, scope) == shown
+                    and text(site.call.func.base) == shown
                     and _runs_after(scope, called.call, site.call.block, site.call.place, receiver)
                 ):
                     return step
@@ -349,7 +349,7 @@ def _raises_wanted(function: Scope) -> bool:
     ]
     return bool(called) and all(
         any(
-            block.kind == "with" and block.test is not None and "raises" in text(block.test, scope).lower()
+            block.kind == "with" and block.test is not None and "raises" in text(block.test).lower()
             for block in scope.block_chain(call.block)
         )
         for scope, call in called

@@ -67,7 +67,7 @@ def numpy_method(program: Program) -> Iterator[Hit]:
                 step.place,
                 call.block,
                 {
-                    "expr": text(call, scope),
+                    "expr": text(call),
                     "via": reach.via,
                     "then": f", and the handler in line {handler} runs in its place"
                     if handler is not None
@@ -144,7 +144,7 @@ def array_method(program: Program) -> Iterator[Hit]:
                 scope,
                 call.name_place,
                 call.block,
-                {"expr": text(call, scope), "method": call.method, "via": reach.via},
+                {"expr": text(call), "method": call.method, "via": reach.via},
                 entry=reach,
                 severity=None if not _conditional(scope, call.block) else "warning",
             )
@@ -206,7 +206,7 @@ def _handler_of(scope: Scope, block: int) -> int | None:
             for item, _ in event.bodies:
                 handler = scope.blocks[item]
                 if handler.kind == "except":
-                    shown = text(handler.test, scope) if handler.test is not None else ""
+                    shown = text(handler.test) if handler.test is not None else ""
                     if not shown or re.search(r"\b(?:AttributeError|Exception|BaseException)\b", shown):
                         return handler.line
     return None
@@ -230,7 +230,7 @@ def _guarded_type(scope: Scope, block: int, place: Place) -> bool:
     """Tell whether a place is only reached for an array or an eager tensor, which a compiled function never gets."""
     tests = [(item.test, item.branch) for item in scope.block_chain(block) if item.kind == "if" and item.test]
     for test, wanted in (*tests, *before_in_expression(scope, place)):
-        shown = text(test, scope)
+        shown = text(test)
         if (
             wanted
             and ("isinstance(" in shown or "type(" in shown)
@@ -253,11 +253,11 @@ def _tensor_like(program: Program, scope: Scope, expr: Expr, reach: Reach) -> bo
                 computed = any(
                     (isinstance(part, Name) and part.name in names)
                     or (isinstance(part, Call) and _is_tensor_call(program, scope, part.number))
-                    for part in walk(event.value, scope)
+                    for part in walk(event.value)
                 )
                 if computed:
                     for target in event.targets:
-                        for part in walk(target, scope):
+                        for part in walk(target):
                             if isinstance(part, Name):
                                 names.add(part.name)
     head = expr
@@ -319,7 +319,7 @@ def printed(program: Program) -> Iterator[Hit]:
         if not any(
             _tensor_like(program, site.scope, part, reach) and not _only_handed_on(program, site.scope, part)
             for arg in values
-            for part in walk(arg, site.scope)
+            for part in walk(arg)
         ):
             continue
         plain = not site.call.keywords and not any(isinstance(arg, FString) for arg in site.call.args)
@@ -349,7 +349,7 @@ def _only_handed_on(program: Program, scope: Scope, expr: Expr) -> bool:
         return False
 
     def holds(other: Expr) -> bool:
-        return any(is_name(part, expr.name) for part in walk(other, scope))
+        return any(is_name(part, expr.name) for part in walk(other))
 
     for site in program.flow.within(scope):
         if site.name.startswith(("tensorflow.", "keras.")) or isinstance(site.call.func, Name):
@@ -360,7 +360,7 @@ def _only_handed_on(program: Program, scope: Scope, expr: Expr) -> bool:
         isinstance(part, (Binary, Subscript)) and holds(part)
         for event in scope.events()
         if event.value is not None
-        for part in walk(event.value, scope)
+        for part in walk(event.value)
     )
 
 
@@ -535,7 +535,7 @@ def array_call(program: Program) -> Iterator[Hit]:
             if key in seen or eager_guard(here, call.block) or _guarded_type(here, call.block, call.place):
                 continue
             if any(
-                item.kind == "if" and item.test is not None and ASKS_MODE.search(text(item.test, here))
+                item.kind == "if" and item.test is not None and ASKS_MODE.search(text(item.test))
                 for item in here.block_chain(call.block)
             ):
                 continue
@@ -545,7 +545,7 @@ def array_call(program: Program) -> Iterator[Hit]:
                 call.name_place,
                 call.block,
                 {
-                    "call": text(call.func, here),
+                    "call": text(call.func),
                     "name": name,
                     "what": what,
                     "error": "NotImplementedError",
@@ -575,7 +575,7 @@ def _of_inputs(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hit]:
         yield hit_at(
             site,
             values={
-                "call": text(site.call.func, site.scope),
+                "call": text(site.call.func),
                 "name": site.name,
                 "what": "a model is built of it",
                 "error": "an error",

@@ -304,9 +304,9 @@ def _only_looks(program: Program, scope: Scope, loop: int) -> bool:
 
 def _per_epoch(scope: Scope, loop: int) -> bool:
     """Tell whether a loop counts epochs."""
-    shown = text(scope.blocks[loop].test, scope)
+    shown = text(scope.blocks[loop].test)
     names = [
-        text(target, scope)
+        text(target)
         for event in scope.events()
         if any(number == loop for number, _ in event.bodies)
         for target in event.targets
@@ -522,7 +522,7 @@ def ignored_arguments(program: Program) -> Iterator[Hit]:
                 if keyword == "shuffle" and constant(value) is False:
                     # It is how a program says that it knows, and keeps Keras 3 from warning of its own default.
                     continue
-                found.append((keyword, _kept_argument(site, keyword, value, dataset)))
+                found.append((keyword, _kept_argument(keyword, value, dataset)))
             if not found:
                 continue
             # One finding a call: the argument that may go first, and the other with the next look.
@@ -562,19 +562,19 @@ def _missing(keyword: str, dataset: Dataset) -> str:
     return "its batches and order are its own"
 
 
-def _kept_argument(site: Site, keyword: str, value: Expr, dataset: Dataset) -> str | None:
+def _kept_argument(keyword: str, value: Expr, dataset: Dataset) -> str | None:
     """Return why an ignored argument stays: it is the only thing that shows what was meant; None where it may go."""
     if keyword == "batch_size" and _unbatched(dataset):
         return "nothing batches this dataset: it needs .batch() before it gets here, and this number says how large"
     if constant(value) is not MISSING:
         return None
-    shown = text(value, site.scope)
+    shown = text(value)
     methods = ("shuffle",) if keyword == "shuffle" else MAKES_BATCHES
     if isinstance(value, (Name, Attribute, Subscript)) and any(
         step.site is not None
         and kind(step) in methods
         and any(
-            text(given, step.site.scope) == shown
+            text(given) == shown
             for given in (*step.site.call.args, *(item for _, item in step.site.call.keywords))
         )
         for step in (dataset, *upstream(dataset))

@@ -78,7 +78,7 @@ def untracked(program: Program) -> Iterator[Hit]:
             continue
         seen.add((id(scope), call.number))
         attribute = _kept_as(scope, call)
-        if attribute is None or not _may_learn(call, scope) or in_tests(scope):
+        if attribute is None or not _may_learn(call) or in_tests(scope):
             continue
         if not parts.is_part(owner) or expects_absence(scope, call.block, call.place):
             continue
@@ -140,7 +140,7 @@ def _kept_as(scope: Scope, call: Call) -> str | None:
     return None
 
 
-def _may_learn(call: Call, scope: Scope) -> bool:
+def _may_learn(call: Call) -> bool:
     """Tell whether a variable is made to be trained, as far as the call says."""
     trainable = call.argument(1, "trainable")
     if call.opaque or not (trainable is None or is_true(trainable)):
@@ -151,9 +151,7 @@ def _may_learn(call: Call, scope: Scope) -> bool:
     if not _may_be_floats(constant(begins)):
         return False
     return not any(
-        _NEVER_TRAINED.search(text(item, scope))
-        for item in (begins, call.keyword("dtype"))
-        if item is not None
+        _NEVER_TRAINED.search(text(item)) for item in (begins, call.keyword("dtype")) if item is not None
     )
 
 
@@ -217,24 +215,24 @@ class _Uses:
             if name == "watched_variables":
                 self._watched = True
             elif name in _COLLECT or (trains and name == "zip"):
-                self._collected.update(_attributes(given, scope))
+                self._collected.update(_attributes(given))
             if isinstance(func, Attribute):
                 if name.startswith(("assign", "scatter_")) and isinstance(func.base, Attribute):
                     self._state.add(func.base.attribute)
-                read.update(_attributes([func.base], scope))
-            read.update(_attributes(given, scope))
+                read.update(_attributes([func.base]))
+            read.update(_attributes(given))
         for event in scope.events():
             if event.value is None:
                 continue
-            read.update(_attributes([event.value], scope))
+            read.update(_attributes([event.value]))
             self._collected.update(_listed(event.value))
             if trains and isinstance(event.value, Attribute):
                 self._collected.add(event.value.attribute)
 
 
-def _attributes(parts: Iterable[Expr], scope: Scope) -> Iterator[str]:
+def _attributes(parts: Iterable[Expr]) -> Iterator[str]:
     for part in parts:
-        for item in walk(part, scope):
+        for item in walk(part):
             if isinstance(item, Attribute):
                 yield item.attribute
 

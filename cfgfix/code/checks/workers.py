@@ -254,15 +254,15 @@ def _dumped(scope: Scope, expr: Expr, event: Event) -> Any:
     if any(
         isinstance(call.func, Attribute)
         and call.method in ("update", "setdefault", "pop", "append", "extend")
-        and expr.name in _names(call.func.base, scope)
+        and expr.name in _names(call.func.base)
         for call in scope.calls
     ):
         return None
     return data or None
 
 
-def _names(expr: Expr, scope: Scope) -> set[str]:
-    return {part.name for part in walk(expr, scope) if isinstance(part, Name)}
+def _names(expr: Expr) -> set[str]:
+    return {part.name for part in walk(expr) if isinstance(part, Name)}
 
 
 def _data(scope: Scope, expr: Expr, block: int, depth: int = 6) -> Any:

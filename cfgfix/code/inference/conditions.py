@@ -213,7 +213,7 @@ class Conditions:
         block = scope.blocks[number]
         if block.kind == "except":
             return f"except at line {block.line}"
-        shown = text(block.test, scope)
+        shown = text(block.test)
         if block.kind == "while":
             return f"while {shown}"
         return shown if block.branch else f"not ({shown})"

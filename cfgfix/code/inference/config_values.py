@@ -639,7 +639,7 @@ class Follower:
                             found.add(expr.name)
                         elif isinstance(expr, Attribute):
                             found.add(expr.attribute)
-                        pending.extend(children(expr, scope))
+                        pending.extend(children(expr))
             self._referenced = found
         return self._referenced
 

@@ -308,7 +308,7 @@ def imports_of(module: Module) -> Iterator[tuple[str, Scope, Event | None]]:
             for event in scope.events():
                 if event.kind == "import" and not any(
                     block.kind in ("try", "except")
-                    or (block.kind == "if" and block.test and "TYPE_CHECKING" in text(block.test, scope))
+                    or (block.kind == "if" and block.test and "TYPE_CHECKING" in text(block.test))
                     for block in scope.block_chain(event.block)
                 ):
                     for _, source in event.extra:
@@ -467,7 +467,7 @@ def _begins(module: Module) -> bool:
             return True
         if event.value is None:
             continue
-        if event.kind == "if" and "__name__" in text(event.value, scope):
+        if event.kind == "if" and "__name__" in text(event.value):
             return True
         if event.kind == "expr" and isinstance(event.value, Call) and not _only_sets_up(event.value.func):
             return True

@@ -67,7 +67,7 @@ def _for_another_release(program: Program) -> set[int]:
                 under = any(
                     scope.blocks[number].kind == "if"
                     and scope.blocks[number].test is not None
-                    and "version" in text(scope.blocks[number].test, scope).lower()
+                    and "version" in text(scope.blocks[number].test).lower()
                     for number in scope.block_numbers(event.block)
                 )
                 (tested if under else plain).update(targets)

@@ -31,7 +31,7 @@ _CATCHING = frozenset(
 def is_wanted(scope: Scope, block: int) -> bool:
     """Tell whether a test wants an error where a block stands: under `pytest.raises`."""
     return any(
-        item.kind == "with" and item.test is not None and _WANTS_AN_ERROR.match(text(item.test, scope))
+        item.kind == "with" and item.test is not None and _WANTS_AN_ERROR.match(text(item.test))
         for item in scope.block_chain(block)
     )
 
@@ -51,6 +51,6 @@ def _catches(event: Event, scope: Scope) -> bool:
         handler = scope.blocks[number]
         if handler.kind != "except" or (body and body[-1].kind == "raise"):
             continue
-        if handler.test is None or not _CATCHING.isdisjoint(re.findall(r"\w+", text(handler.test, scope))):
+        if handler.test is None or not _CATCHING.isdisjoint(re.findall(r"\w+", text(handler.test))):
             return True
     return False

@@ -192,7 +192,7 @@ def _asks(
 
     With `sharp` only for a name, or for a release behind 2.0; `imports` counts a name that tells whether an import succeeded.
     """
-    shown = text(test, scope)
+    shown = text(test)
     ready, sure = (_SHARP, _SHARP) if sharp else (_READY, _SURE)
     if not keras:
         shown = _KERAS.sub("", shown)
@@ -200,7 +200,7 @@ def _asks(
         shown = _EAGER.sub("", shown)
     if ready.search(shown):
         return True
-    for part in walk(test, scope):
+    for part in walk(test):
         # What a comprehension hides from the text: `tuple(int(x) for x in tf.__version__.split("."))`.
         asks = isinstance(part, Attribute) and part.attribute == "__version__"
         if asks and not sharp and (keras or dotted(part) != "keras.__version__"):
@@ -224,7 +224,7 @@ def _asks(
             if (
                 any(isinstance(target, Name) and target.name == part.name for target in event.targets)
                 and isinstance(event.value, (Call, Compare, Boolean, Unary))
-                and sure.search(text(event.value, here))
+                and sure.search(text(event.value))
             ):
                 return True
             if (
@@ -245,13 +245,13 @@ def _of_version(expr: Expr, scope: Scope, keras: bool) -> bool:
         isinstance(part, Attribute)
         and part.attribute == "__version__"
         and (keras or scope.imports.get(dotted(part.base) or "") != "keras")
-        for part in walk(expr, scope)
+        for part in walk(expr)
     )
 
 
 def _answers(scope: Scope, sure: re.Pattern[str], keras: bool) -> bool:
     """Tell whether what a function returns asks for a release or a name."""
-    shown = [text(event.value, scope) for event in scope.events() if event.kind == "return"]
+    shown = [text(event.value) for event in scope.events() if event.kind == "return"]
     return any(sure.search(item if keras else item.replace("keras.__version__", "")) for item in shown)
 
 
@@ -336,7 +336,7 @@ def before_in_expression(scope: Scope, place: Place) -> Iterator[tuple[Expr, boo
         return
     managers = event.extra if event.kind == "with" else ()
     tops = [top for top in (event.value, *event.targets, *managers) if top is not None]
-    for part in (part for top in tops for part in walk(top, scope)):
+    for part in (part for top in tops for part in walk(top)):
         if isinstance(part, Boolean):
             for number, operand in enumerate(part.operands):
                 if number and _holds_place(operand, scope, place):
@@ -349,7 +349,7 @@ def before_in_expression(scope: Scope, place: Place) -> Iterator[tuple[Expr, boo
 
 
 def _holds_place(expr: Expr, scope: Scope, place: Place) -> bool:
-    return any(place_of(part, scope) == place for part in walk(expr, scope))
+    return any(place_of(part, scope) == place for part in walk(expr))
 
 
 def behind_a_default(scope: Scope, block: int, place: Place | None = None) -> str:

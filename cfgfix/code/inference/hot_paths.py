@@ -305,7 +305,7 @@ class Ways:
                     isinstance(part, Attribute) and part.attribute == RUN_EAGERLY
                     for block in scope.blocks
                     if block.test is not None
-                    for part in walk(block.test, scope)
+                    for part in walk(block.test)
                 )
             )
         return known
@@ -373,20 +373,16 @@ class Ways:
                 for here in pending:
                     for block in here.blocks:
                         if block.test is not None and block.kind in ("if", "while"):
-                            used.update(
-                                part.name for part in walk(block.test, here) if isinstance(part, Name)
-                            )
+                            used.update(part.name for part in walk(block.test) if isinstance(part, Name))
                     for call in here.calls:
                         used.update(item.name for item in call.args if isinstance(item, Name))
                         used.update(item.name for _, item in call.keywords if isinstance(item, Name))
                     for event in here.events():
                         if event.value is not None:
-                            for part in walk(event.value, here):
+                            for part in walk(event.value):
                                 if isinstance(part, Conditional):
                                     used.update(
-                                        inner.name
-                                        for inner in walk(part.test, here)
-                                        if isinstance(inner, Name)
+                                        inner.name for inner in walk(part.test) if isinstance(inner, Name)
                                     )
                                 elif isinstance(part, Boolean):
                                     used.update(item.name for item in part.operands if isinstance(item, Name))
@@ -439,7 +435,7 @@ def _bound_once(scope: Scope, name: str) -> bool:
         isinstance(part, Name) and part.name == name
         for event in scope.events()
         for target in event.targets
-        for part in walk(target, scope)
+        for part in walk(target)
     )
 
 
@@ -465,10 +461,7 @@ def _overwritten(site: Site) -> bool:
         given = [
             part for part in (later.value, *(later.extra if later.kind == "with" else ())) if part is not None
         ]
-        if (
-            any(is_name(part, target.name) for expr in given for part in walk(expr, scope))
-            or later.kind == "define"
-        ):
+        if any(is_name(part, target.name) for expr in given for part in walk(expr)) or later.kind == "define":
             return False
         if any(is_name(item, target.name) for item in later.targets):
             if later.block in around and later.kind == "assign":

@@ -353,4 +353,4 @@ def _gather(pending: list[Expr], scope: Scope, part: Part, roots: AbstractSet[st
                 part.texts.update(words)
         elif not isinstance(expr, Call):
             # Calls are listed by themselves.
-            pending.extend(children(expr, scope))
+            pending.extend(children(expr))

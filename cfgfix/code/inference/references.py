@@ -172,7 +172,7 @@ def _asks_for_keras_two(program: Program) -> bool:
                     return True
             if "environ" in module.summary.words:
                 for event in scope.events():
-                    if any("TF_USE_LEGACY_KERAS" in text(target, scope) for target in event.targets):
+                    if any("TF_USE_LEGACY_KERAS" in text(target) for target in event.targets):
                         return True
     return False
 
@@ -297,7 +297,7 @@ def _in_annotation(name: Expr, scope: Scope) -> bool:
     )
 
     def holds(expr: Expr | None) -> bool:
-        return expr is not None and any(part is name for part in walk(expr, scope))
+        return expr is not None and any(part is name for part in walk(expr))
 
     for event in scope.events():
         # The annotation of a local variable is never evaluated.

@@ -411,7 +411,7 @@ class Uses:
 
     def _plain(self, expr: Expr, scope: Scope, *, logging: bool = False) -> bool:
         """Tell whether an expression calls nothing but plain conversions."""
-        for part in walk(expr, scope):
+        for part in walk(expr):
             if isinstance(part, Call):
                 call = part
                 func = call.func

@@ -100,7 +100,7 @@ def place_of(expr: Expr, scope: Scope) -> Place | None:
     return place
 
 
-def children(expr: Expr, _scope: Scope | None = None) -> Sequence[Expr]:
+def children(expr: Expr) -> Sequence[Expr]:
     """Return the direct parts of an expression.
 
     For a call its callee and its arguments.
@@ -156,7 +156,7 @@ _PARTS: dict[type[Expr], Callable[[Any], Sequence[Expr]]] = {
 """How the parts of each kind are found."""
 
 
-def walk(expr: Expr, _scope: Scope | None = None) -> Iterator[Expr]:
+def walk(expr: Expr) -> Iterator[Expr]:
     """Yield an expression and all its parts, calls entered, lambdas not."""
     pending = [expr]
     while pending:
@@ -180,7 +180,7 @@ def walk_own(exprs: Iterable[Expr]) -> Iterator[Expr]:
                 pending.extend(target for target, _, _ in here.generators)
 
 
-def text(expr: Expr | None, _scope: Scope | None = None, depth: int = 6) -> str:
+def text(expr: Expr | None, depth: int = 6) -> str:
     """Return an expression as short text like Python.
 
     For messages, and to compare guards.
@@ -189,7 +189,7 @@ def text(expr: Expr | None, _scope: Scope | None = None, depth: int = 6) -> str:
         return "..."
 
     def inner(part: Expr) -> str:
-        return text(part, depth=depth - 1)
+        return text(part, depth - 1)
 
     if isinstance(expr, Name):
         return expr.name

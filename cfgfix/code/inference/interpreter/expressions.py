@@ -221,7 +221,7 @@ def _boolean(frame: Frame, expr: nodes.Boolean) -> Value:
                 run.use(value, frame.spot(spot_place))
                 if holds is None:
                     found.append(value)
-                    run.assumed.append(run.condition(text(part, frame.scope), value))
+                    run.assumed.append(run.condition(text(part), value))
                     pushed += 1
                     continue
                 if holds is (expr.operator == "or"):
@@ -362,7 +362,7 @@ def _choice(frame: Frame, expr: nodes.Conditional) -> Value:
         return evaluate(frame, expr.then)
     if holds is False:
         return evaluate(frame, expr.otherwise)
-    shown = run.condition(text(expr.test, frame.scope), test)
+    shown = run.condition(text(expr.test), test)
     found = []
     for condition, part in ((shown, expr.then), (f"not {shown}", expr.otherwise)):
         run.assumed.append(condition)
@@ -554,7 +554,7 @@ def _call(frame: Frame, call: nodes.Call) -> Value:
         return run.call(Call(frame, callee, tuple(args), keywords, spot, spread, opaque=opaque))
     results = []
     for item in callee.values:
-        shown = f"{text(call.func, frame.scope)} is {_callee_text(item)}"
+        shown = f"{text(call.func)} is {_callee_text(item)}"
         run.config_conditions.add(shown)
         run.assumed.append(shown)
         try:

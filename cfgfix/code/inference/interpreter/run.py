@@ -586,11 +586,11 @@ class Run:
         """Tell whether something holds the named arguments of a call that writes them out."""
         return id(value) in self._written_out
 
-    def written(self, test: Expr, scope: Scope) -> str:
+    def written(self, test: Expr) -> str:
         """Return a condition as it is written, worked out once in all runs of a program."""
         found = self._texts.get(id(test))
         if found is None:
-            found = self._texts[id(test)] = text(test, scope)
+            found = self._texts[id(test)] = text(test)
         return found
 
     def names_in(self, test: Expr) -> set[str]:

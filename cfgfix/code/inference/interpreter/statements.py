@@ -231,7 +231,7 @@ def _lacking_names(frame: Frame, event: Event, test: Value, before: int) -> tupl
         found = tuple(by_name.values()) if names == by_name.keys() else ()
     elif not test.origins:
         asked = tuple(item for item in run.asked[before:] if item.how == GUARD)
-        shown = run.written(event.value, frame.scope)
+        shown = run.written(event.value)
         one_of_several = "any(" in shown or isinstance(event.value, nodes.Boolean)
         if len(asked) == 1 or not one_of_several:
             found = asked
@@ -300,7 +300,7 @@ def _if(frame: Frame, event: Event) -> int:
             return run_suite(frame, body)
         finally:
             run.deciding.pop()
-    shown = run.condition(run.written(event.value, frame.scope), test)
+    shown = run.condition(run.written(event.value), test)
     bodies = [(shown, event.bodies[0][1])]
     bodies.append((f"not {shown}", event.bodies[1][1] if len(event.bodies) > 1 else []))
     return _take_every_way(frame, bodies, [holding or {}, others or {}])
@@ -352,7 +352,7 @@ def _match(frame: Frame, event: Event) -> int:
     value = evaluate(frame, event.value)
     spot = frame.spot(event.place, event.block)
     run.use(value, spot)
-    shown = run.condition(f"match {run.written(event.value, frame.scope)}", value)
+    shown = run.condition(f"match {run.written(event.value)}", value)
     ways: list[tuple[str, list[Event]]] = []
     bindings: list[dict[str, Value]] = []
     # With another value in the config it is another of the patterns that fits.
@@ -550,7 +550,7 @@ def _try(frame: Frame, event: Event) -> int:
     for block, suite in handlers:
         frame.names.names = _merged([dict(before), dict(after)])
         bound = blocks[block].test
-        run.assumed.append(f"{text(bound, frame.scope) if bound is not None else 'an exception'} is raised")
+        run.assumed.append(f"{text(bound) if bound is not None else 'an exception'} is raised")
         try:
             inner = run_suite(frame, suite)
         finally:
