@@ -337,3 +337,39 @@ def test_what_code_reads_that_is_not_run_is_not_unused(tmp_path: Path) -> None:
         tmp_path,
         {"run.py": KEPT + "\n", "use.py": "import run\nprint(run.Run.grind)\n", "plans/mill.yml": config},
     ) == {"plans/mill.yml": {("unused-value", "mill.race"), ("unused-value", "house")}}
+
+
+SPREAD = """
+    import argparse, os
+    import tensorflow as tf
+    import yaml
+
+    def grind(stones=3, speed=1.0, grain="rye"):
+        tf.keras.layers.Dense(stones, name=grain)
+        return tf.keras.optimizers.SGD(speed)
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--mill", default="mill.yml")
+    parser.add_argument("--fast", action="store_true")
+    args = parser.parse_args()
+    with open(args.mill) as stream:
+        mill = yaml.safe_load(stream)
+    if args.fast:
+        part = mill["fast"]
+    else:
+        part = mill["slow"]
+    if mill["runs"] > 1:
+        grind(**part)
+"""
+
+
+def test_one_of_several_sections_is_spread_over_parameters(tmp_path: Path) -> None:
+    """Whichever it is, its keys are those of the call; what else stands beside them is read by nothing."""
+    config = """
+        runs: 2
+        fast: {stones: 3, speed: 2.0, grain: oat}
+        slow: {stones: 4, speed: 1.0, grain: rye}
+        spare: 1
+    """
+    found = told(tmp_path, {"run.py": SPREAD, "mill.yml": config})
+    assert found == {"mill.yml": {("dead-key", "spare")}}

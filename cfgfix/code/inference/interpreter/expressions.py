@@ -538,17 +538,18 @@ def _call(frame: Frame, call: nodes.Call) -> Value:
         if name is not None:
             keywords[name] = value
             continue
-        inner_value = value.entries if isinstance(value, Instance) and value.entries is not None else value
-        if isinstance(inner_value, Mapping):
-            spread = inner_value
-            for key, item in inner_value.entries.items():
-                if isinstance(key, Unnamed) or key in inner_value.unsure:
-                    run.use(item, frame.spot(call.place, call.block), deep=True)
-                else:
-                    keywords[str(key)] = item
-            opaque = opaque or inner_value.open or bool(inner_value.unsure)
-        else:
+        given = reading.spread_of(value)
+        if given is None:
+            run.use(value, frame.spot(call.place, call.block), deep=True)
             opaque = True
+            continue
+        spread = given
+        for key, item in given.entries.items():
+            if isinstance(key, Unnamed) or key in given.unsure:
+                run.use(item, frame.spot(call.place, call.block), deep=True)
+            else:
+                keywords[str(key)] = item
+        opaque = opaque or given.open or bool(given.unsure)
     spot = frame.spot(call.place, call.block)
     if type(callee) is not Choice:
         return run.call(Call(frame, callee, tuple(args), keywords, spot, spread, opaque=opaque))

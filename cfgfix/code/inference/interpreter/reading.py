@@ -443,6 +443,32 @@ def items_of(frame: Frame, value: Value, spot: Spot | None) -> list[Value] | Non
     return None
 
 
+def spread_of(value: Value) -> Mapping | None:
+    """Return the mapping that `**value` gives its entries of; None where it is not known.
+
+    Of several mappings that it may be, what one of them lacks is only perhaps there.
+    """
+    if isinstance(value, Instance):
+        value = value.entries if value.entries is not None else value
+    if isinstance(value, Mapping):
+        return value
+    if not isinstance(value, Choice):
+        return None
+    found = [spread_of(item) for item in value.values]
+    several = [item for item in found if item is not None]
+    if not several:
+        return None
+    made = Mapping(
+        open=len(several) < len(found) or any(item.open for item in several),
+        sections=tuple(dict.fromkeys(section for item in several for section in item.sections)),
+    )
+    for name in dict.fromkeys(name for item in several for name in item.entries):
+        made.entries[name] = choice(item.entries[name] for item in several if name in item.entries)
+        if any(name not in item.entries or name in item.unsure for item in several):
+            made.unsure |= {name}
+    return made
+
+
 def item_of(value: Value) -> Value:
     """Return what stands for any item of what is iterated over."""
     if isinstance(value, Sequence) and value.items:
