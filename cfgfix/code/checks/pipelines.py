@@ -32,7 +32,7 @@ def pipelines_to(dataset: Dataset) -> Iterator[list[Dataset]]:
     """Yield the ways a dataset may have come to be, each a list of steps.
 
     The last step comes first. Ways whose guards exclude each other are left out. Where several datasets are joined into
-    one, each is a way.
+    one, each is a way. Ways that are too many to be gone are one of a single step that is not known.
     """
     count = steps = 0
     pending: list[tuple[Dataset, list[Dataset]]] = [(dataset, [])]
@@ -50,6 +50,8 @@ def pipelines_to(dataset: Dataset) -> Iterator[list[Dataset]]:
         if consistent(path):
             count += 1
             yield path
+    if pending:
+        yield [Dataset("unknown", None)]
 
 
 def possible(program: Program, path: list[Dataset]) -> bool:
