@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from cfgfix.code.inference.interpreter.objects import Spot
+from cfgfix.code.model.expressions import text
 from cfgfix.core.edits import RenameKey
 from cfgfix.core.findings import format_key_path
 from cfgfix.usage.config_files import DocumentStep, Entry, KeyPath
@@ -46,6 +49,8 @@ def find_unread(runs: ConfigRuns) -> None:
         if _is_of_hydra(runs, path):
             continue
         if runs.reported.holds_below(path):
+            if entry.kind != "scalar" and runs.untouched(path) and str(path[-1]) in runs.mentioned:
+                unsure.add(path)
             continue
         if runs.untouched(path):
             if isinstance(path[-1], DocumentStep):
@@ -257,30 +262,107 @@ def _read_otherwise(runs: ConfigRuns, path: KeyPath, every_way: list[RunResult])
         A verdict where another value of the file decides it; True where something else does; False where no way reads it.
     """
     found = False
-    for result in every_way:
+    told: list[tuple[str, Spot, bool]] = []
+    sure = True
+    for own, result in zip(runs.results, every_way, strict=False):
         opened = result.opened.get(runs.path)
         if opened is None:
             continue
         for key in opened.read_from(path):
             found = True
-            for spot in (*key.reads, *key.uses, *key.walks, *key.escapes, *key.offers):
-                deciding = [item for item in spot.conditions if item in result.run.config_conditions]
-                if not deciding or deciding[-1] != spot.conditions[-1]:
+            mine = own.opened[runs.path].keys.get(key.path)
+            taken = {(spot.path, spot.place) for spot in mine.reads} if mine is not None else set()
+            for spot in (*key.reads, *key.walks, *key.escapes, *key.offers) or key.uses:
+                if (spot.path, spot.place) in taken:
                     continue
-                return Verdict(
-                    "unused-here",
-                    path,
-                    runs.entries[path].key,
-                    {
-                        "key": format_key_path(path),
-                        "condition": deciding[-1],
-                        "place": runs.place(spot),
-                    },
-                    severity="info",
-                    spot=spot,
-                    label="the only place that reads it",
-                )
+                condition = _deciding(own, result, spot)
+                if condition is None:
+                    sure = False
+                else:
+                    told.append((condition, spot, _is_of_another_kind(own, condition, spot, path)))
+    if not told:
+        return found
+    condition, spot, _ = next((item for item in told if not item[2]), told[0])
+    return Verdict(
+        "unused-here",
+        path,
+        runs.entries[path].key,
+        {
+            "key": format_key_path(path),
+            "condition": condition,
+            "place": runs.place(spot),
+        },
+        severity="warning" if sure and all(kind for _, _, kind in told) else "info",
+        spot=spot,
+        label="the only place that reads it",
+    )
+
+
+def _deciding(own: RunResult, every_way: RunResult, spot: Spot) -> str | None:
+    """Return the condition on the way to a place which does not hold with a file's values; None where none is known.
+
+    It is the outermost one that the file's own run saw turn out otherwise, or else the last one, if a config decides it.
+    """
+    conditions = every_way.run.config_conditions
+    for number, item in enumerate(spot.conditions):
+        negated = item.startswith("not ")
+        for shown, wanted in ((item, True), *(((item[4:], False),) if negated else ())):
+            seen = own.run.outcomes.get(shown)
+            if item in conditions and seen is not None and wanted not in seen:
+                return _last_of_chain(spot.conditions[number:])
+    deciding = [item for item in spot.conditions if item in conditions]
+    if not deciding or deciding[-1] != spot.conditions[-1] or deciding[-1] in own.run.outcomes:
+        return None
+    return deciding[-1]
+
+
+def _last_of_chain(conditions: tuple[str, ...]) -> str:
+    """Return the last condition of a chain that holds one thing against words.
+
+    It is the one that names the way which is taken.
+    """
+    first = _KIND.fullmatch(conditions[0])
+    found = conditions[0]
+    for item in conditions[1:] if first is not None else ():
+        kind = _KIND.fullmatch(item)
+        if kind is None or first is None or kind["of"] != first["of"]:
+            break
+        found = item
     return found
+
+
+_KIND = re.compile(r"(?:not )?(?P<of>.+) == (?P<mark>['\"])(?P<word>[\w .+-]+)(?P=mark)")
+"""A condition by which a value of a config chooses one of several kinds, all of which the program knows."""
+
+
+def _is_of_another_kind(own: RunResult, condition: str, spot: Spot, path: KeyPath) -> bool:
+    """Tell whether a key is one of a kind that the file does not choose.
+
+    It is a kind of model, data or optimizer, and no name says whose the key is. The kind that it chooses is one that the program knows, and has its code elsewhere. An option that stands
+    beside the switch that turns it on is another thing: whoever turned it off knows of it.
+    """
+    kind = _KIND.fullmatch(condition)
+    shown = condition.removeprefix("not ")
+    if kind is None or any(
+        block.test is not None and text(block.test) == shown for block in spot.scope.blocks
+    ):
+        return False
+    word, steps = _letters(kind["word"]), [_letters(str(step)) for step in path]
+    if any(word in step or (len(step) > 2 and step in word) for step in steps):
+        return False
+    choosing = {
+        key
+        for other, outcomes in own.run.outcomes.items()
+        if (same_kind := _KIND.fullmatch(other)) is not None and same_kind["of"] == kind["of"]
+        for keys in outcomes.values()
+        for key in keys
+    }
+    return any(same for key in choosing for _, same in key.compared)
+
+
+def _letters(name: str) -> str:
+    """Return the letters and digits of a name, small."""
+    return "".join(filter(str.isalnum, name.lower()))
 
 
 def _counts_in_another_way(runs: ConfigRuns, path: KeyPath) -> bool:
@@ -313,13 +395,21 @@ def find_overwritten(runs: ConfigRuns) -> None:
         if writes and all(key.writes for key in keys):
             _add_verdict(runs, "replaced-key", entry, writes[0], "replaced here")
         elif (logs or reads) and _counts_in_another_way(runs, path):
-            continue
+            guard = _read_otherwise(runs, path, runs.again())
+            if isinstance(guard, Verdict) and guard.severity == "warning":
+                runs.reported.add(path)
+                runs.add(guard)
         elif reads and any(name in runs.mentioned for key in keys for name in key.kept_as):
             # Code that does not run reads what it is kept as.
             continue
         elif logs and reads and str(path[-1]) not in runs.mentioned:
             # What a program changes and writes down is a config for another run.
-            changed = any(key.writes for opened in runs.mine for key in opened.keys.values())
+            changed = any(
+                key.writes
+                for opened in runs.mine
+                if (mine := opened.keys.get(path)) is not None and mine.written_down
+                for key in opened.keys.values()
+            )
             shown = "info" if changed or _names_something(str(path[-1])) else None
             _add_verdict(runs, "logged-key", entry, logs[0], "only logged", shown)
         elif (

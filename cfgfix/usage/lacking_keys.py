@@ -66,7 +66,9 @@ def _judge_asked(runs: ConfigRuns, result: RunResult, item: Asked, section: KeyP
         _tell_misspelt(runs, item, near, required)
         return
     elsewhere = _entry_elsewhere(runs, item.name, section)
-    if elsewhere is not None and (required or item.how == DEFAULT):
+    if elsewhere is not None and (
+        required or (item.how == DEFAULT and not _is_in_unsure(runs, elsewhere.path))
+    ):
         _tell_misplaced(runs, item, section, elsewhere, required)
         return
     if item.conditions:
@@ -180,6 +182,14 @@ def _entry_elsewhere(runs: ConfigRuns, name: str, section: KeyPath) -> Entry | N
         and not any(key.accepted for key in runs.keys_at(path))
     ]
     return found[0] if len(found) == 1 else None
+
+
+def _is_in_unsure(runs: ConfigRuns, path: KeyPath) -> bool:
+    """Tell whether a key lies in a section that code which was not run may take as a whole."""
+    return any(
+        runs.untouched(path[:depth]) and str(path[depth - 1]) in runs.mentioned
+        for depth in range(1, len(path))
+    )
 
 
 def _tell_misplaced(runs: ConfigRuns, item: Asked, section: KeyPath, entry: Entry, required: bool) -> None:

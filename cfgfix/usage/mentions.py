@@ -12,7 +12,7 @@ from cfgfix.code.model.nodes import Attribute, Expr, Literal, Name, Subscript
 from cfgfix.code.model.program import Program, once
 from cfgfix.usage.program_runs import ProjectRuns, RunResult, Trace, trace_of
 from cfgfix.usage.run_host import site_of
-from cfgfix.usage.uncalled import uncalled_scopes
+from cfgfix.usage.uncalled import uncalled_scopes, unreached_scopes, words_outside
 
 _WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -23,6 +23,7 @@ class MentionIndex:
     def __init__(self, project: ProjectRuns) -> None:
         self.project = project
         self._trace_list: list[Trace] | None = None
+        self._outside: set[str] | None = None
 
     def _traces(self) -> list[Trace]:
         """Return what the runs of the project show, nothing where not all programs were run."""
@@ -44,6 +45,12 @@ class MentionIndex:
             project.uncalled = uncalled_scopes(project)
         return project.uncalled
 
+    def words_outside(self) -> set[str]:
+        """Return the words of configs, scripts and code that could not be read as Python."""
+        if self._outside is None:
+            self._outside = words_outside(self.project)
+        return self._outside
+
     def defines(self, name: str) -> bool:
         """Tell whether code defines a function or class of a name."""
         return any(
@@ -62,9 +69,10 @@ class MentionIndex:
         """
         mine: set[int] = set()
         asked: set[str] = set()
+        of_unknown: set[str] = set()
         sites = {site_of(result.opened[path].loading)[-1] for result in results if path in result.opened}
         for result in results:
-            asked |= result.run.of_unknown
+            of_unknown |= result.run.of_unknown
             for site, (_, key) in result.unresolved.items():
                 if site[-1] in sites:
                     # The same call by another way, of which it is not known which file it gets.
@@ -82,32 +90,51 @@ class MentionIndex:
             # What another program reads of a config that it loads elsewhere is no key of this one.
             explained.update(name for name, inner in trace.names if inner is None or inner not in paths)
             explained.update(trace.asked)
-        return Mentions(
-            self, set() if everywhere else mine, set() if everywhere else others, explained, asked
-        )
+        if everywhere:
+            mine, others = set(), set()
+        return Mentions(self, mine, others, explained, asked | of_unknown, of_unknown)
 
 
 class Mentions:
     """Which names may be keys of one config."""
 
     def __init__(
-        self, code: MentionIndex, mine: set[int], others: set[int], explained: set[str], asked: set[str]
+        self,
+        code: MentionIndex,
+        mine: set[int],
+        others: set[int],
+        explained: set[str],
+        asked: set[str],
+        of_unknown: set[str],
     ) -> None:
         self._code = code
         self._mine = mine
         self._others = others
         self._explained = explained
         self._asked = asked
+        self._of_unknown = of_unknown
+        self._unreached: frozenset[int] | None = None
 
     def __contains__(self, name: str) -> bool:
         """Tell whether code mentions a name of which no run shows what it is."""
         if name in self._asked:
             return True
         explained = name in self._explained
-        return any(
-            scope not in self._mine and not (explained and scope in self._others)
+        places = [
+            scope
             for scope in self._code.scopes(name)
-        )
+            if scope not in self._mine and not (explained and scope in self._others)
+        ]
+        return bool(places) and not self._reached_by_none(places)
+
+    def _reached_by_none(self, scopes: list[int]) -> bool:
+        """Tell whether the runs come to none of some scopes, although they went through all code that names them."""
+        if not self._mine:
+            return False
+        if self._unreached is None:
+            asked = self._of_unknown | self._code.words_outside()
+            self._unreached = unreached_scopes(self._code.project.program, self._mine, asked)
+        return self._unreached.issuperset(scopes)
 
 
 @once

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from cfgfix.code.inference.interpreter.events import Refusal
 from cfgfix.code.inference.interpreter.objects import Scalar
 from cfgfix.code.inference.interpreter.reading import TABLE
 from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.findings import format_key_path
-from cfgfix.usage.config_files import UNREAD, Entry
+from cfgfix.usage.config_files import UNREAD, Entry, KeyPath
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
 from cfgfix.usage.program_runs import RunResult
-from cfgfix.usage.run_host import Repair, counts_as_read
+from cfgfix.usage.run_host import Opened, Repair, counts_as_read
 from cfgfix.usage.spelling import in_words, nearest_name, number_text
 
 
@@ -35,6 +37,12 @@ def _one_for_one(result: RunResult, unknown: Refusal, missing: Refusal) -> bool:
     return refused == {unknown.key.path} and lacking == {missing.name}
 
 
+def _rivals_in(opened: Opened, path: KeyPath) -> Iterable[str]:
+    """Return the texts that a run holds the value of a key against."""
+    key = opened.keys.get(path)
+    return key.rivals if key is not None else ()
+
+
 def _tell_choice(runs: ConfigRuns, result: RunResult, item: Refusal, entry: Entry) -> None:
     """Tell of a value for which a program ends where it is asked what to do with it."""
     value = entry.data
@@ -44,6 +52,10 @@ def _tell_choice(runs: ConfigRuns, result: RunResult, item: Refusal, entry: Entr
         or (isinstance(value, str) and set(value) & set("<>$?"))
     ):
         # A place that is left to be filled in.
+        return
+    rivals = [rival for opened in runs.mine for rival in _rivals_in(opened, entry.path)]
+    if isinstance(value, str) and "/" in value and rivals and not any("/" in rival for rival in rivals):
+        # The code holds a path against words: it was handed over in the place of another value.
         return
     if item.by == TABLE and runs.is_mentioned_as_name(str(value)):
         # What fills the table may be code that was not run.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from cfgfix.code.model.expressions import children, dotted, walk_own
@@ -52,37 +53,93 @@ def uncalled_scopes(project: ProjectRuns) -> frozenset[int]:
     A class that derives from one outside the project may have methods that this one calls, a decorator may keep what it gets, and
     code that looks things up by names that are made while it runs may come to all of a module.
     """
-    code = _unnamed(project.program)
-    outside = _words_outside(project)
-    found: set[int] = set()
-    pending = [number for number, name in code.scopes if name not in outside]
-    while pending:
-        number = pending.pop()
-        if number not in found:
-            found.add(number)
-            pending += code.inner.get(number, ())
-    return frozenset(found)
+    code = _named(project.program)
+    outside = words_outside(project)
+    return frozenset(code.with_inner(item.number for item in code.unnamed() if item.name not in outside))
+
+
+def unreached_scopes(program: Program, entered: AbstractSet[int], asked: AbstractSet[str]) -> frozenset[int]:
+    """Return the scopes that some runs do not come to, by identity.
+
+    As far as names tell: they are functions that only code names which the runs went through, without calling them or handing them on, or which they do not
+    come to either. Of a class, which may be handed on without being called, that is said only where no code gone through names it.
+
+    Args:
+        program: The program.
+        entered: The scopes that the runs went through, on every way, by identity.
+        asked: The names that they asked of values which are not known, or that stand outside of the code.
+    """
+    code = _named(program)
+    left = [item for item in code.candidates if item.number not in entered and item.name not in asked]
+    while True:
+        found = {item.number for item in left}
+        around = code.with_inner(found)
+        kept = [
+            item
+            for item in left
+            if all(
+                holder == item.number or holder in around or (holder in entered and not item.is_class)
+                for holder in code.holders.get(item.name, ())
+            )
+        ]
+        if len(kept) == len(left):
+            return frozenset(around)
+        left = kept
 
 
 @dataclass(frozen=True, slots=True)
-class _Unnamed:
-    """Functions and classes that no code names.
+class _Candidate:
+    """A function or class to which a program comes by its name alone.
 
     Attributes:
-        scopes: Each by identity, with its name.
+        number: Its scope, by identity.
+        name: Its name.
+        is_class: Whether it is a class.
+    """
+
+    number: int
+    name: str
+    is_class: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """The functions and classes to which a program comes by their names alone.
+
+    Attributes:
+        candidates: They.
+        holders: The scopes that name something, by the name, all by identity.
         inner: The scopes that stand in a scope, all by identity.
     """
 
-    scopes: tuple[tuple[int, str], ...]
+    candidates: tuple[_Candidate, ...]
+    holders: dict[str, set[int]]
     inner: dict[int, list[int]]
+
+    def unnamed(self) -> Iterator[_Candidate]:
+        """Yield those that no code names but their own."""
+        for item in self.candidates:
+            if self.holders.get(item.name, set()) <= {item.number}:
+                yield item
+
+    def with_inner(self, scopes: Iterable[int]) -> set[int]:
+        """Return scopes with those that stand in them."""
+        found: set[int] = set()
+        pending = list(scopes)
+        while pending:
+            number = pending.pop()
+            if number not in found:
+                found.add(number)
+                pending += self.inner.get(number, ())
+        return found
 
 
 @once
-def _unnamed(program: Program) -> _Unnamed:
-    """Return the functions and classes that no code of a program names."""
+def _named(program: Program) -> _Named:
+    """Return the functions and classes to which a program comes by their names alone."""
     scopes = [scope for module in program.all_modules() for scope in module.summary.scopes]
     classes: dict[str, list[Any]] = {}
-    named_in: dict[str, set[int]] = {}
+    holders: dict[str, set[int]] = {}
     inner: dict[int, list[int]] = {}
     looking_up: set[str] = set()
     for scope in scopes:
@@ -94,10 +151,8 @@ def _unnamed(program: Program) -> _Unnamed:
             looking_up.add(scope.module.path)
         holder = id(_function_of(scope))
         for name in set(_references(scope)):
-            holders = named_in.setdefault(name, set())
-            if len(holders) < 2:
-                holders.add(holder)
-    found: list[tuple[int, str]] = []
+            holders.setdefault(name, set()).add(holder)
+    found: list[_Candidate] = []
     for scope in scopes:
         above = scope.module.summary.scopes[scope.parent] if scope.parent >= 0 else None
         if (
@@ -116,9 +171,9 @@ def _unnamed(program: Program) -> _Unnamed:
             continue
         if scope.module.path in looking_up:
             continue
-        if named_in.get(scope.name, set()) <= {id(scope)}:
-            found.append((id(scope), scope.name))
-    return _Unnamed(tuple(found), inner)
+        found.append(_Candidate(id(scope), scope.name, scope.kind == "class"))
+    names = {item.name for item in found}
+    return _Named(tuple(found), {name: places for name, places in holders.items() if name in names}, inner)
 
 
 def _function_of(scope: Any) -> Any:
@@ -169,15 +224,21 @@ def _looks_up(call: Call, scope: Any, program: Program) -> bool:
 
 
 def _references(scope: Scope) -> Iterator[str]:
-    """Yield the names by which a scope may come to a function or class: variables, attributes, imports, and words in texts."""
+    """Yield the names by which a scope may come to a function or class: variables, attributes, and words in texts.
+
+    What it imports under another name counts, and in a package all that it imports: others take it from there.
+    """
+    is_package = os.path.basename(scope.module.path) == "__init__.py"
     pending: list[Expr] = [*scope.bases, *scope.decorators]
     pending += [param.default for param in scope.params if param.default is not None]
     events = list(scope.body)
     while events:
         event = events.pop()
         if event.kind == "import":
-            for _, source in event.extra:
-                yield source.rpartition(".")[2]
+            for bound, source in event.extra:
+                last = source.rpartition(".")[2]
+                if is_package or bound != last:
+                    yield last
         pending += event.targets
         if event.value is not None:
             pending.append(event.value)
@@ -198,7 +259,7 @@ def _references(scope: Scope) -> Iterator[str]:
             yield from re.findall(r"[A-Za-z_]\w*", expr.value)
 
 
-def _words_outside(project: ProjectRuns) -> set[str]:
+def words_outside(project: ProjectRuns) -> set[str]:
     """Return the words of configs, scripts and code that could not be read as Python."""
     found: set[str] = set()
     for path in (*project.files.data, *project.files.texts):
@@ -216,4 +277,4 @@ def unnamed_names(program: Program) -> frozenset[str]:
 
     They stand nowhere in the program but where they are defined.
     """
-    return frozenset(name for _, name in _unnamed(program).scopes)
+    return frozenset(item.name for item in _named(program).unnamed())

@@ -373,3 +373,59 @@ def test_one_of_several_sections_is_spread_over_parameters(tmp_path: Path) -> No
     """
     found = told(tmp_path, {"run.py": SPREAD, "mill.yml": config})
     assert found == {"mill.yml": {("dead-key", "spare")}}
+
+
+HANDED_OVER = """
+    import tensorflow as tf
+    import yaml
+
+    class Feed:
+        def __init__(self, mill, kind="day"):
+            assert kind in {"day", "night"}
+            self.rows = mill["feed"][f"{kind}_rows"]
+
+    mill = yaml.safe_load(open("mill.yml"))
+    tf.keras.layers.Dense(Feed(mill, mill["feed"]["%s"]).rows)
+"""
+
+
+@pytest.mark.parametrize(("key", "expected"), [("path", set()), ("kind", {("refused-choice", "feed.kind")})])
+def test_a_path_in_the_place_of_a_word(tmp_path: Path, key: str, expected: set[tuple[str, str]]) -> None:
+    """Who gets a path for a word got the wrong argument: no path would be right; a wrong word is the file's fault."""
+    config = f"feed: {{{key}: ../rows/day.txt, day_rows: 3}}\n"
+    if key == "kind":
+        config = config.replace("../rows/day.txt", "dawn")
+    found = told(tmp_path, {"run.py": HANDED_OVER % key, "mill.yml": config})
+    assert found["mill.yml"] - {("dead-key", "feed.day_rows")} == expected
+
+
+MAYBE_TAKEN = """
+    import tensorflow as tf
+    import yaml
+
+    class Miller:
+        def __init__(self, mill):
+            self.wheel = tf.keras.optimizers.SGD(**mill["wheel"])
+
+    mill = yaml.safe_load(open("mill.yml"))
+    tf.keras.layers.Dense(mill["stones"].get("width", 3))
+    %s
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ("makers = {'miller': Miller}", set()),
+        ("del Miller.wheel", set()),
+        ("", {("misplaced-key", "spare.width")}),
+    ],
+)
+def test_a_key_in_a_section_that_code_may_take_as_a_whole(
+    tmp_path: Path, more: str, expected: set[tuple[str, str]]
+) -> None:
+    """A key of the same name that is asked for elsewhere with a default is no reason to move it."""
+    section = "wheel" if more else "spare"
+    config = f"stones: {{depth: 2}}\n{section}: {{width: 4, momentum: 0.5}}\n"
+    found = told(tmp_path, {"run.py": MAYBE_TAKEN % more, "mill.yml": config})
+    assert {item for item in found["mill.yml"] if item[0] != "dead-key"} == expected

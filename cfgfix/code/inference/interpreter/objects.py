@@ -73,6 +73,7 @@ class ConfigKey:
         reads: Where its value is taken out of the config.
         uses: Where its value counts: an operation, a condition, a call that does something with it.
         logs: Where it is only printed, logged or written down again.
+        written_down: Whether one of these writes it to a file.
         writes: Where the program puts another value in its place before it is read.
         may_write: The same, on a way that is not always taken.
         escapes: Where the section as a whole goes to code that is not known.
@@ -94,6 +95,7 @@ class ConfigKey:
     __slots__ = (
         "accepted",
         "asked", "compared", "conversions", "escapes", "fallback", "interpolated", "kept_as", "logs", "may_write", "names_section", "offers", "overlaid", "parent", "path", "reads", "rivals", "size", "source", "uses", "walks", "writes",
+        "written_down",
     )  # fmt: skip
 
     def __init__(self, source: str, path: KeyPath, parent: ConfigKey | None) -> None:
@@ -115,6 +117,7 @@ class ConfigKey:
         self.accepted = False
         self.interpolated = False
         self.names_section = False
+        self.written_down = False
         self.overlaid = False
         self.compared: list[tuple[Any, bool]] = []
         self.rivals: dict[str, None] = {}

@@ -274,6 +274,8 @@ def item(
                 run.offer(owner, name, index, spot)
             _note_option(run, owner, name, spot)
             return run.taken(found, spot, default)
+        if not run.refused.isdisjoint(index.origins):
+            return UNKNOWN
         error = owner.absent if absent == "" else absent
         if (
             not owner.sections
@@ -444,9 +446,9 @@ def items_of(frame: Frame, value: Value, spot: Spot | None) -> list[Value] | Non
 
 
 def spread_of(value: Value) -> Mapping | None:
-    """Return the mapping that `**value` gives its entries of; None where it is not known.
+    """Return the mapping whose entries `**value` gives, or None.
 
-    Of several mappings that it may be, what one of them lacks is only perhaps there.
+    None means that it is not known. Of several mappings that it may be, what one of them lacks is only perhaps there.
     """
     if isinstance(value, Instance):
         value = value.entries if value.entries is not None else value

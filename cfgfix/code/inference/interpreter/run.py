@@ -361,6 +361,7 @@ class Run:
         resolvers: Tags of the resolvers that the program adds to loaders, by the class or its name.
         pydantic: The major release of pydantic that the project means; 0 where that is not known.
         config_conditions: Conditions that the values of a config decide, as they are written.
+        outcomes: How the conditions turned out that the values of a config decide, as they are written, each with the keys.
         branches: For each `if` whether its condition holds, None where that is not the same each time, and the keys that decide it.
         of_unknown: Names that were asked of values of which nothing is known.
         assumed: What must hold for the run to be where it is, where that is not known.
@@ -409,6 +410,7 @@ class Run:
         self.resolvers: dict[ClassObject | str, list[str]] = {}
         self.pydantic = 0
         self.config_conditions: set[str] = set()
+        self.outcomes: dict[str, dict[bool, frozenset[ConfigKey]]] = {}
         self.branches: dict[tuple[Scope, Place], tuple[bool | None, frozenset[ConfigKey]]] = {}
         self.of_unknown: set[str] = set()
         self.assumed: list[str] = []
@@ -430,6 +432,8 @@ class Run:
         self.called_back: set[tuple[int, int]] = set()
         self._texts: dict[int, str] = _condition_texts(program)
         self._names: dict[int, set[str]] = _condition_names(program)
+        self.refused: set[ConfigKey] = set()
+        """Keys at whose values the run stops: what is made of them further on says nothing."""
         self._decided: dict[int, Value] = {}
         self._written_out: dict[int, Value] = {}
 
@@ -571,6 +575,13 @@ class Run:
         elif known[0] is not holds:
             self.branches[spot.scope, spot.place] = (None, known[1])
 
+    def note_outcome(self, shown: Expr, test: Value, holds: bool) -> None:
+        """Note how a condition turned out that the values of a config decide."""
+        key = key_of(test)
+        origins = test.origins if key is None else test.origins | {key}
+        if origins and not self.every_way:
+            self.outcomes.setdefault(self.written(shown), {}).setdefault(holds, origins)
+
     def decide(self, test: Value) -> None:
         """Note a test of which only one way can be taken, such as one of a value's type."""
         self._decided[id(test)] = test
@@ -646,13 +657,14 @@ class Run:
             if name != chosen and key is not None:
                 key.offers.append(spot)
 
-    def log(self, value: Value, spot: Spot) -> None:
+    def log(self, value: Value, spot: Spot, *, to_file: bool = False) -> None:
         """Note that a value and what it holds are only printed or written down."""
         if type(value) in PLAIN and not value.origins and key_of(value) is None:
             return
         for item in held_values(value):
             for key in keys_of(item):
                 key.logs.append(spot)
+                key.written_down = key.written_down or to_file
 
     def use(self, value: Value, spot: Spot, *, deep: bool = False) -> None:
         """Note that a value counts: what it was made from has an effect."""
@@ -710,6 +722,7 @@ class Run:
         if key.source.startswith("<"):
             return False
         self.refuse("choice", key, why, spot, error)
+        self.refused.add(key)
         return True
 
     def refuse(

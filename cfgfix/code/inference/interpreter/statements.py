@@ -289,6 +289,7 @@ def _if(frame: Frame, event: Event) -> int:
         holds = holding is not None
     run.note_branch(test, holds, spot)
     if holds is not None:
+        run.note_outcome(event.value, test, holds)
         if not holds and len(event.bodies) == 1:
             if _leaves(event.bodies[0][1]) and not run.every_way:
                 frame.passed.append(Decided(frame.scope, event.block, test))

@@ -170,7 +170,7 @@ def library_call(call: Call, name: str) -> Value:
     made = Made(name, call.args, call.keywords, spot, call.receiver)
     if _only_tells(name):
         for value in values:
-            run.log(value, spot)
+            run.log(value, spot, to_file=name in _DUMPS)
     elif name in _CARRIERS:
         made.origins = frozenset().union(*(all_origins(value) for value in values))
     else:
