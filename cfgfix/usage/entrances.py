@@ -311,7 +311,7 @@ def imported_names(module: Module) -> Iterator[str]:
     for scope in module.summary.scopes:
         for event in _events(scope.body):
             if event.kind == "import":
-                yield from (source for _, source in event.extra)
+                yield from (source for _, source in event.imports)
         yield from scope.stars
 
 

@@ -68,7 +68,7 @@ def usage(
         for path, owner in found.sections.paths():
             line = found.sections.fields[owner].get(path[-1], {}).get("x-line")
             scope = found.sections.by_class[owner][0]
-            defined[path] = (scope.module.path, line if isinstance(line, int) else scope.place[0], scope.name)
+            defined[path] = (scope.module.path, line if isinstance(line, int) else scope.line, scope.name)
     return Usage(
         keys,
         defined,
@@ -234,12 +234,12 @@ class _About:
                     if any(atom[0] in ("f", "b") and atom[1] is scope for atom in atoms) and self.found.core(
                         where
                     ):
-                        found.append((where, call.place[2]))
+                        found.append((where, call.end_line))
         for scope, call, _ in self.calls:
             if self.found.core(scope) and not any(
                 event.kind == "return" and event.value is not None for event in scope.events()
             ):
-                found.append((scope, call.place[2]))
+                found.append((scope, call.end_line))
         return found
 
     # Overwritten
@@ -259,7 +259,7 @@ class _About:
                 and self._always(scope, event)
                 and _fixed(value)
                 and self.found.sections is not None
-                and not self._read_before(path, scope, event.place[0])
+                and not self._read_before(path, scope, event.line)
             ):
                 return replace(use, status=OVERWRITTEN, writes=(spot(target, scope),))
         if use.status != LIVE or not self.loading_scopes:
@@ -272,10 +272,10 @@ class _About:
                 if where is scope
                 and event is not None
                 and event.kind == "assign"
-                and event.place[0] > line
+                and event.line > line
                 and self._always(scope, event)
                 and _fixed(value)
-                and not self._read_before(path, scope, event.place[0])
+                and not self._read_before(path, scope, event.line)
             ]
             if not here:
                 return use

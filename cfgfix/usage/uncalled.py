@@ -235,7 +235,7 @@ def _references(scope: Scope) -> Iterator[str]:
     while events:
         event = events.pop()
         if event.kind == "import":
-            for bound, source in event.extra:
+            for bound, source in event.imports:
                 last = source.rpartition(".")[2]
                 if is_package or bound != last:
                     yield last

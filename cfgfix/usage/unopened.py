@@ -143,13 +143,13 @@ def _texts(scope: Any) -> Iterator[tuple[int, str]]:
         event = events.pop()
         for expr in (event.value, *event.targets):
             for text in _of_expression(expr):
-                yield event.place[0], text
+                yield event.line, text
         for _, inner in event.bodies or ():
             events += inner
     for call in scope.calls:
         for expr in (*call.args, *(value for _, value in call.keywords)):
             for text in _of_expression(expr):
-                yield call.place[0], text
+                yield call.line, text
 
 
 def _of_expression(expr: Expr | None) -> Iterator[str]:

@@ -75,8 +75,8 @@ def variable_shapes(program: Program) -> Iterator[Hit]:
                 made.call.block,
                 {
                     "function": target.scope.name,
-                    "batch_line": batch.site.call.name_place[0],
-                    "loop_line": site.call.name_place[0],
+                    "batch_line": batch.site.call.name_line,
+                    "loop_line": site.call.name_line,
                 },
                 needs=((site.scope, site.call.block), (batch.site.scope, batch.site.call.block)),
                 related=(
@@ -146,7 +146,7 @@ def remainder_signature(program: Program) -> Iterator[Hit]:
                 seen.add(id(made.call))
                 yield hit_at(
                     batch.site,
-                    values={"size": size, "function": target.scope.name, "line_of": made.call.place[0]},
+                    values={"size": size, "function": target.scope.name, "line_of": made.call.line},
                     needs=((site.scope, site.call.block), (made.scope, made.call.block)),
                     related=(
                         Step(

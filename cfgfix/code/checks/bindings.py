@@ -43,7 +43,7 @@ def bound_in_loop(scope: Scope, block: int) -> set[str]:
             for target in event.targets:
                 found |= _targets(target)
             if event.kind == "define":
-                found.add(scope.module.summary.scopes[event.extra].name)
+                found.add(scope.module.summary.scopes[event.inner].name)
     return found
 
 

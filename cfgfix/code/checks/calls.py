@@ -214,9 +214,7 @@ def entered_class(program: Program) -> Iterator[Hit]:
     for module in program.modules:
         for scope in module.summary.scopes:
             for event in scope.events():
-                if event.kind != "with":
-                    continue
-                for expr in event.extra:
+                for expr in event.managers:
                     shown = _uncalled(program, calls, scope, expr)
                     place = place_of(expr, scope)
                     if shown is None or place is None or written_for_one(program, scope):

@@ -114,7 +114,7 @@ def _takes_tensor(scope: Scope, name: str) -> bool:
         return False
     uses = fine = 0
     for event in scope.events():
-        for expr in (event.value, *event.targets, *(event.extra if event.kind == "with" else ())):
+        for expr in (event.value, *event.targets, *event.managers):
             for part in walk(expr) if expr is not None else ():
                 if is_name(part, name):
                     uses += 1
@@ -239,7 +239,7 @@ class _Turns:
         for event in bound:
             value = event.value
             if event.kind == "augment":
-                if event.extra not in _OPERATORS or not self._constant(value):
+                if event.operator not in _OPERATORS or not self._constant(value):
                     return False
                 raised = raised or self._is_in_loop(event.block)
             elif (

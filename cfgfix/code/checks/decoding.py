@@ -81,7 +81,7 @@ def _hit(site: Site, what: str, then: str, made: Site, path: tuple[Site, ...] = 
             "call": text(site.call.func),
             "what": what,
             "then": then,
-            "line_of": made.call.name_place[0],
+            "line_of": made.call.name_line,
         },
     )
 
@@ -227,7 +227,7 @@ def _in_step_loops(program: Program) -> Iterator[Hit]:
                     "call": text(site.call.func),
                     "what": "the loop decodes before each step",
                     "then": "a tf.data pipeline decodes the next batch while this one is trained on",
-                    "line_of": found.call.name_place[0],
+                    "line_of": found.call.name_line,
                 },
                 flow=(
                     Step(scope, found.call.name_place, found.call.block, "trains in the same round"),

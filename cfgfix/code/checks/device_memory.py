@@ -74,7 +74,7 @@ def growth_and_limit(program: Program) -> Iterator[Hit]:
                 flow=(),
                 values={
                     "what": "is then ignored" if first else "raises ValueError",
-                    "limit_line": limit.call.place[0],
+                    "limit_line": limit.call.line,
                 },
                 # An error that is caught leaves the limit as it is, and the run goes on.
                 severity=("info" if _only_sometimes(growth, limit) else None)
@@ -152,7 +152,7 @@ def _limits_nothing(site: Site) -> bool:
     return not any(
         call.keyword("memory_limit") is not None and constant(call.keyword("memory_limit")) is not None
         for call in site.scope.calls
-        if call.place >= (*site.call.place[:2], 0, 0) and call.place[0] <= site.call.place[2]
+        if call.place >= (*site.call.place[:2], 0, 0) and call.line <= site.call.end_line
     )
 
 
@@ -261,7 +261,7 @@ def _first_gpu(program: Program, scope: Scope, event: Event) -> tuple[Subscript,
             and _lists_gpus(program, scope, event.block, part.base)
         ):
             name = dotted(part.base)
-            return part, name if name is not None else f"line {event.place[0]}"
+            return part, name if name is not None else f"line {event.line}"
     return None
 
 
@@ -411,7 +411,7 @@ def _is_used(program: Program, scope: Scope, name: str) -> bool:
     )
     for item in around:
         for event in item.events():
-            for value in (event.value, *(event.extra if event.kind == "with" else ())):
+            for value in (event.value, *event.managers):
                 if isinstance(value, Expr) and any(is_name(part, name) for part in walk(value)):
                     return True
         for call in item.calls:

@@ -158,7 +158,7 @@ def _tapes_in_loops(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hi
         if any(
             other.name == tape.name and (id(scope), other.call.number) in seen
             for other in program.flow.within(scope)
-            if other.call.place[0] == tape.call.place[0]
+            if other.call.line == tape.call.line
         ):
             # Of several tapes that one `with` opens, the first is told.
             continue
@@ -209,7 +209,7 @@ def _hands_on(program: Program, tape: Site, loop: int) -> bool:
     names = {
         target.name
         for event in scope.events()
-        if event.kind == "with" and tape.call in event.extra
+        if event.kind == "with" and tape.call in event.managers
         for target in event.targets
         if isinstance(target, Name)
     }
@@ -520,7 +520,7 @@ def _switched_off(scope: Scope) -> bool:
     """Tell whether a comment above a function holds its `@tf.function`, or one behind a decorator speaks of it: it was left out on purpose."""
     return any(
         re.match(r"(?:#+\s*@?\s*[\w.]*|@[^#]*#.*\b)tf\.function\b", line)
-        for line in remarks.comments_above(scope, scope.place[0], ("#", "@"))
+        for line in remarks.comments_above(scope, scope.line, ("#", "@"))
     )
 
 
@@ -529,7 +529,7 @@ def _explains_eager(scope: Scope) -> bool:
     return any(
         re.match(r"(?:#+\s*@?\s*[\w.]*|@[^#]*#.*\b)tf\.function\b", line)
         and not re.fullmatch(r"#+\s*@\s*tf\.function(?:\(.*\))?", line.strip())
-        for line in remarks.comments_above(scope, scope.place[0], ("#", "@"))
+        for line in remarks.comments_above(scope, scope.line, ("#", "@"))
     )
 
 
@@ -564,12 +564,10 @@ def _uses_numpy(tape: Site) -> bool:
     What is only kept, handed back or written down is not gone on with.
     """
     scope = tape.scope
-    ends = [call.place[0] for call in scope.calls if call.method == "gradient"]
-    last = max(ends, default=scope.place[2])
+    ends = [call.line for call in scope.calls if call.method == "gradient"]
+    last = max(ends, default=scope.end_line)
     read = {
-        call.number
-        for call in scope.calls
-        if call.method == "numpy" and tape.call.place[0] <= call.place[0] <= last
+        call.number for call in scope.calls if call.method == "numpy" and tape.call.line <= call.line <= last
     }
     kept: set[str] = set()
     for event in scope.events():
@@ -590,7 +588,7 @@ def _uses_numpy(tape: Site) -> bool:
         for event in scope.events()
         if event.value is not None
         and event.kind != "return"
-        and tape.call.place[0] <= event.place[0] <= last
+        and tape.call.line <= event.line <= last
         and not (event.kind == "expr" and isinstance(event.value, Call) and _writes_down(event.value))
         for part in walk(event.value)
     )

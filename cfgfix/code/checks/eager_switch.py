@@ -111,7 +111,7 @@ def _asserts_eager(program: Program) -> bool:
 
 def _says_why(site: Site) -> bool:
     """Tell whether a comment on a call's line or the one above it says why it is there: words, and no code that was taken out."""
-    line = site.call.place[0]
+    line = site.call.line
     said = [
         *remarks.comments_behind(site.scope, line, line),
         *(item[1:] for item in remarks.comments_above(site.scope, line)),

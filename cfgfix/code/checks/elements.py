@@ -81,7 +81,7 @@ def batched_twice(program: Program) -> Iterator[Hit]:
                 later,
                 values={
                     "first": short(first.site) if of_loader else "batch",
-                    "line_of": first.site.call.name_place[0],
+                    "line_of": first.site.call.name_line,
                 },
                 needs=((first.site.scope, first.site.call.block),),
                 related=(at(first.site, label="makes batches already"),),
@@ -234,7 +234,7 @@ def _seed_in_words(seed: Site, draw: Site) -> str:
     if seed is draw:
         return "its own seed"
     of = "" if seed.scope.module is draw.scope.module else f" of {os.path.basename(seed.scope.module.path)}"
-    return f"the seed in line {seed.call.name_place[0]}{of}"
+    return f"the seed in line {seed.call.name_line}{of}"
 
 
 def _linked(program: Program, seed: Site, draw: Site) -> bool:
@@ -348,9 +348,9 @@ def whole_set(program: Program) -> Iterator[Hit]:
                 made,
                 values={
                     "shown": text(given),
-                    "then": f"and batch (line {batch.call.name_place[0]}) puts whole sets together"
+                    "then": f"and batch (line {batch.call.name_line}) puts whole sets together"
                     if batch is not None
-                    else f"and fit in line {site.call.name_place[0]} takes one step an epoch",
+                    else f"and fit in line {site.call.name_line} takes one step an epoch",
                 },
                 related=(at(site, label="trains on it"),),
             )
@@ -452,7 +452,7 @@ def kept_as_list(program: Program) -> Iterator[Hit]:
             related=(
                 Step(
                     scope,
-                    (*loop.place[:2], loop.place[0], loop.place[1] + 3),
+                    (*loop.place[:2], loop.line, loop.place[1] + 3),
                     loop.block,
                     "one element after another",
                 ),
@@ -471,7 +471,7 @@ def kept_as_list(program: Program) -> Iterator[Hit]:
         if not trains(program, site.scope):
             continue
         seen.add(key)
-        yield hit_at(site, values={"list": f"{short(site)}(...)", "line": site.call.name_place[0]})
+        yield hit_at(site, values={"list": f"{short(site)}(...)", "line": site.call.name_line})
 
 
 def _decoded_from_files(program: Program, dataset: Dataset) -> bool:
@@ -512,7 +512,7 @@ def _gathered(scope: Scope, loop: Event, block: int) -> tuple[Call, int] | None:
                 and (other.method or dotted(other.func)) in _STACKS | {"fit"}
                 and any(text(given) == shown for given in other.args[:1])
             ):
-                return call, other.place[0]
+                return call, other.line
     return None
 
 

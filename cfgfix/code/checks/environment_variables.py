@@ -54,7 +54,7 @@ def environment_late(program: Program) -> Iterator[Hit]:
                     continue
                 line = _import_line(module.scope, scope, event)
                 if line is not None and not any(
-                    where is module.scope and other == name and earlier.place[0] < line
+                    where is module.scope and other == name and earlier.line < line
                     for where, other, _, earlier, _ in environment_of(program, module)
                 ):
                     yield hit_in(
@@ -77,7 +77,7 @@ def environment_late(program: Program) -> Iterator[Hit]:
                             starts_runtime(site)
                             or (site.name in LIST_DEVICES and name == "CUDA_VISIBLE_DEVICES")
                         )
-                        and site.call.place[2] < event.place[0]
+                        and site.call.end_line < event.line
                         and inside(scope, event.block, site.call.block)
                     ),
                     None,
@@ -93,7 +93,7 @@ def environment_late(program: Program) -> Iterator[Hit]:
                         event.block,
                         {
                             "variable": name,
-                            "why": f"the devices were set up by {callee_text(first)} in line {first.call.place[0]}",
+                            "why": f"the devices were set up by {callee_text(first)} in line {first.call.line}",
                         },
                         related=(at(first, label="the devices are set up here"),),
                         severity="info" if _for_children(scope, event) or _has_workers(module) else None,
@@ -126,14 +126,14 @@ def _there_are_none(listed: Site, event: Event) -> bool:
 
 def _above_import(top: Scope, scope: Scope, event: Event, line: int, name: str) -> dict[str, Any]:
     """Return the fix that puts the statement that sets a variable above the import that reads it, with `import os` where need be."""
-    goal = next((item for item in top.body if item.kind == "import" and item.place[0] == line), None)
+    goal = next((item for item in top.body if item.kind == "import" and item.line == line), None)
     if scope is not top or event.block != 0 or goal is None or not _sets_constant(event):
         return {"no_fix": "it stands in a function or under a condition; the import is elsewhere"}
     package = next(
         (
             item
             for item in top.body
-            if item.kind == "import" and {source for _, source in item.extra} == {"os"}
+            if item.kind == "import" and {source for _, source in item.imports} == {"os"}
         ),
         None,
     )
@@ -218,22 +218,22 @@ def _import_line(top: Scope, scope: Scope, event: Event) -> int | None:
             keras is None
             and item.kind == "import"
             and item.block == 0
-            and any(source.split(".")[0] in ("keras", "tf_keras") for _, source in item.extra)
+            and any(source.split(".")[0] in ("keras", "tf_keras") for _, source in item.imports)
         ):
-            keras = item.place[0]
+            keras = item.line
         if (
             item.kind == "import"
             and item.block == 0
-            and any(source.split(".")[0] == "tensorflow" for _, source in item.extra)
+            and any(source.split(".")[0] == "tensorflow" for _, source in item.imports)
         ):
             if scope is not top and any(
-                is_name(call.func, scope.name) and call.block == 0 and call.place[0] < item.place[0]
+                is_name(call.func, scope.name) and call.block == 0 and call.line < item.line
                 for call in top.calls
             ):
                 return None
-            if scope is not top or item.place[0] < event.place[0]:
+            if scope is not top or item.line < event.line:
                 # A function runs after its module's imports; the statement that undoes a value is no mistake.
-                return item.place[0] if keras is None else keras
+                return item.line if keras is None else keras
             return None
     return None
 

@@ -66,7 +66,7 @@ def never_reset(program: Program) -> Iterator[Hit]:
                 "metric": ", ".join(names[:4]) + (" ..." if len(names) > 4 else ""),
                 "are": "is" if len(names) == 1 else "are",
                 "its": "its result is" if len(names) == 1 else "their results are",
-                "line": found.call.name_place[0],
+                "line": found.call.name_line,
             },
             related=(
                 at(found, label="goes on from the epochs before"),
@@ -342,8 +342,7 @@ def _used_behind(scope: Scope, names: set[str], event: Event) -> bool:
     return any(
         isinstance(part, Name) and part.name in names - inner.names
         for inner in scope.module.summary.scopes
-        if inner is not scope
-        and (scope.kind == "module" or scope.place[0] <= inner.place[0] <= scope.place[2])
+        if inner is not scope and (scope.kind == "module" or scope.line <= inner.line <= scope.end_line)
         for call in inner.calls
         for given in (*call.args, *(value for _, value in call.keywords))
         for part in walk(given)
@@ -532,11 +531,11 @@ def _steps_over_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterato
             step.name_place,
             step.block,
             {
-                "what": f"{_called(step)} goes over {named} (line {event.place[0]}), and {beside[0]} is there",
+                "what": f"{_called(step)} goes over {named} (line {event.line}), and {beside[0]} is there",
                 "then": "what is measured on it says nothing of data that the model has not seen",
             },
             related=(
-                Step(scope, (*event.place[:2], event.place[0], event.place[1] + 3), event.block, "the loop"),
+                Step(scope, (*event.place[:2], event.line, event.place[1] + 3), event.block, "the loop"),
             ),
         )
 

@@ -54,7 +54,7 @@ def rate_set_twice(program: Program) -> Iterator[Hit]:
             {
                 "callback": callback.name.rpartition(".")[2],
                 "schedule": schedule.name.rpartition(".")[2],
-                "line": schedule.call.name_place[0],
+                "line": schedule.call.name_line,
             },
             needs=((scope, fit.call.block), (schedule.scope, schedule.call.block)),
             related=(at(schedule, label="the schedule"), at(fit, label="the callback runs here")),
@@ -141,8 +141,8 @@ def trainable_since(program: Program) -> Iterator[Hit]:
                 {
                     "name": name,
                     "model": model,
-                    "first": first.call.name_place[0],
-                    "line": later.call.name_place[0],
+                    "first": first.call.name_line,
+                    "line": later.call.name_line,
                 },
                 needs=((scope, first.call.block), (scope, later.call.block)),
                 related=(
@@ -297,7 +297,7 @@ def compiled_in_loop(program: Program) -> Iterator[Hit]:
             # What a condition chooses is compiled now and then.
             continue
         if any(
-            bound.place[0] >= loops[0].line and inside(scope, bound.block, loop)
+            bound.line >= loops[0].line and inside(scope, bound.block, loop)
             for bound in scope.binding(model.partition(".")[0])
         ):
             continue

@@ -113,7 +113,7 @@ def unwatched(program: Program) -> Iterator[Hit]:
                 scope,
                 place or call.name_place,
                 call.block,
-                {"source": source.name, "tape": asked.name, "opened": asked.body.place[0]},
+                {"source": source.name, "tape": asked.name, "opened": asked.body.line},
                 related=(at(asked.tape, label=f"{asked.name} is not told to watch {source.name}"),),
                 no_fix=f"call {asked.name}.watch({source.name}) first in the body of the tape",
             )
@@ -141,12 +141,12 @@ def _asked_gradients(program: Program) -> Iterator[_Asked]:
         if in_tests(scope) or written_for_one(program, scope):
             continue
         body = next(
-            (event for event in scope.events() if event.kind == "with" and tape.call in event.extra),
+            (event for event in scope.events() if event.kind == "with" and tape.call in event.managers),
             None,
         )
         if body is None:
             continue
-        target = body.targets[body.extra.index(tape.call)]
+        target = body.targets[body.managers.index(tape.call)]
         if not isinstance(target, Name) or len(scope.binding(target.name)) != 1:
             continue
         for call in scope.calls:
@@ -213,7 +213,7 @@ def cut_off(program: Program) -> Iterator[Hit]:
             scope,
             call.name_place,
             call.block,
-            {"what": shown, "tape": asked.name, "line": asked.call.place[0]},
+            {"what": shown, "tape": asked.name, "line": asked.call.line},
             related=(
                 at(asked.tape, label="the tape records operations of TensorFlow"),
                 Step(scope, asked.call.name_place, asked.call.block, "the gradient is asked for here"),
@@ -292,7 +292,7 @@ def asked_twice(program: Program) -> Iterator[Hit]:
                 scope,
                 item.call.name_place,
                 item.call.block,
-                {"tape": item.name, "line": first.call.place[0]},
+                {"tape": item.name, "line": first.call.line},
                 related=(
                     Step(scope, first.call.name_place, first.call.block, "the first gradient"),
                     at(item.tape, label="not persistent"),
@@ -333,7 +333,7 @@ def log_of_the_other_branch(program: Program) -> Iterator[Hit]:
                     scope,
                     log.name_place,
                     log.block,
-                    {"value": text(tested), "line": call.name_place[0]},
+                    {"value": text(tested), "line": call.name_line},
                     related=(at(site, label="both branches are computed, and both have a gradient"),),
                     no_fix=f"give log a {text(tested)} that is never 0: tf.where(..., {text(tested)}, 1.0)",
                 )

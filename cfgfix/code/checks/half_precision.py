@@ -117,7 +117,7 @@ class _Types:
             elif event.kind == "augment" and event.value is not None:
                 left = self.type_of(event.targets[0], scope, types, event.block, depth)
                 right = self.type_of(event.value, scope, types, event.block, depth)
-                if event.extra.rstrip("=") in _ARITHMETIC:
+                if event.operator.rstrip("=") in _ARITHMETIC:
                     self._combine(scope, ((event.targets[0], left), (event.value, right)), event.block)
                 _bind(event.targets[0], _joined(left, right), types)
             elif event.kind in ("return", "expr") and event.value is not None:
@@ -347,7 +347,7 @@ def _makers(program: Program) -> dict[int, list[tuple[Scope, Call]]]:
 
 def _where(policy: Site, scope: Scope) -> str:
     """Return where a policy is set, as a reader of another place needs it."""
-    line = policy.call.place[0]
+    line = policy.call.line
     module = policy.scope.module
     return f"line {line}" if module is scope.module else f"{module.path}:{line}"
 

@@ -101,7 +101,7 @@ def _tried_only(scope: Scope, handler: int) -> bool:
     """Tell whether a comment above a `try` says that what it does may as well fail."""
     for event in scope.events():
         if event.kind == "try" and any(number == handler for number, _ in event.bodies):
-            return any(_AT_WILL.search(line) for line in remarks.comments_above(scope, event.place[0]))
+            return any(_AT_WILL.search(line) for line in remarks.comments_above(scope, event.line))
     return False
 
 
@@ -109,7 +109,7 @@ def _explained(scope: Scope, body: list[Event]) -> bool:
     """Tell whether a comment stands in a handler: dropping the error is then a decision."""
     if not body:
         return False
-    first, last = body[0].place[0], body[-1].place[2]
+    first, last = body[0].line, body[-1].end_line
     return any(remarks.comments_above(scope, first)) or any(remarks.comments_behind(scope, first, last))
 
 

@@ -203,7 +203,7 @@ def prefix_as_folder(program: Program) -> Iterator[Hit]:
         yield hit_at(
             site,
             flow=(),
-            values={"prefix": shown, "line": found.call.name_place[0]},
+            values={"prefix": shown, "line": found.call.name_line},
             related=(at(found, label="checkpoints are saved under this prefix"),),
         )
 

@@ -54,7 +54,7 @@ def labels_against_loss(program: Program) -> Iterator[Hit]:
                 else "categorical_crossentropy",
                 "takes": "class numbers" if loss == "numbers" else "one-hot rows",
                 "made": short(labels[1]),
-                "line": labels[1].call.name_place[0],
+                "line": labels[1].call.name_line,
             },
             related=(at(labels[1], label="the labels are made here"), at(fit, label="and trained on here")),
         )
@@ -199,7 +199,7 @@ def zipped_apart(program: Program) -> Iterator[Hit]:
             site.scope,
             second.name_place,
             second.block,
-            {"first": first.name_place[0], "line": site.call.name_place[0]},
+            {"first": first.name_line, "line": site.call.name_line},
             related=(at(site, label="zipped here"),),
         )
 

@@ -158,7 +158,7 @@ def sequence_lost(program: Program) -> Iterator[Hit]:
                         values={
                             "layer": short(lost),
                             "next": short(site),
-                            "line": site.call.name_place[0],
+                            "line": site.call.name_line,
                         },
                         related=(at(site, label="takes three dimensions"),),
                         rewrites=(

@@ -59,7 +59,7 @@ def outside_tape(program: Program) -> Iterator[Hit]:
                 yield hit_in(
                     scope,
                     *made,
-                    {"tape": name, "line": call.place[0], "opened": body.place[0]},
+                    {"tape": name, "line": call.line, "opened": body.line},
                     related=(
                         at(tape, label="the tape records what stands under this line"),
                         Step(scope, call.name_place, call.block, "its gradient is asked for here"),
@@ -72,14 +72,14 @@ def _with_of_tape(tape: Site) -> tuple[Event, str] | None:
     """Return the `with` that enters a tape, and the name it gets; None unless that is the only time it records."""
     scope = tape.scope
     for event in scope.events():
-        if event.kind != "with" or tape.call not in event.extra:
+        if event.kind != "with" or tape.call not in event.managers:
             continue
-        target = event.targets[event.extra.index(tape.call)]
+        target = event.targets[event.managers.index(tape.call)]
         if not isinstance(target, Name):
             continue
         name = target.name
         again = any(
-            other.kind == "with" and any(is_name(item, name) for item in other.extra)
+            other.kind == "with" and any(is_name(item, name) for item in other.managers)
             for other in scope.events()
         )
         return None if again else (event, name)

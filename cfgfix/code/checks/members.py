@@ -156,7 +156,7 @@ def _attributes(scope: Scope) -> Iterator[tuple[Attribute, bool]]:
             for part in walk(target):
                 if isinstance(part, Attribute):
                     yield part, part is target and event.kind in ("assign", "annotate")
-        for top in (event.value, *(event.extra if event.kind == "with" else ())):
+        for top in (event.value, *event.managers):
             for part in walk(top) if top is not None else ():
                 if isinstance(part, Attribute):
                     yield part, False

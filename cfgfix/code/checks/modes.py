@@ -90,7 +90,7 @@ def _calls_in_tape(tape: Site) -> Iterator[Call]:
     """Yield the calls in the body of a `with` that enters a tape."""
     scope = tape.scope
     for event in scope.events():
-        if event.kind == "with" and any(part is tape.call for item in event.extra for part in walk(item)):
+        if event.kind == "with" and any(part is tape.call for item in event.managers for part in walk(item)):
             for call in scope.calls:
                 if event.place[:2] < call.place[:2] and call.place[2:] <= event.place[2:]:
                     yield call

@@ -85,7 +85,7 @@ def missing_scaling(program: Program) -> Iterator[Hit]:
             else "warning"
             if any(item.kind == "if" for item in policy.scope.block_chain(policy.call.block))
             else None,
-            values={"function": scope.qualname or "the module", "line": policy.call.place[0]},
+            values={"function": scope.qualname or "the module", "line": policy.call.line},
             needs=((policy.scope, policy.call.block),),
             related=(at(policy, label="float16 for the whole program"),),
         )
@@ -114,7 +114,7 @@ def needless_scaling(program: Program) -> Iterator[Hit]:
         if not in_tests(site.scope):
             yield hit_at(
                 site,
-                values={"line": policies[0].call.place[0]},
+                values={"line": policies[0].call.line},
                 needs=((policies[0].scope, policies[0].call.block),),
             )
 
@@ -158,7 +158,7 @@ def half_output(program: Program) -> Iterator[Hit]:
             flow=(),
             # When an object is made that sets the policy is not known.
             severity="info" if inside_others else None,
-            values={"layer": short(last), "line": policy.call.place[0]},
+            values={"layer": short(last), "line": policy.call.line},
             needs=((policy.scope, policy.call.block),),
             rewrites=(Rewrite("keyword", last.scope, last.call.place, '"float32"', "dtype"),),
         )
@@ -233,7 +233,7 @@ def seed_ignored(program: Program) -> Iterator[Hit]:
                 yield hit_at(
                     site,
                     entry=way,
-                    values={"call": short(site), "line": seed.call.place[0], "via": way.via},
+                    values={"call": short(site), "line": seed.call.line, "via": way.via},
                 )
 
 
@@ -289,7 +289,7 @@ def two_optimizers(program: Program) -> Iterator[Hit]:
         yield hit_at(
             others[0][0],
             flow=(),
-            values={"function": name, "line": first.call.place[0]},
+            values={"function": name, "line": first.call.line},
             related=(at(first, label="called with another optimizer"),),
         )
 
@@ -356,7 +356,7 @@ def never_called(program: Program) -> Iterator[Hit]:
                 yield hit_at(
                     site,
                     flow=(),
-                    values={"function": function.scope.name, "line": plain.call.name_place[0]},
+                    values={"function": function.scope.name, "line": plain.call.name_line},
                     needs=((plain.scope, plain.call.block),),
                     related=(at(plain, label="the plain function is called here"),),
                 )

@@ -82,7 +82,7 @@ def second_list(program: Program) -> Iterator[Hit]:
                     "optimizer": shown,
                     "first": of_first,
                     "second": of_second,
-                    "line": first.call.name_place[0],
+                    "line": first.call.name_line,
                     "since": f"2.{since}",
                     "asked": asked_for(table),
                 },
@@ -386,7 +386,7 @@ def shared_in_loop(program: Program) -> Iterator[Hit]:
             site,
             flow=(),
             values={
-                "line": optimizer.site.call.name_place[0],
+                "line": optimizer.site.call.name_line,
                 "loop_line": where.blocks[loop].line,
                 "since": f"2.{since}",
                 "asked": asked_for(table),
@@ -508,7 +508,7 @@ def made_each_step(program: Program) -> Iterator[Hit]:
             values={
                 "optimizer": site.name.rpartition(".")[2],
                 "loop_line": where.blocks[around].line,
-                "line": applied[0].name_place[0],
+                "line": applied[0].name_line,
             },
             related=(Step(scope, applied[0].name_place, applied[0].block, "used for one step"),),
         )

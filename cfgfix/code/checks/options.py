@@ -127,7 +127,7 @@ def removed_option_in_try(program: Program) -> Iterator[Hit]:
             item
             for item in scope.events()
             if item.block in around
-            and item.place[0] > event.place[2]
+            and item.line > event.end_line
             and item.kind != "import"
             and id(item) not in gone_too
             and not only_tells(item)

@@ -83,7 +83,7 @@ def after_device(program: Program) -> Iterator[Hit]:
                 severity="warning" if again else None,
                 values={
                     "op": kind(dataset),
-                    "device_line": device.site.call.name_place[0],
+                    "device_line": device.site.call.name_line,
                     "then": "it holds further batches in the device's memory"
                     if again
                     else "what follows runs on the host again",
@@ -164,7 +164,7 @@ def not_last(program: Program) -> Iterator[Hit]:
             severity="warning"
             if ends_before(program, 6) and not any(works_ahead(step) for step in later)
             else None,
-            values={"op": work.op, "line_of": work.site.call.name_place[0]},
+            values={"op": work.op, "line_of": work.site.call.name_line},
             needs=_needs(work),
             related=(at(work.site, label="done after the buffer"),),
             **_to_the_end(dataset, later),
@@ -208,7 +208,7 @@ def twice(program: Program) -> Iterator[Hit]:
         first = way[0].site
         yield hit_at(
             first,
-            values={"line_of": dataset.site.call.name_place[0]},
+            values={"line_of": dataset.site.call.name_line},
             needs=_needs(dataset),
             related=(at(dataset.site, label="prefetched again"),),
             rewrites=_fix_without_call(first)
@@ -257,7 +257,7 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
                 yield hit_at(
                     dataset.site,
                     severity="info" if _made_up(way) else None,
-                    values={"batch": name, "line_of": step.site.call.name_place[0]},
+                    values={"batch": name, "line_of": step.site.call.name_line},
                     needs=_needs(step),
                     related=(at(step.site, label="batched here"),),
                     **_fix_moving_before(dataset.site, step.site),
@@ -440,7 +440,7 @@ def cache_after_shuffle(program: Program) -> Iterator[Hit]:
                 yield hit_at(
                     dataset.site,
                     severity="info" if _made_up(way) else None,
-                    values={"line_of": step.site.call.name_place[0]},
+                    values={"line_of": step.site.call.name_line},
                     needs=_needs(step),
                     related=(at(step.site, label="shuffled here, before the cache"),),
                     **_fix_moving_before(dataset.site, step.site),
@@ -522,7 +522,7 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
                         )
                         or _says_why(dataset.site)
                         else None,
-                        values={"random": short(site), "line_of": step.site.call.name_place[0]},
+                        values={"random": short(site), "line_of": step.site.call.name_line},
                         needs=(
                             *_needs(step),
                             (site.scope, site.call.block),
@@ -542,7 +542,7 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
 
 def _says_why(site: Site) -> bool:
     """Tell whether a comment above a cache, or behind it, speaks of it: what is kept was thought about."""
-    first, last = site.call.place[0], site.call.place[2]
+    first, last = site.call.line, site.call.end_line
     comments = [*remarks.comments_behind(site.scope, first, last), *remarks.comments_above(site.scope, first)]
     return any(re.search(r"(?i)\bcach(?:e|ing)|\bepoch", comment) for comment in comments)
 
@@ -608,7 +608,7 @@ def shuffle_after_decode(program: Program) -> Iterator[Hit]:
                 if site.name.startswith(DECODES):
                     yield hit_at(
                         dataset.site,
-                        values={"decode": short(site), "line_of": way[0].site.call.name_place[0]},
+                        values={"decode": short(site), "line_of": way[0].site.call.name_line},
                         needs=(*_needs(way[0]), *((p.scope, p.call.block) for p in path)),
                         related=(at(way[0].site, label="decodes"),),
                         **_fix_moving_before(dataset.site, way[0].site),
@@ -641,7 +641,7 @@ def repeat_before_shuffle(program: Program) -> Iterator[Hit]:
                     break
                 yield hit_at(
                     dataset.site,
-                    values={"line_of": step.site.call.name_place[0]},
+                    values={"line_of": step.site.call.name_line},
                     needs=_needs(step),
                     related=(at(step.site, label="repeated here"),),
                     **_fix_moving_before(dataset.site, step.site),
@@ -691,7 +691,7 @@ def split_after_shuffle(program: Program) -> Iterator[Hit]:
                 seen.add(id(step.site.call))
                 yield hit_at(
                     step.site,
-                    values={"take_line": take.call.name_place[0], "skip_line": skip.call.name_place[0]},
+                    values={"take_line": take.call.name_line, "skip_line": skip.call.name_line},
                     needs=((take.scope, take.call.block), (skip.scope, skip.call.block)),
                     related=(at(take, label="one part"), at(skip, label="the other part")),
                     rewrites=(
@@ -771,7 +771,7 @@ def shuffle_before_shard(program: Program) -> Iterator[Hit]:
             told.add(key)
             yield hit_at(
                 dataset.site,
-                values={"op": name, "line_of": site.call.name_place[0]},
+                values={"op": name, "line_of": site.call.name_line},
                 needs=_needs(step),
                 # Of data without an end nothing is left out for good.
                 severity="warning" if any(kind(other) == "repeat" for other in way) else None,

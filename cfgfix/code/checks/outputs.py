@@ -66,7 +66,7 @@ def logits_as_probabilities(program: Program) -> Iterator[Hit]:
         yield hit_at(
             place,
             flow=(),
-            values={"loss": shown, "layer": short(last[1]), "line": last[1].call.name_place[0]},
+            values={"loss": shown, "layer": short(last[1]), "line": last[1].call.name_line},
             needs=((last[1].scope, last[1].call.block),),
             related=(at(last[1], label="the last layer has no activation"),),
             rewrites=(Rewrite("keyword", made.scope, made.call.place, "True", "from_logits"),)
@@ -153,7 +153,7 @@ def probabilities_as_logits(program: Program) -> Iterator[Hit]:
             values={
                 "loss": short(site),
                 "activation": last[0],
-                "line": last[1].call.name_place[0],
+                "line": last[1].call.name_line,
             },
             needs=((last[1].scope, last[1].call.block),),
             related=(at(last[1], label=f"this gives out what a {last[0]} gave"),),

@@ -218,7 +218,7 @@ class _Certain:
 
 
 def _has_metaclass(owner: Scope) -> bool:
-    line = owner.module.source_file().text.splitlines()[owner.place[0] - 1 : owner.place[0] + 3]
+    line = owner.module.source_file().text.splitlines()[owner.line - 1 : owner.line + 3]
     return "metaclass" in " ".join(line)
 
 

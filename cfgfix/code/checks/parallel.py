@@ -305,7 +305,7 @@ def _switched_off(module: Module) -> str:
             name = dotted(target) or ""
             for ending, reason in _SWITCHES.items():
                 if name.endswith("." + ending):
-                    return f"{reason} at line {event.place[0]} of {module.path}"
+                    return f"{reason} at line {event.line} of {module.path}"
     return ""
 
 
@@ -464,7 +464,7 @@ def vectorize(program: Program) -> Iterator[Hit]:
             severity="warning" if parses or _are_small(program, first) else None,
             values={
                 "what": what or "tf.io.parse_single_example (tf.io.parse_example reads a batch)",
-                "line_of": dataset.site.call.name_place[0],
+                "line_of": dataset.site.call.name_line,
             },
             needs=((dataset.site.scope, dataset.site.call.block),),
             related=(at(dataset.site, label="batched afterwards"),),

@@ -96,7 +96,7 @@ def policy_late(program: Program) -> Iterator[Hit]:
             if earlier is not None and not later:
                 yield hit_at(
                     site,
-                    values={"layer": short(earlier), "line_of": earlier.call.name_place[0]},
+                    values={"layer": short(earlier), "line_of": earlier.call.name_line},
                     related=(at(earlier, label="made with the old policy"),),
                 )
 

@@ -530,7 +530,7 @@ def without_shape(program: Program) -> Iterator[Hit]:
                 values={
                     "call": short(site),
                     "batch": batches.op,
-                    "batch_line": batches.site.call.name_place[0],
+                    "batch_line": batches.site.call.name_line,
                 },
                 related=(at(batches.site, label="batched without a known shape"),),
             )
@@ -598,7 +598,7 @@ def rows(program: Program) -> Iterator[Hit]:
                     yield hit_at(
                         site,
                         severity="info" if _on_disk(program) else None,
-                        values={"source": source, "batch_line": batch.site.call.name_place[0]},
+                        values={"source": source, "batch_line": batch.site.call.name_line},
                         related=(at(batch.site, label="rows are put together again here"),),
                     )
 
@@ -734,7 +734,7 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
                     values={
                         "call": short(site),
                         "generator": function.scope.qualname,
-                        "line_of": dataset.site.call.name_place[0],
+                        "line_of": dataset.site.call.name_line,
                     },
                 )
                 break

@@ -190,7 +190,7 @@ def _unused(site: Site) -> bool:
         part
         for other in scope.events()
         if other is not event
-        for expr in (other.value, *other.targets, *(other.extra if other.kind == "with" else ()))
+        for expr in (other.value, *other.targets, *other.managers)
         if expr is not None
         for part in walk(expr)
     ]

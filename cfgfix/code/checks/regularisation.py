@@ -54,7 +54,7 @@ def left_out(program: Program) -> Iterator[Hit]:
                 values={
                     "model": dotted(site.call.func) or "the model",
                     "option": option,
-                    "line": call.name_place[0],
+                    "line": call.name_line,
                     "file": _file(asking, scope),
                 },
                 related=(

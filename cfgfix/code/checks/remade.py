@@ -513,7 +513,7 @@ def _is_called_in_trials(program: Program, scope: Scope) -> bool:
             (call.keyword(word) for word in ("n_trials", "max_evals", "n_calls") if call.keyword(word)),
             None,
         )
-        count = Conditions(program, None).value(most, where, before=call.place[0]) if most else None
+        count = Conditions(program, None).value(most, where, before=call.line) if most else None
         return not (type(count) is int and count <= FEW)
     return False
 

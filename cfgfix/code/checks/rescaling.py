@@ -81,7 +81,7 @@ def rescaled_twice(program: Program) -> Iterator[Hit]:
             division.scope,
             division.place,
             division.block,
-            {"network": short(first), "line": first.call.name_place[0]},
+            {"network": short(first), "line": first.call.name_line},
             needs=((first.scope, first.call.block), (fit.scope, fit.call.block)),
             related=(
                 at(first, label="divides its inputs itself"),
@@ -209,7 +209,7 @@ def _divided_name(program: Program, name: str, use: Site) -> _Division | None:
         if value is None or event.kind not in ("assign", "annotate", "augment"):
             return None
         if event.kind == "augment":
-            if event.extra == "/" and constant(value) == _FULL:
+            if event.operator == "/" and constant(value) == _FULL:
                 return _Division(scope, event.place, event.block)
             return None
         if (
@@ -303,9 +303,9 @@ def _divided_on_the_way(expr: Expr, scope: Scope) -> _Division | None:
                     if event.value is None:
                         continue
                     if event.kind == "augment" and constant(event.value) == _FULL:
-                        if event.extra == "*":
+                        if event.operator == "*":
                             return None
-                        if event.extra == "/" and found is None:
+                        if event.operator == "/" and found is None:
                             found = _Division(scope, event.place, event.block)
                     pending.append((event.value, event.block))
     return found
@@ -356,7 +356,7 @@ def _prepared_twice(program: Program, seen: set[tuple[int, tuple[int, int, int, 
                 site.scope,
                 place,
                 site.call.block,
-                {"network": dotted(function) or name, "line": site.call.name_place[0]},
+                {"network": dotted(function) or name, "line": site.call.name_line},
                 related=(at(site, label="the function runs before rescale"),),
             )
     for module in program.modules:
@@ -372,7 +372,7 @@ def _prepared_twice(program: Program, seen: set[tuple[int, tuple[int, int, int, 
                         scope,
                         found,
                         call.block,
-                        {"network": dotted(call.func) or name, "line": call.name_place[0]},
+                        {"network": dotted(call.func) or name, "line": call.name_line},
                         related=(Step(scope, call.name_place, call.block, "expects values from 0 to 255"),),
                     )
 

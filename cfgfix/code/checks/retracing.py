@@ -60,7 +60,7 @@ def made_in_loop(program: Program) -> Iterator[Hit]:
                         (
                             item
                             for item in outer.events()
-                            if item.kind == "define" and item.extra == scope.number
+                            if item.kind == "define" and item.inner == scope.number
                         ),
                         None,
                     )
@@ -143,7 +143,7 @@ def _only_called(scope: Scope, made: Call | None, event: Event | None, name: str
         if other is not scope and other.parent == scope.number and name in _free_names(other):
             return False
     for item in scope.events():
-        for expr in (*item.targets, item.value, *(item.extra if item.kind == "with" else ())):
+        for expr in (*item.targets, item.value, *item.managers):
             for part in walk(expr) if expr is not None else ():
                 if is_name(part, name) and part.place not in places and item is not event:
                     return False
@@ -237,7 +237,7 @@ def of_new_object(program: Program) -> Iterator[Hit]:
                 "loop_line": scope.blocks[loop].line,
                 "name": owner.name,
                 "method": target.scope.name,
-                "line": target.scope.place[0],
+                "line": target.scope.line,
             },
             severity="info" if goes_through_experiments(program, scope, test) else None,
             needs=((scope, site.call.block),),

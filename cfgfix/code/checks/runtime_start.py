@@ -149,7 +149,7 @@ def _imported(program: Program, site: Site) -> tuple[Site, Event] | None:
 
 
 def _modules_of(program: Program, module: Module, event: Event) -> Iterator[Module]:
-    for _, source in event.extra:
+    for _, source in event.imports:
         name = absolute(source, module)
         other = program.module(name) or program.module(name.rpartition(".")[0])
         if other is not None and other is not module:
@@ -217,7 +217,7 @@ def _leaves_between(scope: Scope, first: Site, second: Site) -> bool:
     return any(
         event.kind in ("return", "raise")
         and event.block == first.call.block
-        and first.call.place[0] <= event.place[0] < second.call.place[0]
+        and first.call.line <= event.line < second.call.line
         for event in scope.events()
     )
 
@@ -294,15 +294,11 @@ def _late_calls(program: Program, names: tuple[str, ...]) -> Iterator[Hit]:
 
 def _where(program: Program, site: Site, earlier: Site) -> str:
     """Return in words where a call stands that comes before another one."""
-    line = f"line {earlier.call.place[0]}"
+    line = f"line {earlier.call.line}"
     if earlier.scope.module is site.scope.module:
         return line
     imported = _imported(program, site)
-    by = (
-        f" (imported in line {imported[1].place[0]})"
-        if imported is not None and imported[0] is earlier
-        else ""
-    )
+    by = f" (imported in line {imported[1].line})" if imported is not None and imported[0] is earlier else ""
     return f"{line} of {earlier.scope.module.path}{by}"
 
 
@@ -310,7 +306,7 @@ def _begins_anew(site: Site) -> bool:
     """Tell whether a statement before a call throws the eager context away, so that the runtime starts once more behind it."""
     return any(
         event.kind == "assign"
-        and event.place[0] < site.call.place[0]
+        and event.line < site.call.line
         and any(isinstance(target, Attribute) and target.attribute == "_context" for target in event.targets)
         for event in site.scope.events()
     )
@@ -330,7 +326,7 @@ def growth_by_environment(program: Program, site: Site) -> bool:
     """
     module = site.scope.module
     for _, name, value, event, _ in environment_of(program, module):
-        if name == _FORCE and event.place[0] < site.call.place[0] and _says_true(value):
+        if name == _FORCE and event.line < site.call.line and _says_true(value):
             return True
     for source in module.scope.imports.values():
         name = absolute(source, module)

@@ -61,7 +61,7 @@ def model_outside_scope(program: Program) -> Iterator[Hit]:
             flow=(),
             severity=severity,
             values={
-                "line": made.place[0],
+                "line": made.line,
                 "how": "under the scope of a strategy, but its model is made outside of it"
                 if inner is not None
                 else "outside the scope of the strategy that its model is made under",

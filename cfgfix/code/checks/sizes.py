@@ -110,7 +110,7 @@ def map_after_cache(program: Program) -> Iterator[Hit]:
             continue
         yield hit_at(
             site,
-            values={"work": short(work), "cache_line": cache.site.call.name_place[0]},
+            values={"work": short(work), "cache_line": cache.site.call.name_line},
             needs=((cache.site.scope, cache.site.call.block),),
             related=(at(cache.site, label="the cache"), at(work, label="done again in every epoch")),
             rewrites=move(cache.site, site, behind=True),
@@ -158,7 +158,7 @@ def padded_for_xla(program: Program) -> Iterator[Hit]:
         seen.add(id(batch.site.call))
         yield hit_at(
             batch.site,
-            values={"function": site.targets[0].scope.name, "line": site.call.name_place[0]},
+            values={"function": site.targets[0].scope.name, "line": site.call.name_line},
             needs=((site.scope, site.call.block), (compiled[0].scope, compiled[0].call.block)),
             related=(at(site, label="XLA compiles for each new shape here"),),
         )
@@ -195,7 +195,7 @@ def padded_for_fit(program: Program) -> Iterator[Hit]:
             seen.add(id(batch.site.call))
             yield hit_at(
                 batch.site,
-                values={"function": "the step of fit", "line": fit.call.name_place[0]},
+                values={"function": "the step of fit", "line": fit.call.name_line},
                 needs=((fit.scope, fit.call.block), (compiled.scope, compiled.call.block)),
                 related=(
                     at(compiled, label="compiled with jit_compile here"),
@@ -229,7 +229,7 @@ def open_batch_for_xla(program: Program) -> Iterator[Hit]:
             seen.add(id(batch.site.call))
             yield hit_at(
                 batch.site,
-                values={"function": site.targets[0].scope.name, "line": site.call.name_place[0]},
+                values={"function": site.targets[0].scope.name, "line": site.call.name_line},
                 needs=((site.scope, site.call.block),),
                 related=(at(site, label="XLA compiles for each new shape here"),),
                 rewrites=()
@@ -321,7 +321,7 @@ def early_cast(program: Program) -> Iterator[Hit]:
             continue
         yield hit_at(
             cast,
-            values={"cast": short(cast), "buffer": kind(buffer), "line": buffer.site.call.name_place[0]},
+            values={"cast": short(cast), "buffer": kind(buffer), "line": buffer.site.call.name_line},
             flow=(at(site, label="map runs it for every element"),),
             related=(at(buffer.site, label="holds four times the bytes"),),
         )

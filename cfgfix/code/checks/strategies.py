@@ -53,7 +53,7 @@ def outside_strategy(program: Program) -> Iterator[Hit]:
             yield hit_at(
                 models[0],
                 flow=(),
-                values={"strategy": site.name.rpartition(".")[2], "line": site.call.place[0]},
+                values={"strategy": site.name.rpartition(".")[2], "line": site.call.line},
                 related=(at(site, label="the strategy"), at(trained[0], label="trained here")),
             )
 

@@ -166,7 +166,7 @@ def _pooled(program: Program) -> dict[int, list[tuple[str, dict[str, Any]]]]:
                 if id(here) in seen:
                     continue
                 seen.add(id(here))
-                pool = f"the thread pool at line {site.call.place[0]} runs {scope.qualname}"
+                pool = f"the thread pool at line {site.call.line} runs {scope.qualname}"
                 step = at(site, label="given to the pool's threads")
                 found.setdefault(id(here), []).append((pool, {"flow": (step,)}))
                 pending += [target.scope for inner in program.flow.within(here) for target in inner.targets]

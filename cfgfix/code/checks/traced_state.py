@@ -63,7 +63,7 @@ def mutated(program: Program) -> Iterator[Hit]:
                     scope,
                     event.place,
                     event.block,
-                    {"what": f"{text(target)} {event.extra}= {event.value.value!s}", "via": reach.via},
+                    {"what": f"{text(target)} {event.operator}= {event.value.value!s}", "via": reach.via},
                     entry=reach,
                     severity=None if _read(program, target) else "info",
                 )
@@ -230,7 +230,7 @@ def _changed(program: Program, owner: Scope, name: str, traced: Scope) -> Step |
     setters: dict[int, Step] = {}
     for number in range(owner.number + 1, len(owner.module.summary.scopes)):
         method = owner.module.summary.scopes[number]
-        if method.place[0] > owner.place[2]:
+        if method.line > owner.end_line:
             break
         if method.parent != owner.number or method.kind != "function" or not method.params:
             continue

@@ -599,7 +599,7 @@ def _where_symbolic(program: Program) -> Iterator[tuple[Scope, set[str], str, se
                         names = {item.name for item in function.scope.params[function.partial :]}
                         if function.receiver is not None and function.scope.params:
                             names.discard(function.scope.params[0].name)
-                        yield function.scope, names, f"compile in line {site.call.name_place[0]}", eager
+                        yield function.scope, names, f"compile in line {site.call.name_line}", eager
     for module in program.modules:
         for owner in module.summary.scopes:
             if owner.kind != "class" or not program.is_subclass(owner, _LOSS_CLASSES):
@@ -627,7 +627,7 @@ def _where_symbolic(program: Program) -> Iterator[tuple[Scope, set[str], str, se
                 for name, _, default, kind in function.scope.params[offset:]
                 if kind == "plain" and default is None and name not in fixed
             }
-            yield function.scope, names, f"{method} in line {site.call.name_place[0]}", eager
+            yield function.scope, names, f"{method} in line {site.call.name_line}", eager
 
 
 def _calls_of_layers(program: Program) -> Iterator[Scope]:

@@ -131,7 +131,7 @@ def _shuffled_after(scope: Scope, event: Event, head: Expr) -> bool:
     """Tell whether a later statement shuffles what the same name holds, and keeps the result."""
     return any(
         other.kind == "assign"
-        and other.place[0] > event.place[0]
+        and other.line > event.line
         and isinstance(head, Name)
         and any(is_name(target, head.name) for target in other.targets)
         and other.value is not None
@@ -145,8 +145,8 @@ def _ends_cell(scope: Scope, event: Event) -> bool:
     """Tell whether a statement is the last of its cell, whose value a notebook shows."""
     if scope.kind != "module":
         return event is scope.body[-1]
-    line = event.place[2]
-    later = min((other.place[0] for other in scope.events() if other.place[0] > line), default=None)
+    line = event.end_line
+    later = min((other.line for other in scope.events() if other.line > line), default=None)
     return later is None or any(line < start <= later for start, _ in scope.module.summary.cells)
 
 
@@ -281,7 +281,7 @@ def _is_kept_once(scope: Scope, call: Call, loop: int) -> bool:
     return any(
         event.kind == "assign"
         and inside(scope, event.block, loop)
-        and event.place[0] <= call.place[0] <= event.place[2]
+        and event.line <= call.line <= event.end_line
         and any(isinstance(target, Name) and target.name in tested for target in event.targets)
         for event in scope.events()
     )

@@ -76,7 +76,7 @@ def cluster_set_late(program: Program) -> Iterator[Hit]:
             where,
             set_at,
             told[0][3].block,
-            {"maker": made.name.rpartition(".")[2], "line": made.call.name_place[0]},
+            {"maker": made.name.rpartition(".")[2], "line": made.call.name_line},
             needs=((scope, block), (made.scope, made.call.block)),
             related=(
                 at(made, label="TF_CONFIG is read here"),
@@ -346,7 +346,7 @@ def mean_for_each_replica(program: Program) -> Iterator[Hit]:
                     where,
                     mean.name_place,
                     mean.block,
-                    {"step": scope.qualname.rpartition(".")[2], "line": applied.call.name_place[0]},
+                    {"step": scope.qualname.rpartition(".")[2], "line": applied.call.name_line},
                     severity=None if summed or not rescales else "info",
                     flow=(at(site, label="runs it on each replica"),),
                     related=(at(applied, label="gradients are added up over the replicas"),),
@@ -548,7 +548,7 @@ def open_batch_on_tpu(program: Program) -> Iterator[Hit]:
                 batch,
                 # A program that may run on other devices as well leaves no example out there.
                 severity="info" if all(_chosen(site) for site in made) else None,
-                values={"line": made[0].call.name_place[0]},
+                values={"line": made[0].call.name_line},
                 needs=((made[0].scope, made[0].call.block),),
                 related=(at(made[0], label="the TPUs"), at(user, label="gets the batches")),
                 rewrites=(Rewrite("keyword", batch.scope, batch.call.place, "True", "drop_remainder"),)

@@ -61,7 +61,7 @@ def _link(scope: Scope, call: Call, offsets: Offsets) -> tuple[int, int, int]:
     if receiver is None:
         raise CannotRewriteError("what the method is called on is not kept")
     start = offsets.offset(receiver[2], receiver[3])
-    name = offsets.offset(call.name_place[0], call.name_place[1])
+    name = offsets.offset(call.name_line, call.name_place[1])
     found = _SEPARATOR.fullmatch(offsets.text[start:name])
     if found is None:
         raise CannotRewriteError("a comment or a bracket stands before the call")
@@ -139,7 +139,7 @@ def lines_of(scope: Scope, place: Place, offsets: Offsets) -> tuple[int, int]:
     first = place[0]
     event = next((item for item in scope.events() if item.place == place), None)
     if event is not None and event.kind == "define":
-        inner = scope.module.summary.scopes[event.extra]
+        inner = scope.module.summary.scopes[event.inner]
         for decorator in inner.decorators:
             spot = place_of(decorator, scope)
             first = min(first, spot[0]) if spot is not None else first

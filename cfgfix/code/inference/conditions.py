@@ -174,8 +174,8 @@ class Conditions:
             event.kind == "assert"
             and event.value is not None
             and event.block in around
-            and event.place[2] < place[0]
-            and truth(self.value(event.value, scope, before=event.place[0])) is False
+            and event.end_line < place[0]
+            and truth(self.value(event.value, scope, before=event.line)) is False
             for event in scope.events()
         )
 
@@ -404,7 +404,7 @@ class Conditions:
                 for number in range(scope.number + 1, len(scope.module.summary.scopes)):
                     method = scope.module.summary.scopes[number]
                     if method.parent != scope.number or method.kind != "function" or not method.params:
-                        if method.place[0] > scope.place[2]:
+                        if method.line > scope.end_line:
                             break
                         continue
                     own = method.params[0].name
@@ -424,7 +424,7 @@ class Conditions:
                                     self.value(
                                         event.value,
                                         method,
-                                        before=event.place[0],
+                                        before=event.line,
                                         after_error=after_error,
                                         depth=depth + 1,
                                     )
@@ -460,7 +460,7 @@ class Conditions:
             if any(item.name == name for item in scope.params):
                 value = self._parameter(name, scope, after_error, depth)
             for event in scope.binding(name):
-                if event.place[0] >= before:
+                if event.line >= before:
                     if self._loops_back(scope, event, before):
                         return UNKNOWN
                     continue
@@ -479,9 +479,7 @@ class Conditions:
         if event.kind in ("assign", "annotate") and event.value is not None:
             direct = any(isinstance(target, Name) and target.name == name for target in event.targets)
             new = (
-                self.value(
-                    event.value, scope, before=event.place[0], after_error=after_error, depth=depth + 1
-                )
+                self.value(event.value, scope, before=event.line, after_error=after_error, depth=depth + 1)
                 if direct
                 else UNKNOWN
             )
@@ -513,7 +511,7 @@ class Conditions:
 
     def _imported(self, event: Event, name: str, scope: Scope, after_error: bool, depth: int) -> Any:
         """Return the value of a name that `from x import name` brings from another file of the project."""
-        source = dict(event.extra).get(name, "")
+        source = dict(event.imports).get(name, "")
         package, _, last = source.rpartition(".")
         module = self.program.module(package, scope.module) if package else None
         if module is None or module.scope is None or last not in module.scope.names or depth > MAX_DEPTH:
@@ -555,9 +553,7 @@ class Conditions:
             expr = call.argument(position - 1 if bound else position, name)
             if expr is not None:
                 values.append(
-                    self.value(
-                        expr, site.scope, before=call.place[0], after_error=after_error, depth=depth + 1
-                    )
+                    self.value(expr, site.scope, before=call.line, after_error=after_error, depth=depth + 1)
                 )
             elif default is not None and isinstance(default, Literal):
                 values.append(default.value)

@@ -365,7 +365,7 @@ class Follower:
                     for target in event.targets:
                         _bind(target, value, "for", found)
                 elif event.kind == "with":
-                    for target, manager in zip(event.targets, event.extra or (), strict=False):
+                    for target, manager in zip(event.targets, event.managers, strict=False):
                         _bind(target, manager, "with", found)
                 elif event.kind not in ("define", "import", "delete"):
                     for target in event.targets:
@@ -450,8 +450,8 @@ class Follower:
                     isinstance(target, Name) and target.name == name for target in event.targets
                 ):
                     known = True
-                    if event.kind == "annotate" and event.extra is not None:
-                        result |= self._annotated(event.extra, owner) or _UNKNOWN
+                    if event.annotation is not None:
+                        result |= self._annotated(event.annotation, owner) or _UNKNOWN
                     if event.value is not None:
                         result |= self.atoms_of(event.value, owner, depth + 1)
         for value, where in self.stores(name, scope):
@@ -615,8 +615,7 @@ class Follower:
                     for event in scope.events():
                         if event.value is not None:
                             pending.append(event.value)
-                        if event.kind == "with":
-                            pending.extend(event.extra or ())
+                        pending.extend(event.managers)
                     while pending:
                         expr = pending.pop()
                         if isinstance(expr, Call):

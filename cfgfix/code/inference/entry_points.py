@@ -293,7 +293,7 @@ def _imported(module: Module) -> Iterator[str]:
         if scope.imports:
             for event in scope.events():
                 if event.kind == "import":
-                    yield from (source for _, source in event.extra)
+                    yield from (source for _, source in event.imports)
 
 
 def imports_of(module: Module) -> Iterator[tuple[str, Scope, Event | None]]:
@@ -311,7 +311,7 @@ def imports_of(module: Module) -> Iterator[tuple[str, Scope, Event | None]]:
                     or (block.kind == "if" and block.test and "TYPE_CHECKING" in text(block.test))
                     for block in scope.block_chain(event.block)
                 ):
-                    for _, source in event.extra:
+                    for _, source in event.imports:
                         yield absolute(source, module), scope, event
 
 

@@ -56,7 +56,7 @@ def _for_another_release(program: Program) -> set[int]:
                 if event.kind != "import":
                     continue
                 targets = set()
-                for _, source in event.extra:
+                for _, source in event.imports:
                     name = absolute(source, module)
                     # `from a.b import c`: c is a module or a name of one.
                     target = modules.get(name) or modules.get(name.rpartition(".")[0])

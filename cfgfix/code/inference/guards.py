@@ -76,7 +76,7 @@ def expects_absence(
             return True
         if _left_before(here, block, line):
             return True
-        line = here.place[0]
+        line = here.line
         for item in here.block_chain(block):
             if tries and item.kind in ("try", "except"):
                 return True
@@ -126,7 +126,7 @@ def _left_before(scope: Scope, block: int, line: int) -> bool:
         around.add(block)
         block = scope.blocks[block].parent
     for event in scope.events_of("assert", "if"):
-        if event.place[2] >= line or event.block not in around or event.value is None:
+        if event.end_line >= line or event.block not in around or event.value is None:
             continue
         ends = event.kind == "assert" or (
             event.kind == "if" and bool(event.bodies) and _ends(event.bodies[0][1])
@@ -216,7 +216,7 @@ def _asks(
             return True
         for event in here.events():
             if event.kind == "define":
-                inner = here.module.summary.scopes[event.extra]
+                inner = here.module.summary.scopes[event.inner]
                 if inner.name == part.name and _answers(inner, sure, keras):
                     return True
             if event.kind not in ("assign", "annotate") or event.value is None:
@@ -322,7 +322,7 @@ def statement_of(scope: Scope, place: Place) -> Event | None:
 
 
 def _first_line(event: Event) -> int:
-    return event.place[0]
+    return event.line
 
 
 def before_in_expression(scope: Scope, place: Place) -> Iterator[tuple[Expr, bool]]:
@@ -334,7 +334,7 @@ def before_in_expression(scope: Scope, place: Place) -> Iterator[tuple[Expr, boo
     event = statement_of(scope, place)
     if event is None:
         return
-    managers = event.extra if event.kind == "with" else ()
+    managers = event.managers
     tops = [top for top in (event.value, *event.targets, *managers) if top is not None]
     for part in (part for top in tops for part in walk(top)):
         if isinstance(part, Boolean):

@@ -367,7 +367,7 @@ class Ways:
                 pending = [scope]
                 scopes = scope.module.summary.scopes
                 for inner in scopes[scope.number + 1 :]:
-                    if inner.place[0] > scope.place[2]:
+                    if inner.line > scope.end_line:
                         break
                     pending.append(inner)
                 for here in pending:
@@ -458,9 +458,7 @@ def _overwritten(site: Site) -> bool:
     for later in scope.events():
         if later.place <= event.place:
             continue
-        given = [
-            part for part in (later.value, *(later.extra if later.kind == "with" else ())) if part is not None
-        ]
+        given = [part for part in (later.value, *later.managers) if part is not None]
         if any(is_name(part, target.name) for expr in given for part in walk(expr)) or later.kind == "define":
             return False
         if any(is_name(item, target.name) for item in later.targets):
@@ -569,7 +567,7 @@ class HotPaths:
                     kind,
                     function.scope,
                     at(site, label=f"{dataset.op} runs it for every element"),
-                    f"{dataset.op} at line {site.call.name_place[0]}",
+                    f"{dataset.op} at line {site.call.name_line}",
                     site,
                     function,
                 )
@@ -592,7 +590,7 @@ class HotPaths:
                         PYTHON,
                         function.scope,
                         at(site, label=f"{short} runs it in Python"),
-                        f"{short} at line {site.call.name_place[0]}",
+                        f"{short} at line {site.call.name_line}",
                         site,
                         function,
                     )
@@ -640,7 +638,7 @@ class HotPaths:
                     GRAPH,
                     function.scope,
                     at(site, label="tf.function compiles it"),
-                    f"tf.function at line {site.call.place[0]}",
+                    f"tf.function at line {site.call.line}",
                     site,
                     function,
                 )

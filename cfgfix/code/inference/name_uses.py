@@ -84,18 +84,15 @@ class Loads:
                 self._visit(event.targets[0], event, "augmented", scope)
             if event.value is not None:
                 self._visit(event.value, event, "value", scope)
-            if event.kind == "with":
-                for manager in event.extra or ():
-                    self._visit(manager, event, "manager", scope)
-            elif event.kind == "assert":
-                for part in event.extra or ():
-                    self._visit(part, event, "message", scope)
-            elif event.kind == "match":
-                for case in event.extra or ():
-                    for part in case.parts:
-                        self._visit(part, event, "guard", scope)
+            for manager in event.managers:
+                self._visit(manager, event, "manager", scope)
+            if event.message is not None:
+                self._visit(event.message, event, "message", scope)
+            for case in event.cases:
+                for part in case.parts:
+                    self._visit(part, event, "guard", scope)
             if event.kind == "define":
-                inner = scope.module.summary.scopes[event.extra]
+                inner = scope.module.summary.scopes[event.inner]
                 for param in inner.params:
                     if param.default is not None:
                         self._visit(param.default, Default(inner, param.name), "default", scope)

@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from cfgfix.code.model.expressions import children, dotted, is_name
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Literal, Name, Subscript
 from cfgfix.code.model.program import Module, Program
-from cfgfix.code.model.summary import Scope
+from cfgfix.code.model.summary import NODES_IN_EXTRA, Scope
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NAMES = re.compile(r"[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*)*")
@@ -273,8 +273,8 @@ def _collect(scope: Scope, part: Part, roots: AbstractSet[str]) -> None:
             exprs.append(event.value)
         if event.targets:
             exprs += event.targets
-        if event.kind in ("with", "match", "assert"):
-            exprs += event.extra or ()
+        if event.kind in NODES_IN_EXTRA:
+            exprs += event.extra_nodes()
     for call in scope.calls:
         exprs.append(call.func)
         exprs += call.args

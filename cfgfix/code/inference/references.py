@@ -75,7 +75,7 @@ def references(program: Program) -> list[Reference]:
             for event in scope.events():
                 if event.kind != "import":
                     continue
-                for _, source in event.extra:
+                for _, source in event.imports:
                     if not source.startswith("tensorflow."):
                         continue
                     presence = table.presence(source)
@@ -96,7 +96,7 @@ def _rebound(module: Module) -> _Imports:
         names: dict[str, list[tuple[Event, str]]] = {}
         for event in scope.events():
             if event.kind == "import":
-                for name, source in event.extra:
+                for name, source in event.imports:
                     if name:
                         names.setdefault(name, []).append((event, source))
         several = {name: items for name, items in names.items() if len({source for _, source in items}) > 1}
@@ -283,7 +283,7 @@ def bound_twice(scope: Scope, name: str) -> bool:
     assigned = 0
     for event in here.binding(name):
         if event.kind == "import":
-            sources.update(source for bound, source in event.extra if bound == name)
+            sources.update(source for bound, source in event.imports if bound == name)
         elif any(is_name(target, name) for target in event.targets):
             assigned += 1
     return len(sources) + assigned > 1
@@ -301,7 +301,7 @@ def _in_annotation(name: Expr, scope: Scope) -> bool:
 
     for event in scope.events():
         # The annotation of a local variable is never evaluated.
-        if event.kind == "annotate" and (later or scope.kind == "function") and holds(event.extra):
+        if event.kind == "annotate" and (later or scope.kind == "function") and holds(event.annotation):
             return True
     return later and any(
         holds(inner.returns) or any(holds(annotation) for _, annotation, _, _ in inner.params)

@@ -194,7 +194,7 @@ def _failing(program: Program, module: Module) -> Iterator[FailingImport]:
         if not any(source.startswith("keras.") for source in scope.imports.values()):
             continue
         for event in scope.events() if not written_for_one(program, scope) else ():
-            for _, source in event.extra if event.kind == "import" else ():
+            for _, source in event.imports:
                 whole = table.keras_module(source)
                 gone = whole or table.keras_name(source)
                 if (

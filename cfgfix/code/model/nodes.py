@@ -141,6 +141,22 @@ class Call(Expr):
         return func.base if isinstance(func, Attribute) else None
 
     @property
+    def line(self) -> int:
+        """The line it begins in."""
+        return self.place[0]
+
+    @property
+    def end_line(self) -> int:
+        """The line it ends in."""
+        return self.place[2]
+
+    @property
+    def name_line(self) -> int:
+        """The line of the callee's last name."""
+        func = self.func
+        return func.place[2] if isinstance(func, Attribute) else self.place[0]
+
+    @property
     def name_place(self) -> Place:
         """The span of the callee's last name.
 

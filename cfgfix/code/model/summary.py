@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Name, Place, Starred
+from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Name, Pattern, Place, Starred
 
 WORDS = (
     "AUTOTUNE", "environ", "Lock(", "TF_USE_LEGACY_KERAS", "tf_keras", "compat", "optimizer.lr", "opt.lr", "putenv", "run_eagerly", ".variables()",
@@ -62,9 +62,7 @@ class Event:
         place: Its span, decorators left out.
         targets: What is bound: assignment targets, the loop variable, the names after `as`.
         value: The value assigned, returned, tested or looped over; for `define` None.
-        extra: For `augment` the operator; for `annotate` the annotation; for `with` the context managers; for
-            `define` the scope's number; for `import` pairs of bound name and dotted source; for `match` the pattern of
-            each case, with its guard; for `assert` its message, as a tuple.
+        extra: What only some kinds have, as it is kept; the properties below read it.
         bodies: For compound statements pairs of block number and statements, in order.
     """
 
@@ -87,6 +85,51 @@ class Event:
         self.value = value
         self.extra = extra
         self.bodies = bodies
+
+    @property
+    def line(self) -> int:
+        """The line it begins in."""
+        return self.place[0]
+
+    @property
+    def end_line(self) -> int:
+        """The line it ends in."""
+        return self.place[2]
+
+    @property
+    def managers(self) -> tuple[Expr, ...]:
+        """The context managers of a `with`, one for each target."""
+        return self.extra if self.kind == "with" else ()
+
+    @property
+    def imports(self) -> tuple[tuple[str, str], ...]:
+        """What an `import` binds: pairs of the name and its dotted source."""
+        return self.extra if self.kind == "import" else ()
+
+    @property
+    def cases(self) -> tuple[Pattern, ...]:
+        """The pattern of each case of a `match`, with its guard."""
+        return self.extra if self.kind == "match" else ()
+
+    @property
+    def annotation(self) -> Expr | None:
+        """The annotation of an `annotate`."""
+        return self.extra if self.kind == "annotate" else None
+
+    @property
+    def message(self) -> Expr | None:
+        """The message of an `assert`."""
+        return self.extra[0] if self.kind == "assert" and self.extra else None
+
+    @property
+    def operator(self) -> str:
+        """The operator of an `augment`, such as `+`; empty for any other."""
+        return self.extra if self.kind == "augment" else ""
+
+    @property
+    def inner(self) -> int:
+        """The number of the scope that a `define` makes; -1 for any other."""
+        return self.extra if self.kind == "define" else -1
 
     def extra_nodes(self) -> tuple[Expr, ...]:
         """Return the expressions in `extra`.
@@ -179,6 +222,16 @@ class Scope:
         self._bound: dict[str, list[Event]] | None = None
         self._by_kind: dict[str, list[Event]] | None = None
 
+    @property
+    def line(self) -> int:
+        """The line it begins in."""
+        return self.place[0]
+
+    @property
+    def end_line(self) -> int:
+        """The line it ends in."""
+        return self.place[2]
+
     def events(self) -> list[Event]:
         """Return all statements of the scope in order, those of inner blocks included.
 
@@ -218,7 +271,7 @@ class Scope:
             for event in self.events():
                 names: dict[str, None] = {}
                 if event.kind == "import":
-                    names = dict.fromkeys(name for name, _ in event.extra)
+                    names = dict.fromkeys(name for name, _ in event.imports)
                 else:
                     for target in event.targets:
                         bind(target, names)

@@ -464,9 +464,9 @@ class SummaryBuilder:
                 then, otherwise = event.bodies[0][1], event.bodies[1][1] if len(event.bodies) > 1 else []
                 if _always_leaves(then):
                     if not _always_leaves(otherwise):
-                        self.block = self.open("if", event.value, False, event.place[2] + 1)
+                        self.block = self.open("if", event.value, False, event.end_line + 1)
                 elif otherwise and _always_leaves(otherwise):
-                    self.block = self.open("if", event.value, True, event.place[2] + 1)
+                    self.block = self.open("if", event.value, True, event.end_line + 1)
         self.block = outer
         return events
 

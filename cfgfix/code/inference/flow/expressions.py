@@ -326,7 +326,7 @@ class Expressions(Calls):
                                     found = writers.setdefault(part.attribute, [])
                                     if child not in found:
                                         found.append(child)
-                elif child.place[0] > scope.place[2]:
+                elif child.line > scope.end_line:
                     break
             self._writers[id(scope)] = writers
         named = writers.get(name)

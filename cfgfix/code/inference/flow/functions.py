@@ -283,7 +283,7 @@ class Functions(Expressions):
             own = method.params[0].name
             # Lambdas and functions inside see the same object.
             for scope in scopes[number:]:
-                if scope.place[0] > method.place[2]:
+                if scope.line > method.end_line:
                     break
                 for call in scope.calls:
                     for part in (call.func, *call.args, *(value for _, value in call.keywords)):

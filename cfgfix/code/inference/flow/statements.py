@@ -76,10 +76,10 @@ class Statements(Functions):
             if event.value is not None:
                 value = self.eval(frame, event.value)
                 if value is UNKNOWN:
-                    value = self._annotated(event.extra, frame.scope)
+                    value = self._annotated(event.annotation, frame.scope)
                 self._assign(frame, event.targets[0], value)
             elif isinstance(event.targets[0], Name):
-                names.setdefault(event.targets[0].name, self._annotated(event.extra, frame.scope))
+                names.setdefault(event.targets[0].name, self._annotated(event.annotation, frame.scope))
         elif kind == "augment":
             assert event.value is not None
             self.eval(frame, event.value)
@@ -96,7 +96,7 @@ class Statements(Functions):
         elif kind in ("for", "while"):
             self._loop(frame, event)
         elif kind == "with":
-            for manager, target in zip(event.extra, event.targets, strict=True):
+            for manager, target in zip(event.managers, event.targets, strict=True):
                 value = self.eval(frame, manager)
                 self._assign(frame, target, value)
             return self._statements(frame, event.bodies[0][1])
@@ -105,7 +105,7 @@ class Statements(Functions):
         elif kind == "define":
             self._define(frame, event)
         elif kind == "import":
-            for name, source in event.extra:
+            for name, source in event.imports:
                 if name and name not in names:
                     names[name] = self.program.find(source, frame.scope.module)
         elif kind in ("raise", "break", "continue"):
@@ -126,7 +126,7 @@ class Statements(Functions):
         return False
 
     def _define(self, frame: Frame, event: Event) -> None:
-        scope = frame.scope.module.summary.scopes[event.extra]
+        scope = frame.scope.module.summary.scopes[event.inner]
         value = self._defined(frame, scope)
         frame.env.names[scope.name] = value
         if scope.kind == "class":

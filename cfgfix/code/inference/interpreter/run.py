@@ -490,7 +490,7 @@ class Run:
         if above is None or above.scope is None or above is importer:
             return None
         if not any(
-            event.kind == "import" and any(bound == name for bound, _ in event.extra)
+            event.kind == "import" and any(bound == name for bound, _ in event.imports)
             for event in above.scope.body
         ):
             return None

@@ -119,14 +119,16 @@ def _augment(frame: Frame, event: Event) -> int:
         else UNKNOWN
     )
     right = evaluate(frame, event.value)
-    if event.extra == "+" and isinstance(before, Sequence) and isinstance(right, Sequence):
+    if event.operator == "+" and isinstance(before, Sequence) and isinstance(right, Sequence):
         before.items.extend(right.items)
         before.open = before.open or right.open
         return NORMAL
-    if event.extra == "|" and isinstance(before, Mapping):
+    if event.operator == "|" and isinstance(before, Mapping):
         writing.update(frame, before, right, frame.spot(event.place, event.block))
         return NORMAL
-    assign(frame, target, apply_operator(frame, event.extra, before, right, event.place, event.block), event)
+    assign(
+        frame, target, apply_operator(frame, event.operator, before, right, event.place, event.block), event
+    )
     return NORMAL
 
 
@@ -360,7 +362,7 @@ def _match(frame: Frame, event: Event) -> int:
     of_config = bool(value.origins) or (isinstance(value, Mapping) and bool(value.sections))
     settled = run.is_settled(value) if value.origins else bool(run.settled)
     any_may_fit = run.every_way and of_config and not settled
-    for case, (block, body) in zip(event.extra, event.bodies, strict=True):
+    for case, (block, body) in zip(event.cases, event.bodies, strict=True):
         pattern, *guards = case.parts
         guard = guards[0] if guards else None
         bound: dict[str, Value] = {}
@@ -514,7 +516,7 @@ def _while(frame: Frame, event: Event) -> int:
 
 
 def _with(frame: Frame, event: Event) -> int:
-    for manager, target in zip(event.extra, event.targets, strict=True):
+    for manager, target in zip(event.managers, event.targets, strict=True):
         value = evaluate(frame, manager)
         if not isinstance(target, nodes.NotKept):
             assign(frame, target, _managed_value(frame, value, event), event)
@@ -575,7 +577,7 @@ def _try(frame: Frame, event: Event) -> int:
 
 
 def _define(frame: Frame, event: Event) -> int:
-    scope = frame.scope.module.summary.scopes[event.extra]
+    scope = frame.scope.module.summary.scopes[event.inner]
     head = evaluate(frame, event.value) if event.value is not None else None
     value = _defined(frame, scope, head)
     frame.names.names[scope.name] = value
@@ -631,7 +633,7 @@ def _defined(frame: Frame, scope: Scope, head: Value | None) -> Value:
 
 def _import(frame: Frame, event: Event) -> int:
     run = frame.run
-    for name, source in event.extra:
+    for name, source in event.imports:
         module = frame.scope.module
         value = run.imported(source, module)
         if name:

@@ -134,12 +134,12 @@ def fields_of(run: Run, cls: ClassObject, kind: str) -> list[Field]:
             name = target.name
             if name == "model_config" or name.startswith("__"):
                 continue
-            types, inner, optional = _annotation(run, event.extra, here)
+            types, inner, optional = _annotation(run, event.annotation, here)
             if "ClassVar" in types:
                 continue
             default: Value = UNKNOWN
             required = event.value is None
-            limits = _limits_of(event.extra)
+            limits = _limits_of(event.annotation)
             names: tuple[str, ...] = ()
             if event.value is not None:
                 default = here.names.names.get(name, UNKNOWN)
@@ -162,9 +162,9 @@ def fields_of(run: Run, cls: ClassObject, kind: str) -> list[Field]:
                 default,
                 optional,
                 limits,
-                _choices_of(event.extra),
+                _choices_of(event.annotation),
                 names,
-                _items_of(run, event.extra, here),
+                _items_of(run, event.annotation, here),
             )
     return list(found.values())
 
