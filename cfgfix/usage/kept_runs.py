@@ -8,7 +8,7 @@ outcome of a run decides which further runs are made; where it is another one th
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from cfgfix.code.model.program import Program
@@ -33,6 +33,7 @@ LIMITS = (MAX_STEPS // 2, MAX_STEPS, 2 * MAX_STEPS)
 """Sums of steps at which other runs are made, or none."""
 MAX_SHARE = 0.7
 """Largest share of all steps that is made again; beyond it everything is."""
+_Shape = tuple[str, frozenset[str], frozenset[str]]
 _TOUCHED = 4
 """Where the outcome of a run has the files that it touches."""
 
@@ -81,7 +82,7 @@ class KeptRuns:
 
     Attributes:
         runs: The runs, in the order in which they were made.
-        sites: Load sites that may get files that are not known: the function, and the keys it asks for.
+        sites: Load sites that may get files that are not known: the function, the keys it asks for, and the names in its program.
         fitting: For each file, which of these sites ask for its keys.
         opened: The files that were opened before those beside them were tried.
         beside: For each other file those of them that it is like.
@@ -91,7 +92,7 @@ class KeptRuns:
     """
 
     runs: tuple[KeptRun, ...]
-    sites: tuple[tuple[str, frozenset[str]], ...]
+    sites: tuple[_Shape, ...]
     fitting: Mapping[str, tuple[int, ...]]
     opened: frozenset[str]
     beside: Mapping[str, frozenset[str]]
@@ -136,8 +137,9 @@ def packed_runs(project: ProjectRuns) -> Any:
                 None if result is None else _packed_trace(result),
             )
         )
-    sites = [(site.loading.how, sorted(site.names)) for site in project.open_sites]
-    fitting = {path: found for path in project.files.data if (found := _fitting(project, path, sites))}
+    shapes = [(site.loading.how, frozenset(site.names), site.said) for site in project.open_sites]
+    sites = [(how, sorted(names), sorted(said)) for how, names, said in shapes]
+    fitting = {path: found for path in project.files.data if (found := _fitting(project, path, shapes))}
     beside = {path: tuple(near) for path, near in project.beside.items()}
     opened = tuple(project.opened_first)
     return rows, sites, fitting, opened, beside, sorted(says_limits(project)), steps, project.steps_at
@@ -151,7 +153,7 @@ def unpacked_runs(data: Any) -> KeptRuns:
             KeptRun(entrance, Command(*command) if command is not None else None, *rest)
             for entrance, command, *rest in rows
         ),
-        tuple((how, frozenset(names)) for how, names in sites),
+        tuple((how, frozenset(names), frozenset(said)) for how, names, said in sites),
         fitting,
         frozenset(opened),
         {path: frozenset(near) for path, near in beside.items()},
@@ -253,12 +255,13 @@ def _same_shape(project: ProjectRuns, kept: KeptRuns, path: str) -> bool:
         if os.path.dirname(other) == os.path.dirname(path)
     ):
         return False
-    sites = [(how, sorted(names)) for how, names in kept.sites]
-    return _fitting(project, path, sites) == tuple(kept.fitting.get(path, ()))
+    return _fitting(project, path, kept.sites) == tuple(kept.fitting.get(path, ()))
 
 
-def _fitting(project: ProjectRuns, path: str, sites: list[tuple[str, list[str]]]) -> tuple[int, ...]:
-    return tuple(number for number, (how, names) in enumerate(sites) if project.fits(path, how, set(names)))
+def _fitting(project: ProjectRuns, path: str, sites: Sequence[_Shape]) -> tuple[int, ...]:
+    return tuple(
+        number for number, (how, names, said) in enumerate(sites) if project.fits(path, how, names, said)
+    )
 
 
 def _may_limit(project: ProjectRuns, path: str) -> bool:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any
 
-from cfgfix.code.model.expressions import children, walk_own
-from cfgfix.code.model.nodes import Attribute, Expr, Literal, Name, Subscript
+from cfgfix.code.model.nodes import Attribute, Name
 from cfgfix.code.model.program import Program, once
 from cfgfix.usage.program_runs import ProjectRuns, RunResult, Trace, trace_of
 from cfgfix.usage.run_host import site_of
+from cfgfix.usage.scope_names import names_read
 from cfgfix.usage.uncalled import uncalled_scopes, unreached_scopes, words_outside
 
 _WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
@@ -150,7 +149,7 @@ def _mentioning(program: Program) -> dict[str, list[int]]:
     ]
     spread = {name for scope in scopes for name in _given_sections(scope)}
     for scope in scopes:
-        names = set(_names_of(scope))
+        names = set(names_read(scope))
         called = scope.module.summary.scopes[scope.parent] if scope.name == "__init__" else scope
         if called.name in spread:
             names.update(name for name, _, _, kind in scope.params if kind in ("plain", "keyword"))
@@ -170,36 +169,3 @@ def _given_sections(scope: Any) -> Iterator[str]:
                 yield call.func.attribute
             elif isinstance(call.func, Name):
                 yield call.func.name
-
-
-def _asked_by_target(target: Expr) -> Expr:
-    """Return what is read where something is given a value: not its last step, but what stands in front of that."""
-    if isinstance(target, Attribute):
-        return target.base
-    if isinstance(target, Subscript) and isinstance(target.index, Literal):
-        return target.base
-    return target
-
-
-def _names_of(scope: Any) -> Iterator[str]:
-    """Yield the names by which a scope may read a key: attributes and texts."""
-    pending: list[Expr] = []
-    events = list(scope.body)
-    while events:
-        event = events.pop()
-        if event.value is not None:
-            pending.append(event.value)
-        pending += event.targets if event.kind == "augment" else map(_asked_by_target, event.targets)
-        for expr in event.extra_nodes():
-            pending += children(expr) if event.kind == "annotate" else (expr,)
-        for _, inner in event.bodies or ():
-            events += inner
-    for call in scope.calls:
-        pending += [call.func, *call.args, *(value for _, value in call.keywords)]
-    for expr in islice(walk_own(pending), 50_000):
-        if isinstance(expr, Attribute):
-            yield expr.attribute
-        elif isinstance(expr, Literal) and isinstance(expr.value, str) and len(expr.value) < 80:
-            yield expr.value
-            if "." in expr.value:
-                yield from expr.value.split(".")

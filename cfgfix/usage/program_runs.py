@@ -23,6 +23,7 @@ from cfgfix.usage.config_files import ConfigFile, KeyPath
 from cfgfix.usage.entrances import ASIDE, Entrance, Entrances, imported_names, uses_framework
 from cfgfix.usage.project_files import DATA, ProjectFiles
 from cfgfix.usage.run_host import Host, Opened, Repair, Site, counts_as_read, site_of
+from cfgfix.usage.scope_names import names_said
 from cfgfix.usage.siblings import alike_beside
 from cfgfix.usage.spelling import nearest_name
 
@@ -224,6 +225,7 @@ class OpenSite:
         loading: The call.
         names: Keys at the top of the file that are asked for.
         known: Files that the program is known to open.
+        said: Names in the code of the program: it may ask for them once it has the file.
     """
 
     entrance: Entrance
@@ -231,6 +233,7 @@ class OpenSite:
     loading: Loading
     names: set[str]
     known: frozenset[str]
+    said: frozenset[str] = frozenset()
 
 
 class ProjectRuns:
@@ -558,7 +561,9 @@ class ProjectRuns:
         fits_of: dict[int, list[str]] = {}
         candidates = [path for path in self.files.data if not _OF_A_RUN.search(path)]
         for site in sites:
-            fits_of[id(site)] = [path for path in candidates if self.fits(path, site.loading.how, site.names)]
+            fits_of[id(site)] = [
+                path for path in candidates if self.fits(path, site.loading.how, site.names, site.said)
+            ]
         for path in candidates:
             # What a command or the code names is not tried elsewhere, unless nothing is known of what a program gets.
             fitting = [
@@ -736,13 +741,16 @@ class ProjectRuns:
         first, second = (set(_WORDS.findall(os.path.splitext(end)[0].lower())) for end in ends)
         return len((first & second) - _ANY_PROGRAM)
 
-    def fits(self, path: str, how: str, names: AbstractSet[str]) -> bool:
-        """Tell whether a file has the shape that a load site asks for.
+    def fits(
+        self, path: str, how: str, names: AbstractSet[str], said: AbstractSet[str] = frozenset()
+    ) -> bool:
+        """Tell whether a file has the shape that a load site asks for, or may ask for.
 
         Args:
             path: The file, relative to the project.
             how: The function that the site loads with.
             names: The keys at the top that it asks for.
+            said: Names in the code that gets the file: where it is handed on as a whole, they may be keys.
         """
         if not path.endswith(loads_form(how)):
             return False
@@ -754,7 +762,10 @@ class ProjectRuns:
             return False
         own = [str(name) for name, child in root.children if not child.anchored or str(name) in names]
         found = sum(1 for name in own if name in names)
-        return bool(own) and found >= 1 and found / len(own) >= FITS
+        if own and found >= 1 and found / len(own) >= FITS:
+            return True
+        may = sum(1 for name in own if name in said or name in names)
+        return set(names).issubset(own) and may > 1 and may / len(own) >= FITS
 
 
 def _without_numbers(path: str) -> str:
@@ -804,7 +815,10 @@ def _open_sites(project: ProjectRuns, entrance: Entrance, results: Row[RunResult
     found: dict[Site, OpenSite] = {}
     for result in results:
         for loading, key in result.unresolved.values():
-            site = OpenSite(entrance, result.command, loading, set(), known)
+            said = frozenset().union(
+                *(names_said(project.program, item) for item in result.run.modules_run())
+            )
+            site = OpenSite(entrance, result.command, loading, set(), known, said)
             found.setdefault(site_of(loading), site).names.update(key.asked)
         for path, opened in result.opened.items():
             if not _from_outside(opened.loading.path):
@@ -814,7 +828,7 @@ def _open_sites(project: ProjectRuns, entrance: Entrance, results: Row[RunResult
             # What the file at hand says decides which keys are asked for; another one may ask for others.
             for run in (result, *project.other_ways(result)):
                 names.update(_names_at_top(run, path))
-    return [site for site in found.values() if site.names]
+    return [site for site in found.values() if site.names or site.said]
 
 
 def _names_at_top(result: RunResult, path: str) -> set[str]:
@@ -854,9 +868,9 @@ def _forced_files(result: RunResult) -> dict[Site, str]:
 
 
 def share_read(opened: Opened) -> float:
-    """Return the share of a file's keys at the top that a run asks for."""
+    """Return the share of a file's keys at the top that a run asks for, or for what lies in them."""
     names = [key for key in opened.keys.values() if len(key.path) == 1]
-    return sum(1 for key in names if counts_as_read(key)) / len(names) if names else 0.0
+    return sum(1 for key in names if opened.read_from(key.path)) / len(names) if names else 0.0
 
 
 def share_of_all(result: RunResult) -> float:
@@ -895,7 +909,11 @@ def lacking(opened: Opened, result: RunResult) -> int:
     refused = {
         item.key.path
         for item in result.run.refusals
-        if item.key.source == opened.keys[()].source and item.kind in ("unknown-key", "missing-key")
+        if item.key.source == opened.keys[()].source
+        and (
+            (item.kind == "unknown-key" and nearest_name(item.key.name, item.takes) is None)
+            or (item.kind == "missing-key" and nearest_name(item.name, unread.get(item.key.path, ())) is None)
+        )
     }
     return len(asked) + len(refused)
 

@@ -108,7 +108,7 @@ def followed_code(project: ProjectRuns) -> Followed:
 
     calls: dict[tuple[str, tuple[str, ...]], set[str]] = {}
     for site in project.open_sites:
-        if not site.entrance.framework or len(calls) >= MAX_SITES:
+        if not site.entrance.framework or not site.names or len(calls) >= MAX_SITES:
             continue
         spot = site.loading.spot
         place = f"{project.relative(spot.path)}:{spot.line}"

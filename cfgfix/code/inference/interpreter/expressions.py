@@ -8,7 +8,7 @@ from typing import Any
 from cfgfix.code.inference.interpreter import classes, reading, writing
 from cfgfix.code.inference.interpreter.events import GUARD, Asked
 from cfgfix.code.inference.interpreter.models.builtin_functions import BUILTINS
-from cfgfix.code.inference.interpreter.models.operators import binary, compared, names_left
+from cfgfix.code.inference.interpreter.models.operators import binary, compared, names_left, same_class
 from cfgfix.code.inference.interpreter.models.options import SHELL
 from cfgfix.code.inference.interpreter.models.texts import formatted, joined
 from cfgfix.code.inference.interpreter.objects import (
@@ -38,6 +38,7 @@ from cfgfix.code.inference.interpreter.values import (
     copied,
     key_of,
     name_of,
+    names_held,
     origins_of,
     truth,
 )
@@ -201,7 +202,12 @@ def _unary(frame: Frame, expr: nodes.Unary) -> Value:
         spot = frame.spot(expr.place)
         run.use(value, spot)
         holds = run.holds(value, spot)
-        return Unknown(value.origins) if holds is None else Scalar(not holds, value.origins)
+        if holds is None:
+            return Unknown(value.origins)
+        found = Scalar(not holds, value.origins)
+        if (named := run.name_tests.get(id(value))) is not None:
+            run.name_tests[id(found)] = named._replace(outcome=found)
+        return found
     if type(value) is Scalar and isinstance(value.value, (int, float)) and expr.operator in "-+":
         return Scalar(-value.value if expr.operator == "-" else value.value, value.origins)
     return Unknown(value.origins)
@@ -260,6 +266,10 @@ def _compare(frame: Frame, expr: nodes.Compare) -> Value:
     if None in results and False not in results:
         return Unknown(origins)
     found = Scalar(False not in results, origins)
+    if frame.run.value_classes:
+        frame.run.test_classes(values, found)
+    if len(values) == 2 and id(values[0]) in frame.run.key_names and expr.rights[0][0] in ("in", "not in"):
+        frame.run.test_name(values[0], names_held(values[1]), found)
     if len(values) == 2 and frame.run.is_written_out(values[1]) and not origins:
         # Only a membership test is made of a mapping.
         frame.run.decide(found)
@@ -274,6 +284,9 @@ def _compared(frame: Frame, operator: str, left: Value, right: Value, expr: node
         if isinstance(constant_of(left), str) and left.origins != right.origins:
             # A text that was read from a file is another object than one that stands in the code.
             return None
+        same = same_class(left, right)
+        if same is not None:
+            return same is (operator == "is")
         if type(left) is Scalar and type(right) is Scalar and not left.optional:
             same_object = left.value is right.value or (
                 type(left.value) is type(right.value) and left.value == right.value

@@ -488,6 +488,38 @@ class Instance(Value):
         self.entries: Mapping | None = None
 
 
+class OwnAttributes(Mapping):
+    """The attributes of an object as a mapping, such as its `__dict__`: what is written to one is in the other.
+
+    Attributes:
+        owner: The object.
+    """
+
+    __slots__ = ("owner",)
+
+    def __init__(self, owner: Instance) -> None:
+        self.owner = owner
+        super().__init__(owner.attributes, open=owner.open, sections=owner.sections)
+
+    @property
+    def open(self) -> bool:
+        """Whether the object may have more attributes than are known."""
+        return self.owner.open
+
+    @open.setter  # noqa: A003 - as of mappings
+    def open(self, value: bool) -> None:
+        self.owner.open = value
+
+    @property
+    def sections(self) -> tuple[ConfigKey, ...]:
+        """Config sections whose entries became attributes."""
+        return self.owner.sections
+
+    @sections.setter
+    def sections(self, value: tuple[ConfigKey, ...]) -> None:
+        self.owner.sections = value
+
+
 class External(Value):
     """A thing outside the project, by its full dotted name."""
 

@@ -28,6 +28,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Mapping,
     Method,
     ModuleObject,
+    OwnAttributes,
     PartialText,
     Scalar,
     Sequence,
@@ -42,7 +43,6 @@ from cfgfix.code.inference.interpreter.values import (
     choice,
     constant_of,
     key_of,
-    key_value,
     name_of,
 )
 
@@ -212,7 +212,7 @@ def _instance_attribute(frame: Frame, owner: Instance, name: str, spot: Spot, de
 
 def attributes_of(owner: Instance) -> Mapping:
     """Return the attributes of an object as a mapping: writing to it sets them."""
-    return Mapping(owner.attributes, open=owner.open, sections=owner.sections)
+    return OwnAttributes(owner)
 
 
 def item(
@@ -273,6 +273,10 @@ def item(
                 # The config itself says which of a section's entries is meant: each is there to be chosen.
                 run.offer(owner, name, index, spot)
             _note_option(run, owner, name, spot)
+            known = run.key_names.get(id(index))
+            if known is not None and known[1] is key_of(found):
+                # Who goes through all names of a section asks for none of them.
+                return found
             return run.taken(found, spot, default)
         if not run.refused.isdisjoint(index.origins):
             return UNKNOWN
@@ -424,7 +428,8 @@ def items_of(frame: Frame, value: Value, spot: Spot | None) -> list[Value] | Non
         if value.open and not (value.key is not None and value.key.size):
             return None
         # What the program adds to a section under names that are not known is none of the file's.
-        return [key_value(name) for name in value.entries if not isinstance(name, Unnamed)]
+        named = value.entries.items()
+        return [run.name_of(name, inner) for name, inner in named if not isinstance(name, Unnamed)]
     if isinstance(value, Scalar) and isinstance(value.value, str):
         return (
             [Scalar(letter, value.origins) for letter in value.value[:MAX_TURNS]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from cfgfix.code.inference.interpreter.events import Refusal
 from cfgfix.code.inference.interpreter.objects import (
@@ -27,7 +27,15 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
-from cfgfix.code.inference.interpreter.values import PLAIN, alternatives, held_values, key_of, keys_of, truth
+from cfgfix.code.inference.interpreter.values import (
+    PLAIN,
+    alternatives,
+    held_values,
+    key_of,
+    key_value,
+    keys_of,
+    truth,
+)
 from cfgfix.code.model.expressions import text, walk_own
 from cfgfix.code.model.nodes import Name
 from cfgfix.code.model.program import Module, Program, absolute, fold, once
@@ -156,6 +164,20 @@ class Decided:
     block: int
     test: Value
     lacking: tuple[Asked, ...] = ()
+
+
+class NameTest(NamedTuple):
+    """A test whether the name of a config's key is one of some names; it is not.
+
+    Attributes:
+        outcome: The value of the test.
+        key: The key.
+        names: The names.
+    """
+
+    outcome: Value
+    key: ConfigKey
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,6 +423,14 @@ class Run:
         self.settled: frozenset[tuple[str, KeyPath]] = frozenset()
         self.added_options: list[tuple[ConfigKey, Mapping]] = []
         self.tracked: Mapping | None = None
+        self.key_names: dict[int, tuple[Value, ConfigKey]] = {}
+        """Names of keys that the program goes through, with the keys, by identity."""
+        self.name_tests: dict[int, NameTest] = {}
+        """Tests of such names, by identity of their values."""
+        self.value_classes: dict[int, tuple[Value, Value]] = {}
+        """Classes that the program asks values for, with the values, by identity."""
+        self.class_tests: dict[int, tuple[Value, Value]] = {}
+        """Tests of such classes, by identity of their outcomes, each with the value: it is not used by that."""
         self.commands: dict[int, list[tuple[frozenset[str], Value]]] = {}
         """The commands of groups of click and apps of typer with their names, by identity of what they were added to."""
         self.behind: list[str] | None = None
@@ -723,6 +753,41 @@ class Run:
             return False
         self.refuse("choice", key, why, spot, error)
         self.refused.add(key)
+        return True
+
+    def name_of(self, name: Any, value: Value) -> Value:
+        """Return the name of an entry as a value, noting whose key it is."""
+        made = key_value(name)
+        key = key_of(value)
+        if key is not None and key.path and key.path[-1] == name:
+            self.key_names[id(made)] = made, key
+        return made
+
+    def class_of(self, value: Value, made: Value) -> Value:
+        """Return the class of a value, noting whose it is."""
+        if value.origins or key_of(value) is not None:
+            self.value_classes[id(made)] = made, value
+        return made
+
+    def test_classes(self, values: Iterable[Value], outcome: Value) -> None:
+        """Note a test that asks for the classes of values."""
+        for item in values:
+            if id(item) in self.value_classes:
+                self.class_tests[id(outcome)] = outcome, self.value_classes[id(item)][1]
+
+    def test_name(self, name: Value, names: Iterable[Any], outcome: Value) -> None:
+        """Note a test whether the name of a key is one of some names, where it is none."""
+        known = self.key_names.get(id(name))
+        if known is not None:
+            among = tuple(str(item) for item in names)
+            if known[1].name not in among:
+                self.name_tests[id(outcome)] = NameTest(outcome, known[1], among)
+
+    def refuse_name(self, frame: Frame, test: NameTest, error: str, by: str, spot: Spot) -> bool:
+        """Note that the run stops at the name of a key; tell whether it does."""
+        if not self.sure or self.every_way or frame.catches(error) or test.key.source.startswith("<"):
+            return False
+        self.refuse("unknown-key", test.key, by, spot, error, test.names)
         return True
 
     def refuse(

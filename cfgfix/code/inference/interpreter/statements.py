@@ -163,7 +163,15 @@ def _ends_by_config(frame: Frame, event: Event, error: str, does: str) -> bool:
     decided = _deciding(frame, event) if error else None
     if decided is None:
         return False
-    if decided.lacking:
+    named = run.name_tests.get(id(decided.test))
+    if named is not None:
+        by = f"{frame.scope.name}()" if frame.scope.kind == "function" else "the program"
+        ends = run.refuse_name(frame, named, error, by, frame.spot(event.place, event.block))
+    elif id(decided.test) in run.class_tests:
+        spot = frame.spot(event.place, event.block)
+        value = run.class_tests[id(decided.test)][1]
+        ends = run.refuse_choice(frame, value, error, f"{does} {error} for its type", spot)
+    elif decided.lacking:
         ends = _require(frame, decided.lacking, error)
     else:
         spot = frame.spot(event.place, event.block)

@@ -244,6 +244,18 @@ def key_value(name: Any) -> Value:
     )
 
 
+def names_held(value: Value) -> list[Any]:
+    """Return the names or constants among which a value is looked up, as far as they are known."""
+    if isinstance(value, Mapping):
+        return list(value.entries)
+    if isinstance(value, Sequence):
+        return [constant_of(item) for item in value.items]
+    if isinstance(value, Instance):
+        inner = value.entries.entries if value.entries is not None else ()
+        return [*value.attributes, *value.cls.names.names, *inner]
+    return []
+
+
 def wrapped(value: Value, flavour: str, access: str, absent: str | None) -> Value:
     """Return a value with all its mappings of another class."""
     if isinstance(value, Mapping):

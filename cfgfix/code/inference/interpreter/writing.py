@@ -7,6 +7,7 @@ from typing import Any
 from cfgfix.code.inference.interpreter import classes
 from cfgfix.code.inference.interpreter.models.outside import library_call
 from cfgfix.code.inference.interpreter.objects import (
+    EITHER,
     ClassObject,
     ConfigKey,
     External,
@@ -16,6 +17,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Mapping,
     Method,
     ModuleObject,
+    OwnAttributes,
     Scalar,
     Sequence,
     Spot,
@@ -51,6 +53,10 @@ def set_item(frame: Frame, owner: Value, index: Value, value: Value, spot: Spot)
         return
     run.use(index, spot, deep=True)
     name = constant_of(index)
+    known = run.key_names.get(id(index))
+    if known is not None and known[1].parent is not None and known[1].parent not in holder.sections:
+        # A mapping that is filled while a section is gone through has taken that over.
+        holder.sections = (*holder.sections, known[1].parent)
     if name is None:
         holder.open = True
         if len(holder.entries) < MAX_ENTRIES:
@@ -66,6 +72,9 @@ def write_entry(run: Run, holder: Mapping, name: Any, value: Value, spot: Spot) 
 
     What becomes of the config's value that stood there is noted.
     """
+    if isinstance(holder, OwnAttributes) and isinstance(name, str):
+        set_own(run, holder.owner, name, value, spot)
+        return
     run.written_tables.pop(id(holder), None)
     before = holder.entries.get(name)
     if before is not None:
@@ -107,6 +116,9 @@ def set_attribute(frame: Frame, owner: Value, name: str, value: Value, spot: Spo
         if owner.entries is not None and name in owner.entries.entries and owner.entries.flavour != "dict":
             write_entry(run, owner.entries, name, value, spot)
             return
+        if name == "__dict__":
+            _replace_attributes(frame, owner, value, spot)
+            return
         set_own(run, owner, name, value, spot)
     elif isinstance(owner, (ClassObject, ModuleObject)):
         before, key = owner.names.names.get(name), key_of(value)
@@ -122,6 +134,14 @@ def set_attribute(frame: Frame, owner: Value, name: str, value: Value, spot: Spo
         library_call(Call(frame, Method(owner.owner, name), (value,), {}, spot), inner)
     else:
         run.escape(frame, (value,), spot)
+
+
+def _replace_attributes(frame: Frame, owner: Instance, value: Value, spot: Spot) -> None:
+    """Give an object a mapping for its attributes; a dictionary that gets itself has its entries as attributes."""
+    if value is owner and owner.entries is not None:
+        owner.entries.flavour, owner.entries.access = "AttrDict", EITHER
+    else:
+        update(frame, OwnAttributes(owner), value, spot)
 
 
 def set_own(run: Run, owner: Instance, name: str, value: Value, spot: Spot) -> None:

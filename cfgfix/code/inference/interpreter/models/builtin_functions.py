@@ -8,7 +8,7 @@ from typing import Any
 
 from cfgfix.code.inference.interpreter import classes, reading, writing
 from cfgfix.code.inference.interpreter.events import GUARD, Asked
-from cfgfix.code.inference.interpreter.models.method_names import GROWING
+from cfgfix.code.inference.interpreter.models.method_names import CLASS_OF_FLAVOUR, GROWING
 from cfgfix.code.inference.interpreter.models.operators import NUMBERS, refuse_text
 from cfgfix.code.inference.interpreter.models.outside import FRAMEWORK, note
 from cfgfix.code.inference.interpreter.models.paths import opens_for_writing
@@ -40,6 +40,7 @@ from cfgfix.code.inference.interpreter.values import (
     copied,
     held_values,
     key_of,
+    names_held,
     origins_of,
     truth,
 )
@@ -245,7 +246,9 @@ def _hasattr(call: Call) -> Value:
                     call.run.asked.append(
                         Asked(owner.sections, name, GUARD, call.spot, conditions=call.run.conditions)
                     )
-                return Scalar(False)
+                lacks = Scalar(False)
+                call.run.test_name(call.args[1], names_held(owner), lacks)
+                return lacks
     return UNKNOWN
 
 
@@ -449,9 +452,20 @@ def _reduce_by(name: str) -> _Function:
 def _class_of(call: Call) -> Value:
     if len(call.args) == 1 and isinstance(call.args[0], Instance):
         return call.args[0].cls
-    if len(call.args) == 1 and type(call.args[0]) is Scalar and call.args[0].value is not None:
-        return External(f"builtins.{type(call.args[0].value).__name__}")
-    return UNKNOWN
+    value = call.first
+    name: str | None = None
+    if type(value) is Scalar and value.value is not None:
+        name = f"builtins.{type(value.value).__name__}"
+    elif isinstance(value, Mapping):
+        name = CLASS_OF_FLAVOUR.get(value.flavour)
+    elif isinstance(value, Sequence) and value.kind in _SEQUENCES:
+        name = f"builtins.{value.kind}"
+    if len(call.args) != 1 or name is None:
+        return UNKNOWN
+    return call.run.class_of(value, External(name))
+
+
+_SEQUENCES = frozenset({"list", "tuple", "set"})
 
 
 def _super(call: Call) -> Value:

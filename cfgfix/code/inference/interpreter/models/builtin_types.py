@@ -31,7 +31,6 @@ from cfgfix.code.inference.interpreter.values import (
     constant_of,
     constant_text,
     copied,
-    key_value,
     origins_of,
     wrapped,
 )
@@ -99,12 +98,16 @@ def _entry(call: Call) -> Value | None:
 
 def _pairs(call: Call) -> Value:
     entries = call.mapping.entries
-    pairs: list[Value] = [Sequence([key_value(key), value], kind="tuple") for key, value in entries.items()]
+    pairs: list[Value] = [
+        Sequence([call.run.name_of(key, value), value], kind="tuple") for key, value in entries.items()
+    ]
     return Sequence(pairs, open=call.mapping.open)
 
 
 def _names(call: Call) -> Value:
-    found = Sequence([key_value(key) for key in call.mapping.entries], open=call.mapping.open)
+    found = Sequence(
+        [call.run.name_of(key, value) for key, value in call.mapping.entries.items()], open=call.mapping.open
+    )
     found.names_of = call.mapping
     return found
 

@@ -5,6 +5,16 @@ from __future__ import annotations
 DICT_METHODS = frozenset(
     {"get", "pop", "items", "keys", "values", "update", "setdefault", "copy", "clear", "popitem", "fromkeys"}
 )
+CLASS_OF_FLAVOUR = {
+    "dict": "builtins.dict", "EasyDict": "easydict.EasyDict", "Munch": "munch.Munch", "Box": "box.Box", "DotMap": "dotmap.DotMap",
+    "addict": "addict.Dict", "AttrDict": "attrdict.AttrDict", "namespace": "types.SimpleNamespace", "argparse": "argparse.Namespace",
+    "yacs": "yacs.config.CfgNode", "ml_collections": "ml_collections.ConfigDict",
+}  # fmt: skip
+"""The classes of mappings by their flavours."""
+CLASSES_TOLD_APART = frozenset(CLASS_OF_FLAVOUR.values()) | {
+    f"builtins.{name}" for name in ("str", "int", "float", "bool", "bytes", "list", "tuple", "set")
+}
+"""Classes of which it is known whether two are the same."""
 GROWING = frozenset({"DotMap", "addict"})
 """Classes that make an empty one of themselves where a name is asked for that is not there, and say of each name that it is."""
 METHODS_OF: dict[str, frozenset[str]] = {

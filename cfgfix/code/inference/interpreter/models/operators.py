@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cfgfix.code.inference.interpreter.events import GUARD, Asked
+from cfgfix.code.inference.interpreter.models.method_names import CLASSES_TOLD_APART
 from cfgfix.code.inference.interpreter.models.paths import join_paths
 from cfgfix.code.inference.interpreter.models.texts import (
     MAX_RANGE,
@@ -19,6 +20,7 @@ from cfgfix.code.inference.interpreter.models.texts import (
 )
 from cfgfix.code.inference.interpreter.objects import (
     ClassObject,
+    External,
     FilePath,
     FunctionObject,
     Instance,
@@ -184,6 +186,18 @@ def refuse_text(run: Run, value: Scalar, spot: Spot, by: str) -> None:
         run.refuse("no-number", value.key, by, spot, "TypeError", value=value.value)
 
 
+def same_class(left: Value, right: Value) -> bool | None:
+    """Tell whether two classes are the same; None where something is no class that is known."""
+    for one, other in ((left, right), (right, left)):
+        if not isinstance(one, External) or one.name not in CLASSES_TOLD_APART:
+            continue
+        if isinstance(other, ClassObject):
+            return False
+        if isinstance(other, External) and other.name in CLASSES_TOLD_APART:
+            return one.name == other.name
+    return None
+
+
 def compared(sign: str, left: Value, right: Value) -> bool | None:
     """Return what a comparison gives, or None where that is not known."""
     if type(left) is Scalar and type(right) is Scalar:
@@ -197,6 +211,9 @@ def compared(sign: str, left: Value, right: Value) -> bool | None:
         except TypeError:
             return None
     if sign in ("==", "!="):
+        same = same_class(left, right)
+        if same is not None:
+            return same is (sign == "==")
         kinds = (FunctionObject, ClassObject, Mapping, Sequence, Instance)
         for one, other in ((left, right), (right, left)):
             if isinstance(one, kinds) and type(other) is Scalar:

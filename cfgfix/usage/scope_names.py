@@ -1,0 +1,61 @@
+"""The names by which code may read the keys of a config."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from cfgfix.code.model.expressions import children, walk_own
+from cfgfix.code.model.nodes import Attribute, Expr, Literal, Subscript
+from cfgfix.code.model.program import Module, Program, once
+
+
+@once
+def names_said(program: Program, module: Module) -> frozenset[str]:
+    """Return the names of a module under which a config's keys may come to it.
+
+    They are read, or are those of parameters, of named arguments and of what a class has.
+    """
+    del program
+    found: set[str] = set()
+    for scope in module.summary.scopes:
+        found.update(names_read(scope))
+        found.update(item.name for item in scope.params)
+        found.update(name for call in scope.calls for name, _ in call.keywords if name is not None)
+        if scope.kind == "class":
+            found.update(scope.names)
+    return frozenset(name for name in found if name.isidentifier())
+
+
+def _asked_by_target(target: Expr) -> Expr:
+    """Return what is read where something is given a value: not its last step, but what stands in front of that."""
+    if isinstance(target, Attribute):
+        return target.base
+    if isinstance(target, Subscript) and isinstance(target.index, Literal):
+        return target.base
+    return target
+
+
+def names_read(scope: Any) -> Iterator[str]:
+    """Yield the names by which a scope may read a key: attributes and texts."""
+    pending: list[Expr] = []
+    events = list(scope.body)
+    while events:
+        event = events.pop()
+        if event.value is not None:
+            pending.append(event.value)
+        pending += event.targets if event.kind == "augment" else map(_asked_by_target, event.targets)
+        for expr in event.extra_nodes():
+            pending += children(expr) if event.kind == "annotate" else (expr,)
+        for _, inner in event.bodies or ():
+            events += inner
+    for call in scope.calls:
+        pending += [call.func, *call.args, *(value for _, value in call.keywords)]
+    for expr in islice(walk_own(pending), 50_000):
+        if isinstance(expr, Attribute):
+            yield expr.attribute
+        elif isinstance(expr, Literal) and isinstance(expr.value, str) and len(expr.value) < 80:
+            yield expr.value
+            if "." in expr.value:
+                yield from expr.value.split(".")
