@@ -434,9 +434,9 @@ class ConfigRuns:
         return ""
 
     def not_followed(self, path: KeyPath) -> bool:
-        """Tell whether what becomes of a section, or of a numbered key that no run touches, is not known.
+        """Tell whether what becomes of a section or numbered key is not known.
 
-        The section went where it could not be followed, or its names are made by counting.
+        No run touches the key. The section went where it could not be followed, or its names are made by counting.
         """
         section = path[:-1]
         names = self._names_in(section)

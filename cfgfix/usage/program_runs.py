@@ -868,7 +868,10 @@ def _forced_files(result: RunResult) -> dict[Site, str]:
 
 
 def share_read(opened: Opened) -> float:
-    """Return the share of a file's keys at the top that a run asks for, or for what lies in them."""
+    """Return the share of the keys at the top that a run asks for.
+
+    Asking for what lies in one is asking for it.
+    """
     names = [key for key in opened.keys.values() if len(key.path) == 1]
     return sum(1 for key in names if opened.read_from(key.path)) / len(names) if names else 0.0
 

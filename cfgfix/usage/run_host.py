@@ -71,7 +71,7 @@ class Opened:
     _read: dict[KeyPath, list[ConfigKey]] = field(default_factory=dict, compare=False, repr=False)
 
     def read_from(self, path: KeyPath) -> list[ConfigKey]:
-        """Return the keys at or below a path that the run counts as read, once it has ended."""
+        """Return the keys at or below a path that the run, which has ended, reads."""
         if not self._read:
             self._read[()] = []
             for place, key in self.keys.items():

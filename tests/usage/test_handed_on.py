@@ -221,7 +221,7 @@ def test_what_is_right_is_left_alone(tmp_path: Path, code: str, config: str) -> 
     ids=["of another tool", "mostly others", "one name alone", "a list"],
 )
 def test_other_files_are_left_alone(tmp_path: Path, code: str, other: str) -> None:
-    assert told(tmp_path, code, other) == {"-": ("", "")}
+    assert told(tmp_path, code, other) in ({}, {"-": ("", "")})
 
 
 ASKED_FIRST = {

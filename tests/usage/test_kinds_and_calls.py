@@ -99,7 +99,7 @@ def bakery(changed: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
 def test_what_another_kind_reads_and_what_nothing_calls(tmp_path: Path) -> None:
     """Printing all keys is no use of them; the option beside its own switch is left alone."""
     found = told(tmp_path, bakery())
-    assert found == {("unused-here", "water"), ("logged-key", "crust"), ("logged-key", "minutes")}
+    assert found == {("unused-here", "water"), ("dead-key", "crust"), ("dead-key", "minutes")}
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ MAX_NAMES = 6
 
 
 def only_value(scope: Scope, expr: Expr | None) -> Expr | None:
-    """Return what a name is given, where one assignment does; any other expression is itself."""
+    """Return what one assignment gives a name; any other expression is itself."""
     for _ in range(MAX_NAMES):
         if expr is None or not isinstance(expr, Name):
             return expr

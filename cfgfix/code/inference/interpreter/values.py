@@ -245,7 +245,7 @@ def key_value(name: Any) -> Value:
 
 
 def names_held(value: Value) -> list[Any]:
-    """Return the names or constants among which a value is looked up, as far as they are known."""
+    """Return the known names or constants among which a value is looked up."""
     if isinstance(value, Mapping):
         return list(value.entries)
     if isinstance(value, Sequence):

@@ -187,7 +187,10 @@ def refuse_text(run: Run, value: Scalar, spot: Spot, by: str) -> None:
 
 
 def same_class(left: Value, right: Value) -> bool | None:
-    """Tell whether two classes are the same; None where something is no class that is known."""
+    """Tell whether two classes are the same.
+
+    None where something is no class that is known.
+    """
     for one, other in ((left, right), (right, left)):
         if not isinstance(one, External) or one.name not in CLASSES_TOLD_APART:
             continue
