@@ -275,3 +275,18 @@ def test_what_a_program_asks_of_names_and_types(
     tmp_path: Path, code: str, config: str, expected: dict[str, tuple[str, str]]
 ) -> None:
     assert told(tmp_path, code, config) == expected
+
+
+INDEXES = ["[: c['n'], :]", "[c['n']]", "[..., c['n']]", "[:, c['n']]", "[c['n'] :]", ".loc[c['n'], 'name']", ".iloc[[0, c['n']]]"]  # fmt: skip
+
+
+@pytest.mark.parametrize("index", INDEXES)
+@pytest.mark.parametrize("config", ["n: 3\nrest: 1\n", "n: [a, b]\nrest: 1\n"], ids=["a number", "a list"])
+@pytest.mark.parametrize("table", ["pd.read_csv('x.csv')", "np.load('x.npy')", "list(range(20))"])
+def test_what_takes_rows_and_columns_is_used(tmp_path: Path, index: str, config: str, table: str) -> None:
+    code = (
+        "import numpy as np\nimport pandas as pd\nwith open('conf/run.yaml') as stream:\n    c = yaml.safe_load(stream)\n"
+        f"table = {table}\npart = table{index}\nmodel = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n"
+        "model.compile('sgd', 'mse')\nmodel.fit(part, part)\n"
+    )
+    assert told(tmp_path, code, config) == {"rest": DEAD}

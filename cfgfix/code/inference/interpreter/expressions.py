@@ -99,7 +99,7 @@ def _attribute(frame: Frame, expr: nodes.Attribute) -> Value:
 def _subscript(frame: Frame, expr: nodes.Subscript) -> Value:
     owner = evaluate(frame, expr.base)
     if isinstance(expr.index, nodes.Slice):
-        part = _part_of(frame, owner, expr.index)
+        part = _part_of(frame, owner, expr.index, frame.spot(expr.place))
         if part is not None:
             return part
     index = evaluate(frame, expr.index)
@@ -109,7 +109,7 @@ def _subscript(frame: Frame, expr: nodes.Subscript) -> Value:
     return choice([reading.item(frame, item, index, spot) for item in owner.values])
 
 
-def _part_of(frame: Frame, owner: Value, bounds: nodes.Slice) -> Value | None:
+def _part_of(frame: Frame, owner: Value, bounds: nodes.Slice, spot: Spot) -> Value | None:
     """Return a slice of a list whose items are known, or of the command line; None for anything else."""
     numbers = [
         evaluate(frame, bound) if bound is not None else Scalar(None)
@@ -125,6 +125,8 @@ def _part_of(frame: Frame, owner: Value, bounds: nodes.Slice) -> Value | None:
         whole: list[Value] = [UNKNOWN, *(UNKNOWN if item == SHELL else Scalar(item) for item in given)]
         return Sequence(whole[cut]) if cut.step != 0 else None
     if isinstance(owner, Sequence) and not owner.open and cut.step != 0:
+        for item in numbers:
+            frame.run.use(item, spot)
         return Sequence(owner.items[cut], kind=owner.kind)
     return None
 

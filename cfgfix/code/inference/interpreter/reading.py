@@ -297,10 +297,10 @@ def item(
             )
         return lacking(frame, owner, name, spot, error, default)
     if isinstance(owner, Sequence):
+        run.use(index, spot, deep=True)
         if isinstance(index, Sequence) and index.kind == "slice":
             return _sliced(owner, index)
         number = constant_of(index)
-        run.use(index, spot)
         if isinstance(number, int) and not isinstance(number, bool) and not owner.open:
             if -len(owner.items) <= number < len(owner.items):
                 return run.taken(owner.items[number], spot)
@@ -319,7 +319,8 @@ def item(
         if isinstance(number, int) and -len(owner.value) <= number < len(owner.value):
             return Scalar(owner.value[number], owner.origins)
     run.use(owner, spot)
-    run.use(index, spot)
+    # Rows and columns of a table are asked for by slices, tuples and lists.
+    run.use(index, spot, deep=True)
     run.asked_of_unknown(owner, constant_of(index))
     return Unknown(owner.origins)
 
