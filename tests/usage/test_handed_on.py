@@ -262,6 +262,14 @@ ASKED_FIRST = {
         "flock: 8\nwidth: 4\nlaps: 3\n",
         {},
     ),
+    "what is written down as lists where it is an array": (
+        LOADED + "import json\nimport numpy as np\nc = loaded\nkept = c.copy()\nfor key in kept.keys():\n"
+        "    if type(kept[key]) == np.ndarray:\n        kept[key] = kept[key].tolist()\n"
+        "    if isinstance(kept[key], (np.integer, tf.Tensor)):\n        kept[key] = kept[key].item()\n"
+        "with open('kept.json', 'w') as stream:\n    json.dump(kept, stream)\n" + ITEMS,
+        "flock: 8\nwidth: 4\nlaps: 3\nstale: 2\nlist: [1, 2]\n",
+        {"stale": DEAD, "list": DEAD},
+    ),
     "a type that is another": (
         LOADED + "if type(loaded['width']) is not int:\n    raise TypeError('width')\nc = loaded\n" + ITEMS,
         "flock: 8\nwidth: wide\nlaps: 3\n",

@@ -8,7 +8,7 @@ from typing import Any
 
 from cfgfix.code.inference.interpreter import classes, reading, writing
 from cfgfix.code.inference.interpreter.events import GUARD, Asked
-from cfgfix.code.inference.interpreter.models.method_names import CLASS_OF_FLAVOUR, GROWING
+from cfgfix.code.inference.interpreter.models.method_names import CLASS_OF_FLAVOUR, CLASSES_OF_ARRAYS, GROWING
 from cfgfix.code.inference.interpreter.models.operators import NUMBERS, refuse_text
 from cfgfix.code.inference.interpreter.models.outside import FRAMEWORK, note
 from cfgfix.code.inference.interpreter.models.paths import opens_for_writing
@@ -307,6 +307,8 @@ def _is_a(value: Value, cls: Value) -> bool | None:
         if isinstance(value, Sequence):
             return value.kind == name.rpartition(".")[2] or not name.startswith("builtins.")
         return False if isinstance(value, (Scalar, Mapping)) else None
+    if name in CLASSES_OF_ARRAYS:
+        return False if isinstance(value, (Scalar, Mapping, Sequence)) else None
     kinds = _CLASSES.get(name)
     if kinds is not None:
         if type(value) is Scalar:

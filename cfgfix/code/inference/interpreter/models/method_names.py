@@ -15,6 +15,12 @@ CLASSES_TOLD_APART = frozenset(CLASS_OF_FLAVOUR.values()) | {
     f"builtins.{name}" for name in ("str", "int", "float", "bool", "bytes", "list", "tuple", "set")
 }
 """Classes of which it is known whether two are the same."""
+CLASSES_OF_ARRAYS = frozenset(
+    {"numpy.ndarray", "numpy.generic", "numpy.number", "numpy.integer", "numpy.floating", "numpy.bool_", "numpy.float32",
+     "numpy.float64", "numpy.int32", "numpy.int64", "tensorflow.Tensor", "tensorflow.Variable", "tensorflow.RaggedTensor",
+     "tensorflow.data.Dataset"}
+)  # fmt: skip
+"""Classes of which nothing is that a file gives."""
 GROWING = frozenset({"DotMap", "addict"})
 """Classes that make an empty one of themselves where a name is asked for that is not there, and say of each name that it is."""
 METHODS_OF: dict[str, frozenset[str]] = {

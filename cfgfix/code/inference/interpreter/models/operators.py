@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cfgfix.code.inference.interpreter.events import GUARD, Asked
-from cfgfix.code.inference.interpreter.models.method_names import CLASSES_TOLD_APART
+from cfgfix.code.inference.interpreter.models.method_names import CLASSES_OF_ARRAYS, CLASSES_TOLD_APART
 from cfgfix.code.inference.interpreter.models.paths import join_paths
 from cfgfix.code.inference.interpreter.models.texts import (
     MAX_RANGE,
@@ -194,7 +194,9 @@ def same_class(left: Value, right: Value) -> bool | None:
     for one, other in ((left, right), (right, left)):
         if not isinstance(one, External) or one.name not in CLASSES_TOLD_APART:
             continue
-        if isinstance(other, ClassObject):
+        if isinstance(other, ClassObject) or (
+            isinstance(other, External) and other.name in CLASSES_OF_ARRAYS
+        ):
             return False
         if isinstance(other, External) and other.name in CLASSES_TOLD_APART:
             return one.name == other.name
