@@ -6,7 +6,12 @@ refused. Of a parameter that takes texts, every text in Keras's own source besid
 
     python tools/make_value_table.py ask ANSWERS/2.21.json         # with each release, its own interpreter
     python tools/make_value_table.py join ANSWERS/*.json           # write the table
-    python tools/make_value_table.py add ANSWERS/*.json            # put what these say into the table, beside all the rest
+    python tools/make_value_table.py add ANSWERS/*.json            # put what these say into the table, beside what it has of other calls
+    python tools/make_value_table.py release ANSWERS/*.json        # put these releases into the table, beside the others
+
+pip installs the newest Keras 3 with each TensorFlow from 2.16 on, and an old release may fail on a new machine for other reasons. So an early
+one, asked with the Keras of its day, counts as refusing what the newest with the same Keras refuses as well, and one between two that were asked as
+refusing what both do.
 """
 
 from __future__ import annotations
@@ -788,15 +793,26 @@ VALIDATING = {
 """Parameters that are looked at beside one of others only: Keras 3.15.1, keras/src/backend/tensorflow/trainer.py, `fit`."""
 
 
-def join(paths: list[str]) -> dict[str, Any]:
-    """Return the table made of the answers of several releases."""
+def join(paths: list[str], kept: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the table made of the answers of several releases.
+
+    Args:
+        paths: The answers.
+        kept: A table whose other releases stay.
+    """
     releases = json.loads((FOLDER / "tf_api.json").read_text(encoding="utf-8"))["tensorflow"]
     numbers = {".".join(text.split(".")[:2]): number for number, text in enumerate(releases)}
     answers = [json.loads(Path(path).read_text(encoding="utf-8")) for path in paths]
-    answers.sort(key=lambda item: numbers[".".join(item["tensorflow"].split(".")[:2])])
+    known_of = {answer["tensorflow"]: answer["keras"] for answer in answers}
+    if kept is not None:
+        known_of = {**dict(zip(kept["tensorflow"], kept["keras"], strict=True)), **known_of}
+    bits = {version: 1 << numbers[".".join(version.split(".")[:2])] for version in known_of}
+    answers.sort(key=lambda item: bits[item["tensorflow"]])
     calls: dict[str, dict[str, Any]] = {}
+    if kept is not None:
+        calls = opened(kept["calls"], sum(bits[answer["tensorflow"]] for answer in answers))
     for answer in answers:
-        bit = 1 << numbers[".".join(answer["tensorflow"].split(".")[:2])]
+        bit = bits[answer["tensorflow"]]
         for name, found in answer["calls"].items():
             for parameter, entry in (found or {}).items():
                 if parameter in NEVER:
@@ -804,30 +820,91 @@ def join(paths: list[str]) -> dict[str, Any]:
                 known = calls.setdefault(name.partition(" ")[0], {}).setdefault(
                     parameter, {"known": 0, "refused": {}, "kind": "", "words": {}, "any_case": False}
                 )
+                if bit > known["known"]:
+                    known["kind"] = entry.get("kind", "")
+                    known["any_case"] = entry.get("any_case", False)
                 known["known"] |= bit
-                known["kind"] = entry.get("kind", "")
-                known["any_case"] = entry.get("any_case", False)
                 for word in entry.get("words", ()):
                     known["words"][word] = known["words"].get(word, 0) | bit
                 for kind, error in entry["refused"].items():
                     if error == "hangs" and not name.startswith("tensorflow.data."):
                         # A busy machine is no refusal.
                         continue
-                    known["refused"][kind] = (known["refused"].get(kind, (0, ""))[0] | bit, error)
+                    mask, before = known["refused"].get(kind, (0, ""))
+                    known["refused"][kind] = (mask | bit, error if bit > mask else before)
+    three = [bits[version] for version, keras in known_of.items() if int(keras.partition(".")[0]) >= 3]
+    two = [bit for bit in bits.values() if bit not in three]
+    for found in calls.values():
+        for known in found.values():
+            for group in (two, three):
+                backed(known, group, len(releases))
     for name, found in calls.items():
-        for parameter, known in found.items():
+        for parameter, known in list(found.items()):
             grouped: dict[tuple[int, str], list[str]] = {}
             for kind, (mask, error) in known["refused"].items():
-                grouped.setdefault((mask, error), []).append(kind)
+                if mask:
+                    grouped.setdefault((mask, error), []).append(kind)
             known["refused"] = [[mask, error, kinds] for (mask, error), kinds in grouped.items()]
+            if not grouped:
+                del found[parameter]
+                continue
             if name == "keras.Model.fit" and parameter in VALIDATING:
                 known["beside"] = VALIDATING[parameter]
             found[parameter] = {key: value for key, value in known.items() if value}
+    versions = sorted(known_of, key=bits.__getitem__)
     return {
-        "tensorflow": [answer["tensorflow"] for answer in answers],
-        "keras": [answer["keras"] for answer in answers],
-        "calls": dict(sorted(calls.items())),
+        "tensorflow": versions,
+        "keras": [known_of[version] for version in versions],
+        "calls": {name: found for name, found in sorted(calls.items()) if found},
     }
+
+
+def opened(calls: dict[str, Any], without: int) -> dict[str, dict[str, Any]]:
+    """Return the calls of a table as they are joined, some releases left out."""
+    return {
+        name: {
+            parameter: {
+                "known": entry["known"] & ~without,
+                "refused": {
+                    kind: (mask & ~without, error)
+                    for mask, error, kinds in entry["refused"]
+                    for kind in kinds
+                },
+                "kind": entry.get("kind", ""),
+                "words": {
+                    word: mask & ~without for word, mask in entry.get("words", {}).items() if mask & ~without
+                },
+                "any_case": entry.get("any_case", False),
+            }
+            for parameter, entry in found.items()
+        }
+        for name, found in calls.items()
+    }
+
+
+def backed(known: dict[str, Any], group: list[int], count: int) -> None:
+    """Leave the early releases of a Keras what its newest refuses as well, and give those between two what both do."""
+    newest, early = max(group, default=0), sum(group) - max(group, default=0)
+    asked_of = sum(bit for bit in group if bit & known["known"])
+    if not newest & known["known"]:
+        known["known"] &= ~early
+        known["refused"] = {kind: (mask & ~early, error) for kind, (mask, error) in known["refused"].items()}
+        return
+    between = sum(
+        1 << number
+        for number in range(count)
+        if early & known["known"] and 1 << number not in group and min(group) < 1 << number < newest
+    )
+    known["known"] |= between
+    for word, mask in known["words"].items():
+        if mask & newest:
+            known["words"][word] = mask | between | asked_of
+    for kind, (mask, error) in known["refused"].items():
+        if not mask & newest:
+            mask &= ~early
+        elif mask & asked_of == asked_of:
+            mask |= between
+        known["refused"][kind] = (mask, error)
 
 
 def main() -> int:
@@ -838,9 +915,12 @@ def main() -> int:
     if sys.argv[1:2] == ["work"]:
         work(sys.argv[2:])
         return 0
-    made = join(sys.argv[2:])
-    if sys.argv[1:2] == ["add"]:
-        kept = json.loads(TARGET.read_text(encoding="utf-8"))
+    if sys.argv[1:2] not in (["join"], ["add"], ["release"]) or not sys.argv[2:]:
+        print(__doc__, file=sys.stderr)
+        return 2
+    kept = json.loads(TARGET.read_text(encoding="utf-8"))
+    made = join(sys.argv[2:], kept if sys.argv[1] == "release" else None)
+    if sys.argv[1] == "add":
         made = {**kept, "calls": dict(sorted({**kept["calls"], **made["calls"]}.items()))}
     text = json.dumps(made, separators=(",", ":")).replace('}},"', '}},\n"') + "\n"
     TARGET.write_text(text, encoding="utf-8")
