@@ -70,9 +70,9 @@ OTHERS: dict[str, tuple[Any, ...]] = {
 """Further values of a class: it is refused only where all of them are."""
 NEVER = frozenset(
     {"axis", "axes", "batch_axis", "feature_axis", "channel_axis", "attention_axes", "cache_dir", "class_id", "labels", "num_query_heads", "num_key_value_heads", "dims", "directory", "directories", "filename", "filepath", "log_dir", "model", "monitor", "name", "path",
-     "separator", "target_shape", "input_shape", "batch_input_shape", "batch_shape", "shape", "seed", "input_dim", "input_length", "backup_dir", "root", "vocabulary", "kwargs", "class_names"}
+     "separator", "target_shape", "input_shape", "batch_input_shape", "batch_shape", "shape", "seed", "input_dim", "input_length", "backup_dir", "root", "vocabulary", "kwargs", "class_names", "profile_batch"}
 )  # fmt: skip
-"""Parameters whose right values are those of the project: names, files, shapes, and positions in a shape."""
+"""Parameters whose right values are those of the project: names, files, shapes, and positions in a shape; and batches, for which a profiler is needed."""
 BASE: dict[str, Any] = {
     "units": 4, "filters": 4, "kernel_size": 3, "pool_size": 2, "output_dim": 4, "input_dim": 10, "num_heads": 2, "key_dim": 4, "rate": 0.5, "n": 3,
     "target_shape": (-1,), "dims": (1,), "size": 2, "stddev": 0.5, "factor": 0.2, "height": 8, "width": 8, "num_bins": 4, "num_tokens": 5, "head_dim": 4,
@@ -877,6 +877,7 @@ def opened(calls: dict[str, Any], without: int) -> dict[str, dict[str, Any]]:
                 "any_case": entry.get("any_case", False),
             }
             for parameter, entry in found.items()
+            if parameter not in NEVER
         }
         for name, found in calls.items()
     }
@@ -899,12 +900,10 @@ def backed(known: dict[str, Any], group: list[int], count: int) -> None:
     for word, mask in known["words"].items():
         if mask & newest:
             known["words"][word] = mask | between | asked_of
-    for kind, (mask, error) in known["refused"].items():
-        if not mask & newest:
-            mask &= ~early
-        elif mask & asked_of == asked_of:
-            mask |= between
-        known["refused"][kind] = (mask, error)
+    for kind, (mask, error) in list(known["refused"].items()):
+        kept = mask if mask & newest else mask & ~early
+        certain = mask & newest and mask & asked_of == asked_of
+        known["refused"][kind] = (kept | between if certain else kept, error)
 
 
 def main() -> int:

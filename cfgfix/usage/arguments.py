@@ -9,10 +9,12 @@ from cfgfix.code.inference.custom_objects import refusals
 from cfgfix.code.inference.eras import for_others, where_keras_known, where_known, written_for_one
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.interpreter.objects import ConfigKey, Mapping, Scalar, Sequence, Value
+from cfgfix.code.inference.interpreter.run import SAYS_NO
 from cfgfix.code.inference.references import keras_is_two
 from cfgfix.code.inference.releases import keras_of_release, refused_by_three
 from cfgfix.code.model.nodes import Binary
 from cfgfix.code.tensorflow.contradictions import contradictions
+from cfgfix.code.tensorflow.parameter_facts import FactTable
 from cfgfix.code.tensorflow.refusals import Refusals, near_word
 from cfgfix.code.tensorflow.values import Parameter
 from cfgfix.core.records import dataclass
@@ -20,7 +22,7 @@ from cfgfix.usage.config_files import KeyPath
 from cfgfix.usage.program_runs import ProjectRuns, RunResult
 from cfgfix.usage.sinks import DESCRIBED, NAMED, BoundCall, Sinks
 
-MISSPELT, UNKNOWN, IGNORED, WORD, VALUE, TOGETHER, CLASSES = (
+MISSPELT, UNKNOWN, IGNORED, WORD, VALUE, TOGETHER, CLASSES, TRUTH = (
     "misspelt",
     "unknown",
     "ignored",
@@ -28,9 +30,10 @@ MISSPELT, UNKNOWN, IGNORED, WORD, VALUE, TOGETHER, CLASSES = (
     "value",
     "together",
     "classes",
+    "truth",
 )
 """What is wrong with an argument: its name is near to a parameter, or none; it is forgotten; its text is not known; its value is refused; it contradicts
-another one; it names classes by texts."""
+another one; it names classes by texts; its text says no and counts as true."""
 TARGET = "_target_"
 """The key by which Hydra's `instantiate` finds what it calls."""
 _ERROR, _WARNING = "error", "warning"
@@ -88,6 +91,7 @@ class Arguments:
         self.sinks = sinks
         self.api = sinks.api
         self.refusals: Refusals = refusals(project.program)
+        self._facts = FactTable()
 
     def faults_in(self, result: RunResult, path: str, floats: frozenset[KeyPath]) -> Iterator[Fault]:
         """Yield what is wrong with the arguments that a config gives in a run.
@@ -256,9 +260,12 @@ class Arguments:
         for name, value in bound.arguments.items():
             parameter = self.refusals.parameter(bound.callable, name)
             yield from self._class_name(bound, name, value, parameter, path)
-            if parameter is None or (
-                parameter.beside and not any(other in bound.arguments for other in parameter.beside)
-            ):
+            if parameter is None:
+                fault = self._truth(bound, name, value, _key_of(value))
+                if fault is not None and fault.key.source == path:
+                    yield fault
+                continue
+            if parameter.beside and not any(other in bound.arguments for other in parameter.beside):
                 continue
             for item in _plain_values(value, nested=bool(parameter.kind)):
                 fault = self._value(bound, parameter, item, path, floats)
@@ -274,7 +281,7 @@ class Arguments:
             return None
         refusal = self.refusals.refusal_of(parameter, item.value)
         if refusal is None:
-            return None
+            return self._truth(bound, parameter.name, item, key)
         computed = key is None
         if computed:
             origins.sort(key=lambda origin: (origin.path not in floats, [str(step) for step in origin.path]))
@@ -298,6 +305,19 @@ class Arguments:
             _ERROR if refusal.always else self._grade(bound.callable) or _ERROR,
             refusal.number,
         )
+
+    def _truth(self, bound: BoundCall, name: str, value: Value, key: ConfigKey | None) -> Fault | None:
+        """Return a text that says no for a parameter that is on or off: any text is true."""
+        if (
+            key is None
+            or not isinstance(value, Scalar)
+            or value.optional
+            or not isinstance(value.value, str)
+            or value.value.lower() not in SAYS_NO
+            or type(self._facts.default(bound.callable, name, self.api.newest)) is not bool
+        ):
+            return None
+        return Fault(TRUTH, key, bound, name, value, False, "", "", "", _ERROR)
 
     def _together(self, bound: BoundCall, path: str) -> Iterator[Fault]:
         """Yield the keys whose values are right one by one and not together with other arguments of the call."""

@@ -8,7 +8,7 @@ from typing import Any
 from cfgfix.code.inference.interpreter.objects import Scalar
 from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.findings import format_key_path
-from cfgfix.usage.arguments import CLASSES, IGNORED, MISSPELT, TOGETHER, VALUE, WORD, Arguments, Fault
+from cfgfix.usage.arguments import CLASSES, IGNORED, MISSPELT, TOGETHER, TRUTH, VALUE, WORD, Arguments, Fault
 from cfgfix.usage.config_files import Entry
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
 from cfgfix.usage.spelling import in_words, number_text
@@ -32,7 +32,7 @@ def find_refused_arguments(runs: ConfigRuns, arguments: Arguments) -> None:
 def _verdict(runs: ConfigRuns, fault: Fault, entry: Entry) -> Verdict:
     """Return what is told of an argument."""
     is_yaml = runs.first.file.form == "yaml"
-    span = entry.value if fault.kind in (WORD, VALUE, TOGETHER) else entry.key
+    span = entry.value if fault.kind in (WORD, VALUE, TOGETHER, TRUTH) else entry.key
     callable_name = fault.bound.callable.rpartition(".")[2] + "()"
     values: dict[str, Any] = {
         "key": format_key_path(entry.path),
@@ -57,6 +57,11 @@ def _verdict(runs: ConfigRuns, fault: Fault, entry: Entry) -> Verdict:
     elif fault.kind == CLASSES:
         check, label = "text-classes", "looks up each class by its number"
         values["form"] = {"json": "JSON", "toml": "TOML"}.get(runs.first.file.form, "")
+    elif fault.kind == TRUTH:
+        check, label = "text-truth", f"goes to `{fault.parameter}`, where a text is true"
+        values["value"] = entry.data
+        if isinstance(entry.data, str) and entry.data.lower() not in ("none", "null", "0"):
+            changes = (SetValue(entry.path, False, "false"),)
     elif fault.kind == TOGETHER:
         check, label = "contradicting-arguments", f"goes to `{fault.parameter}`"
     elif fault.kind == WORD:

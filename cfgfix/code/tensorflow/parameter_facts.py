@@ -62,7 +62,7 @@ class FactTable:
                 known = self._names_of(found.kind, release)
                 words = tuple(sorted({*words, *known}, key=lambda word: (not word.islower(), word)))
             takes = takes or _in_words(words)
-        return ParameterFacts(takes, words, self._default(callable, name, release), self._named(release))
+        return ParameterFacts(takes, words, self.default(callable, name, release), self._named(release))
 
     def _names_of(self, kind: str, release: int) -> list[str]:
         """Return the texts that stand for objects of a kind; those of Keras 3 stand for those of Keras 2."""
@@ -72,7 +72,8 @@ class FactTable:
         asked = release & int(self._words["known"]) or int(self._words["known"])
         return [word for word, mask in self._words["words"].get(kind, {}).items() if mask & asked]
 
-    def _default(self, callable: str, name: str, release: int) -> Any:  # noqa: A002 - what calls have
+    def default(self, callable: str, name: str, release: int) -> Any:  # noqa: A002 - what calls have
+        """Return the default of a parameter in a release; None where that is not known."""
         if self._defaults is None:
             with open(TABLE, encoding="utf-8") as stream:
                 self._defaults = json.load(stream)
