@@ -130,7 +130,7 @@ def _hit(rule: Rule, view: View, binding: Binding, scope: RuleScope, reached: Re
         if (said.location.path, said.location.start, said.location.end) not in told
     ]
     return Hit(
-        Span(own_place.start, own_place.end, binding.path),
+        Span(own_place.start, own_place.end, binding.path, own_place.label or ""),
         related=tuple(related),
         severity=severity.label,
         confidence=rule.confidence_by_code.label if reached is not None else None,
