@@ -28,7 +28,7 @@ def train_step(x, y):
         logits = model(x, training=True)
         loss = measure(y, logits)
     optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
-    train_loss(loss)
+    train_loss(loss)  # found
     train_acc.update_state(y, logits)
 
 
@@ -47,7 +47,7 @@ def main(train_ds, test_ds, epochs):
             test_step(x, y)
         print(
             epoch,
-            train_loss.result(),  # found
+            train_loss.result(),
             train_acc.result().numpy(),
             test_loss.result(),
         )
@@ -60,9 +60,9 @@ class Trainer:
         self.seen = keras.metrics.Mean()
 
     def step(self, x):
-        self.loss.update_state(x)
+        self.loss.update_state(x)  # found
         self.acc.update_state(x, x)
-        self.seen.update_state(x)
+        self.seen.update_state(x)  # found
 
     def run_epoch(self, ds):
         for x in ds:
@@ -72,13 +72,13 @@ class Trainer:
         for epoch in range(epochs):
             self.acc.reset_state()
             self.run_epoch(ds)
-            print(self.loss.result())  # found
+            print(self.loss.result())
             print(self.acc.result())
 
     def evaluate(self, ds):
         for x in ds:
             self.step(x)
-        return self.seen.result()  # found
+        return self.seen.result()
 
     def rounds(self, ds):
         step = 0
@@ -144,9 +144,63 @@ class Figures:
         self.loss.reset_states()
 """
 
+FOR_EACH_BATCH = """\
+import tensorflow as tf
+
+EPOCHS = 3
+loss = tf.keras.metrics.Mean()
+accuracy = tf.keras.metrics.Mean()
+overall = tf.keras.metrics.Mean()
+files = tf.keras.metrics.Mean()
+kept = tf.keras.metrics.Mean()
+
+
+def step(x):
+    loss.update_state(x)  # found
+    accuracy.update_state(x)
+    overall.update_state(x)
+
+
+def train(data, bar):
+    for number in range(EPOCHS):
+        for x in data:
+            step(x)
+            bar.text = f"{number} {loss.result()} {accuracy.result()}"
+            print(overall.result())
+
+
+def of_one(data):
+    for x in data:
+        kept(x)
+        print(kept.result())
+
+
+def through_files(names):
+    for name in names:
+        for x in tf.data.TextLineDataset(name):
+            files(1.0)
+            print(files.result())
+
+
+def anew(data):
+    for epoch in range(EPOCHS):
+        mean = tf.keras.metrics.Mean()
+        for x in data:
+            mean(x)
+            print(mean.result())
+
+
+train(tf.data.Dataset.range(3), object())
+of_one(tf.data.Dataset.range(3))
+through_files(["a"])
+anew(tf.data.Dataset.range(3))
+"""
+
 
 @pytest.mark.parametrize(
-    "texts", [(METRICS,), (RESET_IN_A_LOOP,), (RESET_ELSEWHERE, FIGURES)], ids=["spellings", "loop", "files"]
+    "texts",
+    [(METRICS,), (RESET_IN_A_LOOP,), (RESET_ELSEWHERE, FIGURES), (FOR_EACH_BATCH,)],
+    ids=["spellings", "loop", "files", "batches"],
 )
 def test_metrics_that_nothing_resets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: tuple[str, ...]

@@ -17,6 +17,10 @@ from cfgfix.code.model.program import fold
         ("keras.models.SequentialOfSomeone", "keras.models.SequentialOfSomeone"),
         ("keras.preprocessing.image_dataset_from_directory", "keras.utils.image_dataset_from_directory"),
         ("keras.layers.experimental.preprocessing.Rescaling", "keras.layers.Rescaling"),
+        ("tensorflow.metrics.Mean.result", "keras.metrics.Mean.result"),
+        ("tensorflow.compat.v2.optimizers.schedules.CosineDecay", "keras.optimizers.schedules.CosineDecay"),
+        ("tensorflow.losses.softmax_cross_entropy", "tensorflow.losses.softmax_cross_entropy"),
+        ("tensorflow.compat.v1.losses.Reduction", "tensorflow.losses.Reduction"),
         ("os.path", "os.path"),
     ],
 )

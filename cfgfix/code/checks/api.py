@@ -536,8 +536,12 @@ def unknown_argument(program: Program) -> Iterator[Hit]:
         name = site.name
         if not site.call.keywords or site.targets or not name.startswith(("tensorflow.", "keras.")):
             continue
+        base = base_constructor(program, site)
         if name.startswith("keras."):
             if legacy or not keras_of_release(program, site.scope):
+                continue
+            if base is not None:
+                yield from _refused_arguments(program, site, base)
                 continue
             owner, _, method = name.rpartition(".")
             if owner == "keras.Sequential":
@@ -588,6 +592,22 @@ def _refused_arguments(program: Program, site: Site, name: str) -> Iterator[Hit]
             if item.renamed
             else (),
         )
+
+
+def base_constructor(program: Program, site: Site) -> str | None:
+    """Return the class of Keras or TensorFlow of `super().__init__()`, or None.
+
+    Only where the class has no other base that may come first.
+    """
+    name, _, method = site.name.rpartition(".")
+    func = site.call.func
+    if method != "__init__" or not isinstance(func, Attribute) or not isinstance(func.base, Call):
+        return None
+    owner = program.owner(site.scope)
+    if owner is None or not is_name(func.base.func, "super") or len(owner.bases) != 1:
+        return None
+    classes, outside = program.bases(owner)
+    return name if len(classes) == 1 and outside == [name] else None
 
 
 def of_others(site: Site) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from cfgfix.code.checks.api import head, of_others, overridden
+from cfgfix.code.checks.api import base_constructor, head, of_others, overridden
 from cfgfix.code.inference.custom_objects import refusals
 from cfgfix.code.inference.eras import asked_for, where_keras_known, written_for_one
 from cfgfix.code.inference.guards import expects_absence
@@ -17,9 +17,9 @@ from cfgfix.code.inference.releases import (
     of_other_releases,
     refused_by_three,
 )
-from cfgfix.code.model.expressions import place_of, text
+from cfgfix.code.model.expressions import place_of, text, walk
 from cfgfix.code.model.hit import Calls, hit_in
-from cfgfix.code.model.nodes import Collection, Expr, Literal, Unary
+from cfgfix.code.model.nodes import Collection, Expr, Literal, Name, Starred, Unary
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.values import Site
 from cfgfix.code.tensorflow.api import Api
@@ -67,10 +67,11 @@ def refused_value(program: Program) -> Iterator[Hit]:
         if ".compat.v1." in site.raw:
             continue
         seen.add(place)
-        name = objects.canonical(site.name)
+        name = base_constructor(program, site) or objects.canonical(site.name)
         found = list(_refused(program, site, name))
         if found and _is_for_asked_releases(program, site):
             for parameter, expr, refusal in found:
+                default = _by_default(site, expr)
                 yield hit_in(
                     site.scope,
                     place_of(expr, site.scope) or site.call.place,
@@ -79,7 +80,8 @@ def refused_value(program: Program) -> Iterator[Hit]:
                     values={
                         "name": _name_in_file(program, site, name),
                         "argument": parameter,
-                        "value": text(expr),
+                        "value": text(expr)
+                        + (f", by default {text(default)}" if default is not expr else ""),
                         "says": refusal_text(refusal),
                         "asked": asked_for(table),
                     },
@@ -157,7 +159,8 @@ def _refused(program: Program, site: Site, name: str) -> Iterator[tuple[str, Exp
     """Yield the arguments of a call that are constants and refused."""
     table, judge = api(program), refusals(program)
     call = site.call
-    order = () if call.opaque or not call.args else table.order(name)
+    starred = any(isinstance(item, Starred) for item in call.args)
+    order = () if starred or not call.args else table.order(name)
     given: list[tuple[str, Expr]] = list(zip(order, call.args, strict=False))
     given += [(key, value) for key, value in call.keywords if key is not None]
     names = {key for key, _ in given}
@@ -166,7 +169,7 @@ def _refused(program: Program, site: Site, name: str) -> Iterator[tuple[str, Exp
         if parameter is None or (parameter.beside and names.isdisjoint(parameter.beside)):
             continue
         for item in _items(expr) if parameter.kind else (expr,):
-            value = _plain_constant(item)
+            value = _plain_constant(_by_default(site, item))
             refusal = judge.refusal_of(parameter, value) if value is not _ABSENT else None
             # A float for an integer has checks of its own.
             if refusal is not None and not (isinstance(value, float) and refusal.number == "integer"):
@@ -179,6 +182,23 @@ def _items(expr: Expr) -> Iterator[Expr]:
             yield from _items(item)
     else:
         yield expr
+
+
+def _by_default(site: Site, expr: Expr) -> Expr:
+    """Return the text that a parameter of the function around has by default, where nothing there changes or tests it."""
+    scope = site.scope
+    if not isinstance(expr, Name) or scope.kind != "function" or scope.binding(expr.name):
+        return expr
+    default = next((item.default for item in scope.params if item.name == expr.name), None)
+    if not isinstance(default, Literal) or not isinstance(default.value, str):
+        return expr
+    tested = any(
+        isinstance(part, Name) and part.name == expr.name
+        for block in scope.block_chain(site.call.block)
+        if block.test is not None
+        for part in walk(block.test)
+    )
+    return expr if tested else default
 
 
 def _plain_constant(expr: Expr) -> Any:
@@ -201,7 +221,7 @@ def _is_for_asked_releases(program: Program, site: Site) -> bool:
     if site.name.startswith("keras.") and (
         keras_is_two(program)
         or not keras_of_release(program, scope)
-        or overridden(program, site)
+        or (base_constructor(program, site) is None and overridden(program, site))
         or (site.receiver is not None and of_others(site))
     ):
         return False

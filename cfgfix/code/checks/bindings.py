@@ -93,3 +93,38 @@ def bound_once(scope: Scope, name: str, block: int) -> tuple[Expr, Scope, int] |
     if event.value is None or not any(is_name(target, name) for target in event.targets):
         return None
     return event.value, here, event.block
+
+
+def given_last(scope: Scope, name: Name, block: int) -> Event | None:
+    """Return the one assignment that gives a name its value where it is read, or None.
+
+    Those on the other side of an `if` do not come there.
+    """
+    if name.name in scope.outer or any(name.name in item.outer for item in scope.module.summary.scopes):
+        return None
+    around = set(scope.block_numbers(block))
+    loops = [number for number in around if scope.blocks[number].kind in ("for", "while")]
+    found: Event | None = None
+    for event in scope.binding(name.name):
+        if event.place[2:] <= name.place[:2]:
+            if event.block in around:
+                found = event
+            elif not _on_other_side(scope, event.block, block):
+                # It may come there, or not.
+                found = None
+        elif any(number in loops for number in scope.block_numbers(event.block)) and (
+            found is None or not set(loops) <= set(scope.block_numbers(found.block))
+        ):
+            return None
+    if found is None or found.kind not in ("assign", "annotate") or found.value is None:
+        return None
+    return found if any(is_name(target, name.name) for target in found.targets) else None
+
+
+def _on_other_side(scope: Scope, first: int, second: int) -> bool:
+    """Tell whether two blocks stand on different sides of one `if`."""
+    return any(
+        one.kind == other.kind == "if" and one.test is other.test and one.branch != other.branch
+        for one in scope.block_chain(first)
+        for other in scope.block_chain(second)
+    )

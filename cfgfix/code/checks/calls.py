@@ -261,6 +261,46 @@ def _uncalled(program: Program, calls: Calls, scope: Scope, expr: Expr) -> str |
     return None
 
 
+_DECORATORS = frozenset(
+    {
+        "keras.utils.register_keras_serializable",
+        "keras.saving.register_keras_serializable",
+        "tensorflow.RegisterGradient",
+    }
+)
+"""What is called to make a decorator."""
+
+
+def uncalled_decorator(program: Program) -> Iterator[Hit]:
+    """Find classes and functions above which stands what makes a decorator, uncalled."""
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            outer = program.outer(scope)
+            if outer is None:
+                continue
+            for decorator in scope.decorators:
+                if not isinstance(decorator, (Name, Attribute)):
+                    continue
+                if fold(program.static_name(decorator, outer) or "") not in _DECORATORS:
+                    continue
+                place = place_of(decorator, outer)
+                if place is None or expects_absence(outer, scope.block, place):
+                    continue
+                yield hit_in(
+                    outer,
+                    place,
+                    scope.block,
+                    {
+                        "decorator": text(decorator),
+                        "kind": "class" if scope.kind == "class" else "function",
+                        "what": scope.name,
+                    },
+                    rewrites=(Rewrite("replace", outer, place, f"{text(decorator)}()"),)
+                    if not text(decorator).endswith("RegisterGradient")
+                    else (),
+                )
+
+
 def misspelt_member(program: Program) -> Iterator[Hit]:
     """Find methods that a class does not have, but for one of nearly the same name."""
     releases = api(program)

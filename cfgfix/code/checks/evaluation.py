@@ -60,16 +60,16 @@ def never_reset(program: Program) -> Iterator[Hit]:
         read, found, _ = group[0]
         names = list(dict.fromkeys(text(item.call.receiver) for item, _, _ in group))
         yield hit_at(
-            read,
+            found,
             flow=(),
             values={
                 "metric": ", ".join(names[:4]) + (" ..." if len(names) > 4 else ""),
                 "are": "is" if len(names) == 1 else "are",
                 "its": "its result is" if len(names) == 1 else "their results are",
-                "line": found.call.name_line,
+                "line": read.call.name_line,
             },
             related=(
-                at(found, label="goes on from the epochs before"),
+                at(read, label="read here"),
                 *(at(made, label="the metric") for _, _, made in group[:4]),
                 *(at(other, label="read here") for other, _, _ in group[1:4]),
             ),
@@ -134,6 +134,8 @@ def _once_an_epoch(program: Program, made: Site, read: Site, updates: list[Site]
             inner = [number for number in _loops(scope, update.call.block) if number not in around]
             if inner and _comes_again(program, scope, around, made):
                 return update
+            if _within_epochs(scope, _loops(scope, update.call.block), around, made):
+                return update
             continue
         for call in _leading_to(program, scope, update.scope):
             inner = [number for number in _loops(scope, call.call.block) if number not in around]
@@ -152,7 +154,42 @@ def _once_an_epoch(program: Program, made: Site, read: Site, updates: list[Site]
                 and not _made_inside(scope, around, made)
             ):
                 return update
+            if _within_epochs(scope, _loops(scope, call.call.block), around, made):
+                return update
     return None
+
+
+_RUNNING = re.compile(r"running|overall|global|total|moving|cumul|ever|_all|all_", re.IGNORECASE)
+"""Names of metrics that are meant to go on over the epochs."""
+
+
+def _within_epochs(scope: Scope, filled: list[int], read: list[int], made: Site) -> bool:
+    """Tell whether a metric is filled and read for each batch in a loop that another one repeats for each epoch.
+
+    A figure that runs over the batches of one epoch is meant then.
+    """
+    if len(read) < 2 or filled[: len(read)] != read or _made_inside(scope, read[1:], made):
+        return False
+    names = {
+        dotted(target) or ""
+        for event in made.scope.events()
+        if event.value is made.call
+        for target in event.targets
+    }
+    if any(_RUNNING.search(name) for name in names):
+        return False
+    return any(_counts_epochs(scope, number) for number in read[1:])
+
+
+def _counts_epochs(scope: Scope, loop: int) -> bool:
+    """Tell whether a loop is called one over epochs: by its variable, or by what it goes over."""
+    return any(
+        "epoch" in text(part).lower()
+        for event in scope.events()
+        if event.kind == "for" and any(number == loop for number, _ in event.bodies)
+        for part in (*event.targets, event.value)
+        if part is not None
+    )
 
 
 def _loops(scope: Scope, block: int) -> list[int]:

@@ -137,7 +137,8 @@ def _uses(program: Program, module: Module) -> Iterator[_Use]:
             if raw is None or not raw.startswith("keras."):
                 continue
             if raw not in known:
-                known[raw] = table.keras_name(raw)
+                # What was a module once is asked for as a part of the package too.
+                known[raw] = table.keras_name(raw) or table.keras_module(raw)
             found = known[raw]
             if found is None or found[1] & table.newest or found[0] in imported:
                 continue

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import in_tests, only_value, short
+from cfgfix.code.checks.bindings import given_last
+from cfgfix.code.checks.common import in_tests, short
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import inside
@@ -135,7 +136,7 @@ def probabilities_as_logits(program: Program) -> Iterator[Hit]:
         if given is None or written_for_one(program, site.scope):
             continue
         wanted = "sigmoid" if "sigmoid" in site.name or "weighted" in site.name else "softmax"
-        direct = _made_by(site.scope, given)
+        direct = _made_by(site.scope, given, site.call.block)
         by = next(
             (item for item in program.flow.within(site.scope) if direct is not None and item.call is direct),
             None,
@@ -160,15 +161,27 @@ def probabilities_as_logits(program: Program) -> Iterator[Hit]:
         )
 
 
-def _made_by(scope: Scope, expr: Expr) -> Call | None:
-    """Return the call whose result an expression is: itself, or the only one that its name is given."""
-    found = only_value(scope, expr)
-    return found if isinstance(found, Call) else None
+def _made_by(scope: Scope, expr: Expr, block: int) -> Call | None:
+    """Return the call whose result an expression is in a block: itself, or the one that its name is given for sure."""
+    for _ in range(_DEPTH):
+        if isinstance(expr, Call):
+            found: Call = expr
+            return found
+        if not isinstance(expr, Name):
+            return None
+        bound = scope.binding(expr.name)
+        given = bound[0] if len(bound) == 1 else given_last(scope, expr, block)
+        if given is None or given.kind != "assign" or given.value is None:
+            return None
+        if not any(is_name(target, expr.name) for target in given.targets):
+            return None
+        expr, block = given.value, given.block
+    return None
 
 
 def _computed_by(program: Program, site: Site, expr: Expr | None) -> Value | None:
     """Return the model whose result an expression is."""
-    call = _made_by(site.scope, expr) if expr is not None else None
+    call = _made_by(site.scope, expr, site.call.block) if expr is not None else None
     if call is None or call.method in ("predict", "numpy"):
         return None
     sites: list[Site] = program.flow.within(site.scope)
@@ -226,7 +239,7 @@ def _last_of_list(program: Program, site: Site) -> Site | None:
             last = max(added, key=lambda call: call.place)
             if last.method == "pop" or not last.args or last.block != site.call.block:
                 return None
-            return _layer_made(program, scope, last.args[0])
+            return _layer_made(program, scope, last.args[0], last.block)
     for value in alternatives(site.argument(0, "layers")):
         if isinstance(value, Items) and value.items:
             end = value.items[-1]
@@ -235,9 +248,9 @@ def _last_of_list(program: Program, site: Site) -> Site | None:
     return None
 
 
-def _layer_made(program: Program, scope: Scope, expr: Expr) -> Site | None:
-    """Return the call that makes a layer, where an expression is that call or a name that is given it once."""
-    call = _made_by(scope, expr)
+def _layer_made(program: Program, scope: Scope, expr: Expr, block: int) -> Site | None:
+    """Return the call that makes a layer, where an expression is that call or a name that is given it."""
+    call = _made_by(scope, expr, block)
     if call is None:
         return None
     sites: list[Site] = program.flow.within(scope)
@@ -265,7 +278,7 @@ def _layer_of(program: Program, scope: Scope, expr: Expr | None, before: Call) -
             return None
         call = expr
         if isinstance(call.func, Call):
-            return _layer_made(program, scope, call.func)
+            return _layer_made(program, scope, call.func, call.block)
         for site in program.flow.within(scope):
             if site.call is call:
                 for value in alternatives(site.callee):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import gc
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
@@ -59,6 +60,10 @@ _FOLDED_CLASSES = (
     ("keras.layers.Layer", "keras.Layer"),
 )
 """The same for whole names: `keras.layers.LayerNormalization` is no `keras.layers.Layer`."""
+_ALIASES = re.compile(
+    r"^tensorflow\.(?:compat\.v2\.)?(losses|metrics|optimizers|initializers)(?=\.(?:[A-Z]|schedules\.))"
+)
+"""Modules of Keras that TensorFlow 2 has under short names as well; the functions of TensorFlow 1 are written small."""
 
 
 @functools.lru_cache(maxsize=16_384)
@@ -68,6 +73,8 @@ def fold(name: str) -> str:
     Compatibility prefixes and moved modules folded away.
     """
     if name.startswith(("tensorflow", "keras", "tf_keras")):
+        if not name.startswith("tensorflow.compat.v1"):
+            name = _ALIASES.sub(r"keras.\1", name, count=1)
         if name in ("tensorflow.keras", "tf_keras"):
             return "keras"
         for old, new in _FOLDS:

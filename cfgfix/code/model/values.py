@@ -282,6 +282,17 @@ def _joined(sets: list[Dataset]) -> Value:
     return merged
 
 
+def without_none(ways: Many) -> Value:
+    """Return what something may be where its attributes are asked for.
+
+    That is never `None`, which has none.
+    """
+    left = tuple(item for item in ways.values if not (type(item) is Constant and item.value is None))
+    if not left or len(left) == len(ways.values):
+        return ways
+    return left[0] if len(left) == 1 else Many(left)
+
+
 def join(first: Value, second: Value) -> Value:
     """Return what is known where two ways meet."""
     if first is second:

@@ -25,6 +25,7 @@ from cfgfix.code.model.values import (
     first_dataset,
     functions_of,
     join,
+    without_none,
 )
 
 MODEL_METHODS = frozenset({"fit", "fit_generator", "evaluate", "predict"})
@@ -57,6 +58,8 @@ class Calls(Datasets):
             receiver = frame.env.names.get(base.name) if isinstance(base, Name) else None
             if receiver is None:
                 receiver = self.eval(frame, base)
+            if type(receiver) is Many:
+                receiver = without_none(receiver)
             method = func.attribute
             if type(receiver) is External:
                 dataset = None
@@ -68,6 +71,8 @@ class Calls(Datasets):
         else:
             dataset = None
             callee = self.eval(frame, func)
+        if type(callee) is Many:
+            callee = without_none(callee)
         site.args = self._arguments(frame, site) if call.args else ()
         if call.keywords:
             keywords = {}

@@ -1,0 +1,133 @@
+"""Work whose result nothing has: tapes that nothing asks for a gradient, tensors that are made and thrown away."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.checks.common import in_tests
+from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.guards import expects_absence
+from cfgfix.code.inference.releases import IMPORTS
+from cfgfix.code.model.expressions import text, walk
+from cfgfix.code.model.hit import hit_in
+from cfgfix.code.model.nodes import Name
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import Event, Scope
+from cfgfix.code.model.values import Site
+from cfgfix.rules.hit import Hit
+
+NEEDLES = IMPORTS
+
+
+def tape_never_asked(program: Program) -> Iterator[Hit]:
+    """Find tapes that are entered under a name which nothing else mentions."""
+    seen: set[tuple[int, int]] = set()
+    for tape in program.flow.named("tensorflow.GradientTape"):
+        scope = tape.scope
+        key = id(scope), tape.call.number
+        if key in seen or in_tests(scope) or written_for_one(program, scope):
+            continue
+        seen.add(key)
+        for event in scope.events():
+            if event.kind != "with" or tape.call not in event.extra:
+                continue
+            target = event.targets[event.extra.index(tape.call)] if event.targets else None
+            name = target.name if isinstance(target, Name) else None
+            if name is None or _mentions(scope, name) > 1:
+                continue
+            yield hit_in(
+                scope,
+                tape.call.name_place,
+                tape.call.block,
+                {"name": name},
+                severity="info" if _shows_only(scope) else None,
+            )
+
+
+def _mentions(scope: Scope, name: str) -> int:
+    """Return how often a name stands in the text of a function, or of a file where the scope is one."""
+    lines = scope.module.source_file().text.splitlines()
+    if scope.kind != "module":
+        lines = lines[scope.place[0] - 1 : scope.place[2]]
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    return sum(len(word.findall(line.partition("#")[0])) for line in lines)
+
+
+def _shows_only(scope: Scope) -> bool:
+    """Tell whether a scope is a guide's cell, whose next one may ask."""
+    return scope.kind == "module" and scope.module.path.endswith(".ipynb")
+
+
+_PURE = frozenset(
+    f"tensorflow.{name}"
+    for name in (
+        "reshape", "cast", "transpose", "expand_dims", "squeeze", "concat", "stack", "tile", "pad", "clip_by_value", "reverse", "roll",
+        "one_hot", "gather", "gather_nd", "boolean_mask", "where", "round", "stop_gradient", "tensor_scatter_nd_update",
+        "tensor_scatter_nd_add", "linalg.set_diag", "linalg.band_part", "linalg.diag", "broadcast_to", "repeat", "multiply", "add", "subtract",
+        "divide", "maximum", "minimum", "abs", "sqrt", "square", "math.multiply", "math.add", "math.subtract", "math.divide",
+        "math.l2_normalize", "nn.relu", "nn.softmax", "nn.l2_normalize", "image.resize", "image.flip_left_right", "image.flip_up_down",
+        "image.random_flip_left_right", "image.random_flip_up_down", "image.random_brightness", "image.random_contrast",
+        "image.random_hue", "image.random_saturation", "image.convert_image_dtype", "image.per_image_standardization", "image.rot90",
+        "image.resize_with_pad", "image.central_crop", "strings.lower", "strings.regex_replace", "strings.strip",
+    )
+)  # fmt: skip
+"""Operations that give a changed tensor, and change nothing themselves."""
+_TRIES = re.compile(r"warm|bench|time|profil|test|check|sanity|demo|main", re.IGNORECASE)
+
+
+def thrown_away(program: Program) -> Iterator[Hit]:
+    """Find operations that stand alone, of a tensor that the function goes on with."""
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.under("tensorflow."):
+        scope = site.scope
+        key = id(scope), site.call.number
+        if site.name not in _PURE or site.targets or site.open or key in seen:
+            continue
+        seen.add(key)
+        if scope.kind != "function" or _TRIES.search(scope.name) or in_tests(scope):
+            continue
+        if scope.module.path.endswith(".ipynb") or written_for_one(program, scope):
+            continue
+        event = _statement(site)
+        if event is None or site.call.keyword("name") is not None:
+            continue
+        kept = _kept_after(scope, site, event)
+        if kept is None or expects_absence(scope, event.block, event.place):
+            continue
+        yield hit_in(
+            scope,
+            site.call.name_place,
+            site.call.block,
+            {"call": text(site.call), "kept": kept},
+        )
+
+
+def _statement(site: Site) -> Event | None:
+    for event in site.scope.events():
+        if event.kind == "expr" and event.value is site.call:
+            return event
+    return None
+
+
+def _kept_after(scope: Scope, site: Site, event: Event) -> str | None:
+    """Return the name of a tensor that an operation is given and that is read behind it, where nothing times the operation."""
+    lines = scope.module.source_file().text.splitlines()
+    whole = "\n".join(lines[scope.place[0] - 1 : scope.place[2]])
+    if "time" in whole:
+        return None
+    behind = "\n".join(line.partition("#")[0] for line in lines[event.place[2] : scope.place[2]])
+    given = site.call.args[:1] or tuple(value for _, value in site.call.keywords[:1])
+    for part in (item for expr in given for item in walk(expr)):
+        if (
+            isinstance(part, Name)
+            and part.name in scope.names
+            and re.search(rf"\b{re.escape(part.name)}\b", behind)
+        ):
+            return part.name
+    return None
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """Find the hits of the group's first rule."""
+    return tape_never_asked(program)
