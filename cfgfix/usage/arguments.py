@@ -19,7 +19,8 @@ from cfgfix.code.tensorflow.refusals import Refusals, near_word
 from cfgfix.code.tensorflow.values import Parameter
 from cfgfix.core.records import dataclass
 from cfgfix.usage.config_files import KeyPath
-from cfgfix.usage.program_runs import ProjectRuns, RunResult
+from cfgfix.usage.program_runs import ProjectRuns
+from cfgfix.usage.run_results import RunResult
 from cfgfix.usage.sinks import DESCRIBED, NAMED, BoundCall, Sinks
 
 MISSPELT, UNKNOWN, IGNORED, WORD, VALUE, TOGETHER, CLASSES, TRUTH = (

@@ -14,15 +14,9 @@ from cfgfix.core.findings import Location
 from cfgfix.core.records import dataclass
 from cfgfix.usage.config_files import Entry, KeyPath
 from cfgfix.usage.mentions import MentionIndex, Mentions
-from cfgfix.usage.program_runs import (
-    MAX_REPAIR_STEPS,
-    MAX_STEPS,
-    Choice,
-    ProjectRuns,
-    RunResult,
-    made_again,
-)
+from cfgfix.usage.program_runs import MAX_REPAIR_STEPS, MAX_STEPS, ProjectRuns, made_again
 from cfgfix.usage.run_host import Opened, Repair, counts_as_read
+from cfgfix.usage.run_results import Choice, RunResult
 
 MAX_CHOOSERS = 3
 """Most keys of a file by whose values programs choose that are tried with other values."""

@@ -10,8 +10,8 @@ from cfgfix.core.edits import RenameKey
 from cfgfix.core.findings import format_key_path
 from cfgfix.usage.config_files import DocumentStep, Entry, KeyPath
 from cfgfix.usage.config_runs import ConfigRuns, Idle, Verdict
-from cfgfix.usage.program_runs import RunResult
 from cfgfix.usage.run_host import counts_as_read
+from cfgfix.usage.run_results import RunResult
 from cfgfix.usage.spelling import nearest_name
 
 _FOR_A_READER = frozenset(

@@ -18,15 +18,9 @@ from cfgfix.core.source_file import read_source
 from cfgfix.usage.commands import Command
 from cfgfix.usage.entrances import Entrances
 from cfgfix.usage.jobs import may_limit
-from cfgfix.usage.program_runs import (
-    MAX_STEPS,
-    ProjectRuns,
-    RunResult,
-    Trace,
-    outcome_of,
-    trace_of,
-)
+from cfgfix.usage.program_runs import MAX_STEPS, ProjectRuns
 from cfgfix.usage.run_host import Site
+from cfgfix.usage.run_results import RunResult, Trace, outcome_of, trace_of
 from cfgfix.usage.taken_over import SETTINGS, says_limits
 
 LIMITS = (MAX_STEPS // 2, MAX_STEPS, 2 * MAX_STEPS)

@@ -11,8 +11,8 @@ from cfgfix.core.findings import format_key_path
 from cfgfix.core.records import replace
 from cfgfix.usage.config_files import Entry, KeyPath
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
-from cfgfix.usage.program_runs import RunResult
 from cfgfix.usage.run_host import Repair
+from cfgfix.usage.run_results import RunResult
 from cfgfix.usage.spelling import in_words, nearest_entry
 
 _MAX_NAMES = 3

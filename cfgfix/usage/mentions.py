@@ -8,8 +8,9 @@ from typing import Any
 
 from cfgfix.code.model.nodes import Attribute, Name
 from cfgfix.code.model.program import Program, once
-from cfgfix.usage.program_runs import ProjectRuns, RunResult, Trace, trace_of
+from cfgfix.usage.program_runs import ProjectRuns
 from cfgfix.usage.run_host import site_of
+from cfgfix.usage.run_results import RunResult, Trace, trace_of
 from cfgfix.usage.scope_names import names_read
 from cfgfix.usage.uncalled import uncalled_scopes, unreached_scopes, words_outside
 

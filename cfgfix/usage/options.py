@@ -13,8 +13,9 @@ from cfgfix.code.model.nodes import Attribute
 from cfgfix.core.records import dataclass
 from cfgfix.usage.commands import Command
 from cfgfix.usage.mentions import MentionIndex
-from cfgfix.usage.program_runs import ProjectRuns, RunResult, made_again
+from cfgfix.usage.program_runs import ProjectRuns, made_again
 from cfgfix.usage.run_host import counts_as_read
+from cfgfix.usage.run_results import RunResult
 from cfgfix.usage.spelling import in_words, nearest_name, number_text
 
 MAX_STEPS = 150_000

@@ -23,7 +23,7 @@ from cfgfix.core.findings import Location
 from cfgfix.core.source_file import SourceFile
 from cfgfix.usage.config_files import Entry
 from cfgfix.usage.element_sizes import element_sizes, sample_counts
-from cfgfix.usage.program_runs import RunResult
+from cfgfix.usage.run_results import RunResult
 from cfgfix.usage.sinks import BoundCall, Sink, Sinks
 
 MAX_REACHED = 400

@@ -11,8 +11,8 @@ from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.findings import format_key_path
 from cfgfix.usage.config_files import UNREAD, Entry, KeyPath
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
-from cfgfix.usage.program_runs import RunResult
 from cfgfix.usage.run_host import Opened, Repair, counts_as_read
+from cfgfix.usage.run_results import RunResult
 from cfgfix.usage.spelling import in_words, nearest_name, number_text
 
 

@@ -21,7 +21,8 @@ from cfgfix.code.inference.references import api
 from cfgfix.code.tensorflow.api import Api, Signature
 from cfgfix.code.tensorflow.objects import Objects, load
 from cfgfix.core.records import dataclass
-from cfgfix.usage.program_runs import ProjectRuns, RunResult
+from cfgfix.usage.program_runs import ProjectRuns
+from cfgfix.usage.run_results import RunResult
 
 NAMED = "<name>"
 """The parameter of a module that a text looks up a class or function in: `getattr(tf.keras.optimizers, name)`."""

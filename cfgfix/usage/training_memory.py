@@ -14,8 +14,9 @@ from cfgfix.config.dialects.parameters import TRAINING, Reached, key_meanings, m
 from cfgfix.core.records import replace
 from cfgfix.rules.hit import Hit
 from cfgfix.usage.options import OptionVerdict
-from cfgfix.usage.program_runs import MAX_STEPS, ProjectRuns, RunResult
+from cfgfix.usage.program_runs import MAX_STEPS, ProjectRuns
 from cfgfix.usage.reached import Places
+from cfgfix.usage.run_results import RunResult
 from cfgfix.usage.sinks import BoundCall, Sinks
 
 _FIT = "keras.Model.fit"

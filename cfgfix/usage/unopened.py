@@ -104,7 +104,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def followed_code(project: ProjectRuns) -> Followed:
     """Return what the runs of a project found, for the files that they do not open."""
-    from cfgfix.usage.program_runs import loads_form
+    from cfgfix.usage.run_results import loads_form
 
     calls: dict[tuple[str, tuple[str, ...]], set[str]] = {}
     for site in project.open_sites:

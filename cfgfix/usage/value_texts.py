@@ -9,7 +9,7 @@ from cfgfix.core.edits import RenameKey, SetValue
 from cfgfix.core.findings import format_key_path
 from cfgfix.usage.config_files import Entry, KeyPath
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
-from cfgfix.usage.program_runs import RunResult
+from cfgfix.usage.run_results import RunResult
 from cfgfix.usage.spelling import in_words, nearest_entry, nearest_name, number_text
 
 _TEXTS = frozenset({"name", "filepath", "path", "log_dir"})

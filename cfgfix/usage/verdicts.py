@@ -21,10 +21,11 @@ from cfgfix.usage.jobs import Job, job_for, jobs_of
 from cfgfix.usage.lacking_keys import find_lacking, join_lacking
 from cfgfix.usage.mentions import MentionIndex
 from cfgfix.usage.overrides import find_unknown_overrides
-from cfgfix.usage.program_runs import ProjectRuns, RunResult
+from cfgfix.usage.program_runs import ProjectRuns
 from cfgfix.usage.reached import Places, branches_of, reached_by
 from cfgfix.usage.refused_arguments import find_refused_arguments
 from cfgfix.usage.refused_keys import find_refused
+from cfgfix.usage.run_results import RunResult
 from cfgfix.usage.sinks import Sinks
 from cfgfix.usage.spelling import in_words
 from cfgfix.usage.value_texts import find_numbers_as_text, find_open_interpolations, find_wrong_values

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cfgfix.code.model import program
+from cfgfix.code.model import program, scanning
 from cfgfix.code.model.python_files import find_python
 from cfgfix.code.scan import scan
 from cfgfix.core.findings import Finding
@@ -69,13 +69,13 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scan:
 @pytest.fixture
 def summarised(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
-    real = program.summarise
+    real = scanning.summarise
 
     def noted(text: str, path: str = "<text>") -> object:
         seen.append(os.path.basename(path))
         return real(text, path)
 
-    monkeypatch.setattr(program, "summarise", noted)
+    monkeypatch.setattr(scanning, "summarise", noted)
     return seen
 
 

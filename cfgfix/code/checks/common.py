@@ -122,7 +122,7 @@ def inside_function(
     What a guard rules out for the arguments on the way is left out: `random_flip` under `if training` is no call of
     `prepare(x, training=False)`.
     """
-    from cfgfix.code.inference.hot_paths import flags, ways_of
+    from cfgfix.code.inference.call_ways import flags, ways_of
 
     scope = function.scope if isinstance(function, Function) else function
     made = function if isinstance(function, Function) else None

@@ -28,7 +28,8 @@ from cfgfix.code.model.nodes import (
     Subscript,
     Unary,
 )
-from cfgfix.code.model.program import NEEDLE_CONFIG, Module, Program, once
+from cfgfix.code.model.program import Module, Program, once
+from cfgfix.code.model.scanning import NEEDLE_CONFIG
 from cfgfix.code.model.summary import Block, Event, Scope
 from cfgfix.core.findings import State
 

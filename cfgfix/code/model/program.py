@@ -7,7 +7,6 @@ callbacks is in `flow.py`, which runs on top of this.
 from __future__ import annotations
 
 import functools
-import gc
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,24 +16,25 @@ from cfgfix.code.model import python_files as discover
 from cfgfix.code.model.expressions import dotted, is_name
 from cfgfix.code.model.nodes import Attribute, Conditional, Expr, Name, Place
 from cfgfix.code.model.python_files import PythonFile
-from cfgfix.code.model.summarise import summarise
+from cfgfix.code.model.scanning import (
+    FRAMEWORKS,
+    NEEDLE_FRAMEWORK,
+    NEEDLE_RULES,
+    POOL_BYTES,
+    begin_child,
+    needles_of,
+    summarise_bytes,
+    summarised,
+    unpacked,
+)
 from cfgfix.code.model.summary import Event, ModuleSummary, Scope, broken_summary
-from cfgfix.code.model.summary_cache import SummaryStore, dump, undump
-from cfgfix.code.model.summary_codec import pack, unpack
+from cfgfix.code.model.summary_cache import SummaryStore, dump
+from cfgfix.code.model.summary_codec import pack
 from cfgfix.code.model.values import ClassValue, External, Function, ModuleValue, Value
 from cfgfix.code.tensorflow.requirement import NOTHING, Requirement
 from cfgfix.core.cache import digest
 from cfgfix.core.errors import UnreadableError
 from cfgfix.core.source_file import SourceFile
-
-FRAMEWORKS = (b"tensorflow", b"keras", b"TF_CONFIG")
-"""A file without any of these bytes can only matter when another file calls into it."""
-CONFIG_NEEDLES = (
-    b"@dataclass", b"s.dataclass", b"@attr", b"@define", b"@frozen",
-    b"BaseModel", b"BaseSettings", b"BaseConfig", b"(Config)", b"NamedTuple",
-)  # fmt: skip
-NEEDLE_RULES, NEEDLE_FRAMEWORK, NEEDLE_CONFIG = 1, 2, 4
-"""Bits of what a file's bytes hold: something a selected rule asks for, a framework's name, a config class."""
 
 _FOLDS = (
     ("tensorflow.compat.v2.", "tensorflow."),
@@ -84,10 +84,6 @@ def fold(name: str) -> str:
             if name == old or name.startswith(f"{old}."):
                 name = new + name[len(old) :]
     return name
-
-
-POOL_BYTES = 3 * 1024 * 1024
-"""Source that takes about a second to summarise; below it other processes cost more than they save."""
 
 
 def _sides(base: Expr) -> tuple[Expr, ...]:
@@ -324,9 +320,9 @@ class Program:
         unknown.sort(key=lambda item: -item[2][0])
         context = multiprocessing.get_context("fork")
         try:
-            with ProcessPoolExecutor(jobs, context, _begin_child, (self._needles,)) as pool:
+            with ProcessPoolExecutor(jobs, context, begin_child, (self._needles,)) as pool:
                 chunk = max(1, min(16, len(unknown) // (4 * jobs)))
-                results = pool.map(_summarised, [path for _, path, _ in unknown], chunksize=chunk)
+                results = pool.map(summarised, [path for _, path, _ in unknown], chunksize=chunk)
                 for (key, _, stamp), (content, bits, packed) in zip(unknown, results, strict=True):
                     self._store.put(key, stamp, content, bits, packed)
         except (OSError, RuntimeError):
@@ -346,9 +342,9 @@ class Program:
         known = self._store.by_content(key, file.stamp, content)
         if known is not None:
             return known
-        bits = _needles_of(data, self._needles)
+        bits = needles_of(data, self._needles)
         if bits & NEEDLE_FRAMEWORK and bits & NEEDLE_RULES:
-            self._keep(key, file, content, bits, _summarise(data, file.path))
+            self._keep(key, file, content, bits, summarise_bytes(data, file.path))
         else:
             self._store.put(key, file.stamp, content, bits, None)
         return bits
@@ -379,14 +375,14 @@ class Program:
         if file is None:
             return None
         packed = self._store.packed(key, file.stamp)
-        kept = _unpacked(packed) if packed is not None else None
+        kept = unpacked(packed) if packed is not None else None
         if kept is not None:
             return self._make(key, file, kept, self._store.by_stamp(key, file.stamp) or 0)
         raw = self._read(file.path)
         if isinstance(raw, str):
             return self._make(key, file, broken_summary(raw), 0)
-        bits = _needles_of(raw, self._needles)
-        self._keep(key, file, digest(raw), bits, _summarise(raw, file.path))
+        bits = needles_of(raw, self._needles)
+        self._keep(key, file, digest(raw), bits, summarise_bytes(raw, file.path))
         return self._loaded[key]
 
     def all_modules(self, bits: int = 0, words: tuple[bytes, ...] = ()) -> Iterator[Module]:
@@ -695,64 +691,7 @@ def is_keras_part(program: Program, owner: Scope) -> bool:
     )
 
 
-def _needles_of(data: bytes, needles: tuple[bytes, ...]) -> int:
-    """Return what some bytes hold."""
-    bits = 0
-    if any(needle in data for needle in FRAMEWORKS):
-        bits |= NEEDLE_FRAMEWORK
-        if any(needle in data for needle in needles):
-            bits |= NEEDLE_RULES
-    # What is summarised in any case is not looked through for them: its classes are known then.
-    if bits == NEEDLE_FRAMEWORK | NEEDLE_RULES or any(needle in data for needle in CONFIG_NEEDLES):
-        bits |= NEEDLE_CONFIG
-    return bits
-
-
-def _summarise(data: bytes, path: str) -> ModuleSummary:
-    decoded = discover.decode(data, path)
-    if isinstance(decoded, str):
-        return broken_summary(decoded)
-    text, cells = decoded
-    summary = summarise(text, path)
-    summary.cells = cells
-    if cells and summary.problem is not None:
-        # One cell that does not parse must not hide the others.
-        repaired = _without_broken_cells(text, cells, path)
-        if repaired is not None:
-            return repaired
-    return summary
-
-
-def _unpacked(packed: bytes) -> ModuleSummary | None:
-    """Return a summary from the store, or None where it is damaged."""
-    data = undump(packed)
-    try:
-        return unpack(data) if data is not None else None
-    except (TypeError, ValueError):
-        return None
-
-
 # In another process
-
-
-_CHILD: list[tuple[bytes, ...]] = []
-"""The needles, in a process that only summarises."""
-
-
-def _begin_child(needles: tuple[bytes, ...]) -> None:
-    gc.disable()
-    _CHILD[:] = [needles]
-
-
-def _summarised(path: str) -> tuple[bytes, int, bytes | None]:
-    """Return the content's hash, the needles and the packed summary of a file."""
-    data = discover.read_bytes(path)
-    if isinstance(data, str):
-        return b"", NEEDLE_FRAMEWORK | NEEDLE_RULES, dump(pack(broken_summary(data)))
-    bits = _needles_of(data, _CHILD[0])
-    if not (bits & NEEDLE_FRAMEWORK and bits & NEEDLE_RULES):
-        return digest(data), bits, None
-    return digest(data), bits, dump(pack(_summarise(data, path)))
 
 
 def dotted_name(path: str, root: str) -> tuple[str, bool]:
@@ -796,25 +735,6 @@ def absolute(name: str, importer: Module) -> str:
     base = parts[: len(parts) - drop] if drop else parts
     rest = name[level:]
     return ".".join([*base, rest] if rest else base)
-
-
-def _without_broken_cells(text: str, cells: tuple[tuple[int, int], ...], path: str) -> ModuleSummary | None:
-    """Summarise a notebook leaving out the cells that are no Python on their own; None where none is left."""
-    lines = text.split("\n")
-    starts = [start for start, _ in cells]
-    good = False
-    for begin, end in zip(starts, [*starts[1:], len(lines) + 1], strict=True):
-        body = "\n".join(lines[begin - 1 : end - 1])
-        if summarise(body, path).problem is None:
-            good = True
-            continue
-        for index in range(begin - 1, min(end - 1, len(lines))):
-            lines[index] = ""
-    if not good:
-        return None
-    summary = summarise("\n".join(lines), path)
-    summary.cells = cells
-    return summary if summary.problem is None else None
 
 
 def start_of(place: Place) -> tuple[int, int]:

@@ -1,0 +1,276 @@
+"""What one run of a program came to, and what it shows of the files that it opened."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cfgfix.code.inference.interpreter.events import REQUIRED, Loading
+from cfgfix.code.inference.interpreter.interpreter import Interpreter
+from cfgfix.code.inference.interpreter.objects import ConfigKey, Mapping, PartialText, Scalar, Unknown, Value
+from cfgfix.code.inference.interpreter.run import OPTIONS
+from cfgfix.core.records import dataclass
+from cfgfix.usage.commands import Command
+from cfgfix.usage.config_files import KeyPath
+from cfgfix.usage.entrances import Entrance
+from cfgfix.usage.run_host import Opened, Repair, Site, counts_as_read, site_of
+from cfgfix.usage.spelling import nearest_name
+
+FITS = 0.5
+"""Share of a file's keys at the top that a load site must ask for: training configs have 0.88 and more, others 0.33 and less."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What one run of a program did.
+
+    Attributes:
+        entrance: Where it began.
+        command: The command that started it, or None.
+        opened: The configs that it loaded, by path relative to the project.
+        run: The run, with what it notes.
+        every_way: Whether both ways were taken at conditions on the config.
+        forced: The file that was put in at a load site, or nothing.
+        sites_forced: The load sites at which it was put in.
+        unresolved: Load sites of which the file is not known, with what the program asks of it.
+        unknown_overrides: Overrides of the command line that name no key, with the section that they ask.
+        touched: The config files whose text the run depends on, by path relative to the project.
+        repairs: Keys that stand where the programs look for them.
+    """
+
+    entrance: Entrance
+    command: Command | None
+    opened: dict[str, Opened]
+    run: Interpreter
+    every_way: bool
+    forced: str
+    sites_forced: tuple[Site, ...]
+    unresolved: dict[Site, tuple[Loading, ConfigKey]]
+    unknown_overrides: list[tuple[str, Mapping]]
+    touched: frozenset[str] = frozenset()
+    groups: frozenset[tuple[str, str]] = frozenset()
+    """The groups of which Hydra chooses: the folder of configs and the group."""
+    repairs: tuple[Repair, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What a run shows of the configs that it does not open.
+
+    Attributes:
+        opened: The configs that it opens, by path relative to the project.
+        exhausted: Whether it was cut off.
+        loaded: The calls that load a config: file, line and column.
+        scopes: The scopes that it ran to their ends, by identity.
+        names: The keys that it reads of its configs: the name and, for one inside a section, the path.
+        asked: The names that it asked for and that were not there.
+    """
+
+    opened: frozenset[str]
+    exhausted: bool
+    loaded: frozenset[tuple[str, int, int]]
+    scopes: frozenset[int]
+    names: tuple[tuple[Any, KeyPath | None], ...]
+    asked: frozenset[str]
+
+
+def trace_of(result: RunResult) -> Trace:
+    """Return what a run shows of the configs that it does not open."""
+    run = result.run
+    loaded = {site[-1] for site in result.unresolved}
+    loaded |= {site_of(opened.loading)[-1] for opened in result.opened.values()}
+    names = {
+        # A section of the same name in another config may be of one kind with this one.
+        (key.name, key.path if len(key.path) > 1 else None)
+        for opened in result.opened.values()
+        for key in opened.keys.values()
+        if counts_as_read(key)
+    }
+    return Trace(
+        frozenset(result.opened),
+        run.exhausted,
+        frozenset(loaded),
+        frozenset(run.entered.keys() - run.left_early),
+        tuple(names),
+        frozenset(item.name for item in run.asked),
+    )
+
+
+Outcome = tuple[Any, ...]
+"""What a run decides of the runs that are made: plain values, equal where they decide the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One run as it was made.
+
+    Attributes:
+        entrance: The module's path and the function where it begins.
+        command: The command that started it, or None.
+        forced: The files that were put in at load sites.
+        result: The identity of its result.
+        base: The identity of the result that it was made again of, with both ways taken; 0 for none.
+        before: The steps of all runs before it.
+        steps: Its own.
+        outcome: What it decides of the runs that are made.
+    """
+
+    entrance: tuple[str, str]
+    command: Command | None
+    forced: tuple[tuple[Site, str], ...]
+    result: int
+    base: int
+    before: int
+    steps: int
+    outcome: Outcome
+
+    @property
+    def has_options(self) -> bool:
+        """Whether it declares options."""
+        return bool(self.outcome[2])
+
+
+def outcome_of(result: RunResult) -> Outcome:
+    """Return what a run decides of the runs that are made."""
+    run, made = result.run, result.opened.get(result.forced)
+    fits: tuple[Any, ...] = ()
+    if made is not None and made.root is not None:
+        count = sum(1 for key in made.keys.values() if key.path and counts_as_read(key))
+        lacks = lacking(made, result)
+        fits = (share_read(made) >= FITS, lacks, count // 10, count // 3)
+    asks = [
+        *(
+            (site_of(loading), loading.how, tuple(sorted(key.asked)))
+            for loading, key in result.unresolved.values()
+        ),
+        *(
+            (site_of(opened.loading), opened.loading.how, tuple(sorted(names_at_top(result, path))))
+            for path, opened in result.opened.items()
+            if from_outside(opened.loading.path)
+        ),
+    ]
+    return (
+        run.exhausted,
+        bool(run.loadings),
+        bool(run.options),
+        tuple(result.opened),
+        tuple(sorted(result.touched)),
+        fits,
+        tuple(asks),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A value of a config by which programs choose, and one that it may have.
+
+    Attributes:
+        file: The config, relative to the project.
+        key: The key path.
+        value: The value that the key has in a run; None for its own.
+    """
+
+    file: str
+    key: KeyPath
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSite:
+    """A load site of a program of which it is not known, or not wholly, which files it gets.
+
+    Attributes:
+        entrance: Where the program begins.
+        command: The command under which it comes to the site.
+        loading: The call.
+        names: Keys at the top of the file that are asked for.
+        known: Files that the program is known to open.
+        said: Names in the code of the program: it may ask for them once it has the file.
+    """
+
+    entrance: Entrance
+    command: Command | None
+    loading: Loading
+    names: set[str]
+    known: frozenset[str]
+    said: frozenset[str] = frozenset()
+
+
+def names_at_top(result: RunResult, path: str) -> set[str]:
+    """Return the keys at the top of a file that a run asks for."""
+    opened = result.opened.get(path)
+    read = opened.keys.values() if opened is not None else ()
+    return {str(key.path[0]) for key in read if key.path and counts_as_read(key)} | {
+        asked.name
+        for asked in result.run.asked
+        if any(section.source == path and not section.path for section in asked.sections)
+    }
+
+
+def share_read(opened: Opened) -> float:
+    """Return the share of the keys at the top that a run asks for.
+
+    Asking for what lies in one is asking for it.
+    """
+    names = [key for key in opened.keys.values() if len(key.path) == 1]
+    return sum(1 for key in names if opened.read_from(key.path)) / len(names) if names else 0.0
+
+
+def share_of_all(result: RunResult) -> float:
+    """Return the share that a run asks for of the keys at the top of all its files."""
+    names = [
+        key
+        for opened in result.opened.values()
+        for key in opened.keys.values()
+        if len(key.path) == 1 and key.name not in ("defaults", "hydra")
+    ]
+    return sum(1 for key in names if counts_as_read(key)) / len(names) if names else 0.0
+
+
+def all_lacking(result: RunResult) -> int:
+    """Return how many keys the files of a run lack, and have that the program refuses."""
+    return sum(lacking(opened, result) for opened in result.opened.values() if opened.root is not None)
+
+
+def lacking(opened: Opened, result: RunResult) -> int:
+    """Return how many keys a file lacks, and has that a program refuses.
+
+    The program needs the keys that count as lacking. One that is there under a near name, which nothing asks for, is not:
+    a typo unmakes no config.
+    """
+    unread: dict[KeyPath, list[str]] = {}
+    for path, key in opened.keys.items():
+        if path and not counts_as_read(key):
+            unread.setdefault(path[:-1], []).append(str(path[-1]))
+    asked = {
+        (key.path, item.name)
+        for item in result.run.asked
+        if item.how == REQUIRED and not item.caught and not item.conditions
+        for key in item.sections
+        if key.source == opened.keys[()].source and nearest_name(item.name, unread.get(key.path, ())) is None
+    }
+    refused = {
+        item.key.path
+        for item in result.run.refusals
+        if item.key.source == opened.keys[()].source
+        and (
+            (item.kind == "unknown-key" and nearest_name(item.key.name, item.takes) is None)
+            or (item.kind == "missing-key" and nearest_name(item.name, unread.get(item.key.path, ())) is None)
+        )
+    }
+    return len(asked) + len(refused)
+
+
+def loads_form(how: str) -> tuple[str, ...]:
+    """Return how the names of the files end that a function loads."""
+    return {"json": (".json",), "toml": (".toml",)}.get(how, (".yaml", ".yml"))
+
+
+def from_outside(path: Value) -> bool:
+    """Tell whether something that no program says may decide which file is opened."""
+    if isinstance(path, Unknown):
+        return True
+    return (
+        any(key.source == OPTIONS for key in path.origins)
+        or (isinstance(path, Scalar) and path.optional)
+        or isinstance(path, PartialText)
+    )
