@@ -30,9 +30,9 @@ def tape_never_asked(program: Program) -> Iterator[Hit]:
             continue
         seen.add(key)
         for event in scope.events():
-            if event.kind != "with" or tape.call not in event.extra:
+            if event.kind != "with" or tape.call not in event.managers:
                 continue
-            target = event.targets[event.extra.index(tape.call)] if event.targets else None
+            target = event.targets[event.managers.index(tape.call)] if event.targets else None
             name = target.name if isinstance(target, Name) else None
             if name is None or _mentions(scope, name) > 1:
                 continue
