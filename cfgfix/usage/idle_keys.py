@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import Any
 
 from cfgfix.code.inference.interpreter.objects import Spot
 from cfgfix.code.model.expressions import text
@@ -229,7 +231,20 @@ def _is_for_another_tool(runs: ConfigRuns) -> bool:
     tops = runs.entries[()].children if () in runs.entries else ()
     if _MANIFEST.issubset({str(step) for step, _ in tops}):
         return True
-    return runs.first.file.form == "json" and len(runs.first.file.source.text) > MAX_CONFIG
+    if runs.first.file.form != "json":
+        return False
+    return len(runs.first.file.source.text) > MAX_CONFIG or _holds_records(tops)
+
+
+def _holds_records(tops: Iterable[tuple[Any, Entry]]) -> bool:
+    """Tell whether half of a file's sections or more are lists of records: annotations of images, lines of a log."""
+    lists = records = count = 0
+    for _, entry in tops:
+        count += 1
+        if entry.kind == "list":
+            lists += not entry.children
+            records += bool(entry.children) and all(child.kind == "map" for _, child in entry.children)
+    return records > 1 and 2 * (lists + records) >= count
 
 
 def _names_something(name: str) -> bool:

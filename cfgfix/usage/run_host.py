@@ -43,7 +43,14 @@ Site = tuple[tuple[str, int, int], ...]
 def counts_as_read(key: ConfigKey) -> bool:
     """Tell whether a run reads a key, or gives it to something that may."""
     return bool(
-        key.interpolated or key.overlaid or key.reads or key.uses or key.walks or key.escapes or key.offers
+        key.interpolated
+        or key.overlaid
+        or key.reads
+        or key.uses
+        or key.walks
+        or key.escapes
+        or key.offers
+        or key.guards
     )
 
 

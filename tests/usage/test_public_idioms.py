@@ -429,3 +429,62 @@ def test_a_key_in_a_section_that_code_may_take_as_a_whole(
     config = f"stones: {{depth: 2}}\n{section}: {{width: 4, momentum: 0.5}}\n"
     found = told(tmp_path, {"run.py": MAYBE_TAKEN % more, "mill.yml": config})
     assert {item for item in found["mill.yml"] if item[0] != "dead-key"} == expected
+
+
+FIRST = "import json, sys\nimport yaml\n" + KERAS + "mill = yaml.safe_load(open('mill.yml'))\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "config", "expected"),
+    [
+        (
+            ("rows = []\nfor row in json.load(open('/far/away.json'))['rows']:\n    rows.append(int(row['kg']))\n"
+            "assert mill['least'] <= len(sorted(rows))\n"),
+            "least: 3\n",
+            set(),
+        ),
+        (
+            "rows = []\nfor row in (1, 2):\n    rows.append(row)\nassert mill['least'] <= len(sorted(rows))\n",
+            "least: 3\n",
+            {("refused-choice", "least")},
+        ),
+        (
+            "part = mill['parts'][sys.argv[1]]\ntf.keras.layers.Dense(part['width'])\n",
+            "parts: {wheel: {width: 3}, stone: {width: 2}, seed: {number: 1}}\n",
+            set(),
+        ),
+        (
+            "tf.keras.layers.Dense(mill['parts']['seed']['width'])\n",
+            "parts: {seed: {number: 1}}\n",
+            {("missing-key", "parts.seed.width"), ("dead-key", "parts.seed.number")},
+        ),
+        (
+            ("for part in mill['parts']:\n"
+            "    tf.keras.layers.Dense(part['width'], use_bias='dry' not in part)\n"),
+            "parts: [{width: 3, dry: 1}, {width: 2, wet: 1}]\n",
+            {("dead-key", "parts[1].wet")},
+        ),
+    ],
+    ids=[
+        "a count that is not known", "a count that is known", "one of several sections", "one section",
+        "a key that need only be there",
+    ],
+)  # fmt: skip
+def test_what_is_known_only_in_part(
+    tmp_path: Path, code: str, config: str, expected: set[tuple[str, str]]
+) -> None:
+    """How many items a list gets, or which of several sections is meant, may be known to nobody."""
+    found = told(tmp_path, {"run.py": FIRST + code, "mill.yml": config})["mill.yml"]
+    assert {(check, key.replace("parts.1.", "parts[1].")) for check, key in found} == expected
+
+
+@pytest.mark.parametrize(("sacks", "is_data"), [('[{"id": 1, "kg": 3}]', True), ('{"id": 1}', False)])
+def test_lists_of_records_are_data(tmp_path: Path, sacks: str, is_data: bool) -> None:
+    """What a program takes of data is its own affair, even where the file is small."""
+    code = (
+        "import json\n" + KERAS + "rows = json.load(open('rows.json'))\n"
+        "for sack in rows['sacks']:\n    tf.constant(rows['farms'][0]['id'])\n"
+    )
+    rows = f'{{"info": 1, "sacks": {sacks}, "farms": [{{"id": 1, "name": "a"}}], "mills": []}}'
+    found = told(tmp_path, {"run.py": code, "rows.json": rows})["rows.json"]
+    assert (not found) == is_data

@@ -46,6 +46,7 @@ from cfgfix.code.model import nodes
 from cfgfix.code.model.expressions import place_of, text
 from cfgfix.code.model.nodes import Expr
 from cfgfix.code.model.summary import Event, Scope
+from cfgfix.core.records import replace
 
 
 def evaluate(frame: Frame, expr: Expr) -> Value:
@@ -93,7 +94,7 @@ def _attribute(frame: Frame, expr: nodes.Attribute) -> Value:
     spot = frame.spot(expr.place)
     if type(owner) is not Choice:
         return reading.attribute(frame, owner, expr.attribute, spot)
-    return choice([reading.attribute(frame, item, expr.attribute, spot) for item in owner.values])
+    return _of_each(frame, owner, expr, lambda item: reading.attribute(frame, item, expr.attribute, spot))
 
 
 def _subscript(frame: Frame, expr: nodes.Subscript) -> Value:
@@ -106,7 +107,28 @@ def _subscript(frame: Frame, expr: nodes.Subscript) -> Value:
     spot = frame.spot(expr.place)
     if type(owner) is not Choice:
         return reading.item(frame, owner, index, spot)
-    return choice([reading.item(frame, item, index, spot) for item in owner.values])
+    return _of_each(frame, owner, expr, lambda item: reading.item(frame, item, index, spot))
+
+
+def _of_each(frame: Frame, owner: Choice, expr: Expr, read: Callable[[Value], Value]) -> Value:
+    """Return what reading from one of several values gives.
+
+    What only some of them lack is needed only if it is one of those.
+    """
+    run = frame.run
+    found: list[Value] = []
+    lacking: list[int] = []
+    for item in owner.values:
+        before = len(run.asked)
+        found.append(read(item))
+        lacking += range(before, len(run.asked))
+    names = {run.asked[number].name for number in lacking}
+    if len(lacking) < len(owner.values) and len(names) == 1:
+        shown = f"{text(expr)} is there"
+        for number in lacking:
+            asked = run.asked[number]
+            run.asked[number] = replace(asked, conditions=(*asked.conditions, shown))
+    return choice(found)
 
 
 def _part_of(frame: Frame, owner: Value, bounds: nodes.Slice, spot: Spot) -> Value | None:
@@ -328,6 +350,9 @@ def _contains(frame: Frame, holder: Value, item: Value, expr: nodes.Compare) -> 
             return None
         found = inner.entries.get(name)
         if found is not None:
+            for each in alternatives(found):
+                if (key := key_of(each)) is not None:
+                    key.guards.append(frame.spot(expr.place))
             return True
         if inner.open:
             return None
@@ -467,6 +492,8 @@ def _generate(
     complete = items is not None and len(items) <= MAX_TURNS * 4
     if items is None or not complete:
         items = [reading.item_of(iterable)]
+    if isinstance(iterable, Sequence) and iterable.uncounted:
+        complete = False
     for item in items:
         assign(frame, target, item, _NO_EVENT)
         holds: bool | None = True

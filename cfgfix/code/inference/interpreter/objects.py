@@ -79,6 +79,7 @@ class ConfigKey:
         escapes: Where the section as a whole goes to code that is not known.
         conversions: Names of what its value is converted with, such as `float`.
         walks: Where names of its section are looked up that are not known.
+        guards: Where it is only looked whether it is there.
         offers: Where a value of the config takes another entry of its section than this one.
         size: How many entries it has, for a section.
         accepted: Whether a function or class has a parameter or field of its name.
@@ -94,7 +95,7 @@ class ConfigKey:
 
     __slots__ = (
         "accepted",
-        "asked", "compared", "conversions", "escapes", "fallback", "interpolated", "kept_as", "logs", "may_write", "names_section", "offers", "overlaid", "parent", "path", "reads", "rivals", "size", "source", "uses", "walks", "writes",
+        "asked", "compared", "conversions", "escapes", "fallback", "guards", "interpolated", "kept_as", "logs", "may_write", "names_section", "offers", "overlaid", "parent", "path", "reads", "rivals", "size", "source", "uses", "walks", "writes",
         "written_down",
     )  # fmt: skip
 
@@ -110,6 +111,7 @@ class ConfigKey:
         self.escapes: list[Spot] = []
         self.walks: list[Spot] = []
         self.offers: list[Spot] = []
+        self.guards: list[Spot] = []
         self.conversions: set[str] = set()
         self.asked: set[str] = set()
         self.kept_as: set[str] = set()
@@ -340,9 +342,10 @@ class Sequence(Value):
         kind: `list`, `tuple` or `set`.
         key: The config key whose list it is.
         names_of: The mapping all of whose names it holds; None for any other.
+        uncounted: Whether it got items in a loop of which it is not known how often it turns: what it may hold is known, not how much.
     """
 
-    __slots__ = ("items", "key", "kind", "names_of", "open")
+    __slots__ = ("items", "key", "kind", "names_of", "open", "uncounted")
 
     def __init__(
         self,
@@ -358,6 +361,7 @@ class Sequence(Value):
         self.kind = kind
         self.key = key
         self.names_of: Mapping | None = None
+        self.uncounted = False
 
 
 class Namespace:

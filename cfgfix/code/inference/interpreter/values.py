@@ -218,12 +218,14 @@ def copied(value: Value, depth: int = 0) -> Value:
         made.fields = value.fields
         return made
     if isinstance(value, Sequence):
-        return Sequence(
+        made_sequence = Sequence(
             [copied(item, depth - 1) if depth else item for item in value.items],
             open=value.open,
             kind=value.kind,
             key=value.key,
         )
+        made_sequence.uncounted = value.uncounted
+        return made_sequence
     if isinstance(value, Instance) and depth:
         made_instance = Instance(value.cls)
         made_instance.attributes = {name: copied(item, depth - 1) for name, item in value.attributes.items()}

@@ -337,7 +337,7 @@ def _len(call: Call) -> Value:
         for item in value.items:
             call.run.taken(item, call.spot)
             call.use(item)
-        if not value.open:
+        if not value.open and not value.uncounted:
             return Scalar(len(value.items), origins)
     elif isinstance(value, Mapping) and not value.open:
         call.run.walk(value, call.spot)
@@ -402,6 +402,12 @@ def _reversed(call: Call) -> Value:
 
 
 def _sorted(call: Call) -> Value:
+    made = _in_order(call)
+    made.uncounted = bool(call.args) and isinstance(call.args[0], Sequence) and call.args[0].uncounted
+    return made
+
+
+def _in_order(call: Call) -> Sequence:
     items = reading.items_of(call.frame, call.args[0], call.spot) if call.args else None
     if items is None:
         return Sequence([reading.item_of(call.args[0])] if call.args else [], open=True)

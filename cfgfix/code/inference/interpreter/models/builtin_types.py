@@ -192,6 +192,7 @@ def _append(call: Call) -> Value | None:
     if call.run.sure or not owner.open:
         owner.items.append(call.args[0])
     owner.open = owner.open or not call.run.sure or _in_open_loop(call)
+    owner.uncounted = owner.uncounted or bool(call.run.turns)
     return NONE
 
 
@@ -202,6 +203,7 @@ def _extend(call: Call) -> Value | None:
     if isinstance(other, Sequence):
         owner.items.extend(other.items)
         owner.open = owner.open or other.open or not call.run.sure or _in_open_loop(call)
+        owner.uncounted = owner.uncounted or other.uncounted or bool(call.run.turns)
     else:
         owner.open = True
     return owner if call.name == "union" else NONE
