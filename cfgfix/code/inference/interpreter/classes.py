@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfgfix.code.inference.interpreter.objects import ClassObject, Value
+from cfgfix.code.inference.interpreter.objects import ClassObject, Instance, Value
 from cfgfix.code.inference.interpreter.values import alternatives, name_of
 
 
@@ -38,6 +38,11 @@ def outside_bases(cls: ClassObject) -> list[str]:
                     continue
                 found.append(name or "?")
     return found
+
+
+def is_user_dictionary(value: Instance) -> bool:
+    """Tell whether an object is a `UserDict`, which has what it holds as its attribute `data`."""
+    return value.entries is not None and "collections.UserDict" in outside_bases(value.cls)
 
 
 def derived_hook(cls: ClassObject) -> Value | None:

@@ -173,6 +173,8 @@ def _instance_attribute(frame: Frame, owner: Instance, name: str, spot: Spot, de
         return owner.cls
     if owner.entries is not None and name in DICT_METHODS:
         return Method(owner.entries, name)
+    if name == "data" and classes.is_user_dictionary(owner):
+        return owner.entries or UNKNOWN
     getter = classes.member(owner.cls, "__getattr__")
     if isinstance(getter, FunctionObject) and run.running.get(id(getter.scope), 0) < 2:
         # What a base outside the project has under the name is not known.

@@ -116,6 +116,9 @@ def set_attribute(frame: Frame, owner: Value, name: str, value: Value, spot: Spo
         if owner.entries is not None and name in owner.entries.entries and owner.entries.flavour != "dict":
             write_entry(run, owner.entries, name, value, spot)
             return
+        if name == "data" and classes.is_user_dictionary(owner) and isinstance(value, Mapping) and run.sure:
+            owner.entries = value
+            return
         if name == "__dict__":
             _replace_attributes(frame, owner, value, spot)
             return

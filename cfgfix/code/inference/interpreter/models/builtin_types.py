@@ -113,10 +113,8 @@ def _names(call: Call) -> Value:
 
 
 def _values(call: Call) -> Value:
-    values = list(call.mapping.entries.values())
-    for value in values:
-        call.run.taken(value, call.spot)
-    return Sequence(values, open=call.mapping.open)
+    # As with pairs, who goes through all of them asks for none.
+    return Sequence(list(call.mapping.entries.values()), open=call.mapping.open)
 
 
 def _update(call: Call) -> Value:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from cfgfix.code.inference.interpreter import writing
+from cfgfix.code.inference.interpreter import reading, writing
 from cfgfix.code.inference.interpreter.models.fields import construct_unknown
+from cfgfix.code.inference.interpreter.models.loading import load_named
+from cfgfix.code.inference.interpreter.models.method_names import CONVERSIONS
 from cfgfix.code.inference.interpreter.objects import (
     ATTRIBUTES,
     DICT,
@@ -13,11 +15,21 @@ from cfgfix.code.inference.interpreter.objects import (
     ClassObject,
     Instance,
     Mapping,
+    OpenFile,
     Scalar,
+    Unknown,
     Value,
 )
 from cfgfix.code.inference.interpreter.run import Call, Model
-from cfgfix.code.inference.interpreter.values import choice, constant_text, held_values, key_of, wrapped
+from cfgfix.code.inference.interpreter.values import (
+    alternatives,
+    choice,
+    constant_text,
+    held_values,
+    key_of,
+    origins_of,
+    wrapped,
+)
 
 _HPARAMS = ("HParams", EITHER, "AttributeError")
 CONTAINERS: dict[str, tuple[str, str, str | None]] = {
@@ -29,7 +41,7 @@ CONTAINERS: dict[str, tuple[str, str, str | None]] = {
     "bunch.Bunch": ("Munch", EITHER, "AttributeError"),
     "bunch.bunchify": ("Munch", EITHER, "AttributeError"),
     "box.Box": ("Box", EITHER, "BoxKeyError"),
-    "box.ConfigBox": ("Box", EITHER, "BoxKeyError"),
+    "box.ConfigBox": ("ConfigBox", EITHER, "BoxKeyError"),
     "dotmap.DotMap": ("DotMap", EITHER, None),
     "addict.Dict": ("addict", EITHER, None),
     "attrdict.AttrDict": ("AttrDict", EITHER, "AttributeError"),
@@ -48,10 +60,40 @@ CONTAINERS: dict[str, tuple[str, str, str | None]] = {
 _NAMESPACES = frozenset({"types.SimpleNamespace", "argparse.Namespace"})
 
 
+_LOADED: dict[str, tuple[str, str]] = {
+    **{
+        f"box.{name}.from_{form}": (f"box.{name}", form)
+        for name in ("Box", "ConfigBox")
+        for form in ("yaml", "json", "toml")
+    },
+    "box.box_from_file": ("box.Box", ""),
+    "munch.Munch.fromYAML": ("munch.Munch", "yaml"),
+    "munch.Munch.fromJSON": ("munch.Munch", "json"),
+    "munch.DefaultMunch.fromYAML": ("munch.DefaultMunch.fromDict", "yaml"),
+}
+"""What makes a container of a file: its class, and the format of the file where that is not said by its name."""
+
+
+def _load_container(call: Call) -> Value:
+    """Return the container that `Box.from_yaml(filename=...)` and its like make of a file or a text."""
+    name, form = _LOADED[call.name]
+    by_name = call.name.endswith("box_from_file")
+    path = call.argument(0 if by_name else 1, "file" if by_name else "filename")
+    if call.name.startswith("munch."):
+        path = None
+    text = call.argument(0, f"{form}_string") or UNKNOWN
+    source = OpenFile(path) if path is not None else text
+    found = load_named(call, form, source, "yaml.FullLoader" if name.startswith("munch.") else "ruamel")
+    return choice(_container_of(call, name, item) for item in alternatives(found))
+
+
 def make_container(call: Call) -> Value:
     """Return a container made of a mapping and named arguments."""
-    flavour, access, absent = CONTAINERS[call.name]
-    value = call.args[0] if call.args else None
+    return _container_of(call, call.name, call.args[0] if call.args else None)
+
+
+def _container_of(call: Call, name: str, value: Value | None) -> Value:
+    flavour, access, absent = CONTAINERS[name]
     if value is None or (type(value) is Scalar and value.value is None):
         made = Mapping(access=access, absent=absent, flavour=flavour)
     elif isinstance(value, ClassObject):
@@ -66,9 +108,9 @@ def make_container(call: Call) -> Value:
         made.open = True
     if call.spread is not None:
         made.sections = (*made.sections, *(s for s in call.spread.sections if s not in made.sections))
-    for name, item in call.keywords.items():
-        if name not in ("lock", "type_safe", "frozen_box", "default_box", "_dynamic", "flags", "new_allowed"):
-            made.entries[name] = wrapped(item, flavour, access, absent)
+    for key, item in call.keywords.items() if call.name in CONTAINERS else ():
+        if key not in ("lock", "type_safe", "frozen_box", "default_box", "_dynamic", "flags", "new_allowed"):
+            made.entries[key] = wrapped(item, flavour, access, absent)
     default = call.keywords.get("default_box", NONE)
     if constant_text(default) is not None or (type(default) is Scalar and default.value):
         made.absent = None
@@ -84,6 +126,22 @@ def _make_namespace(call: Call) -> Value:
     if call.spread is not None:
         made.sections = call.spread.sections
     return made
+
+
+def _converted(call: Call) -> Value:
+    """Return an entry as a `ConfigBox` converts it; without one, what is given instead."""
+    owner, key = call.mapping, constant_text(call.first)
+    default = call.argument(1, "default")
+    found = reading.item(call.frame, owner, call.first, call.spot, default=default)
+    if key is None or key not in owner.entries:
+        return found
+    kind = call.name.removeprefix("get")
+    for item in alternatives(found):
+        call.use(item)
+        origin = key_of(item)
+        if origin is not None:
+            origin.conversions.add("bool" if kind == "boolean" else kind)
+    return Unknown(origins_of(alternatives(found)))
 
 
 def to_plain(call: Call) -> Value:
@@ -136,6 +194,7 @@ def _parse_hparams(call: Call) -> Value:
 
 FUNCTIONS: dict[str, Model] = {
     **dict.fromkeys(CONTAINERS, make_container),
+    **dict.fromkeys(_LOADED, _load_container),
     **dict.fromkeys(_NAMESPACES, _make_namespace),
     "munch.unmunchify": _to_dictionary,
     "omegaconf.OmegaConf.to_container": _to_dictionary,
@@ -151,6 +210,9 @@ METHODS: dict[tuple[str, str], Model] = {
     ("HParams", "to_json"): write_down,
     ("Box", "to_dict"): to_plain,
     ("Box", "to_yaml"): write_down,
+    ("ConfigBox", "to_dict"): to_plain,
+    ("ConfigBox", "to_yaml"): write_down,
+    **{("ConfigBox", name): _converted for name in CONVERSIONS},
     ("DotMap", "toDict"): to_plain,
     ("Munch", "toDict"): to_plain,
     ("addict", "to_dict"): to_plain,

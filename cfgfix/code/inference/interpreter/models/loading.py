@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -10,6 +11,7 @@ from cfgfix.code.inference.interpreter import classes
 from cfgfix.code.inference.interpreter.events import Loading
 from cfgfix.code.inference.interpreter.models.outside import FRAMEWORK
 from cfgfix.code.inference.interpreter.objects import (
+    DICT,
     EITHER,
     NONE,
     UNKNOWN,
@@ -27,7 +29,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import Call, Model, Run
-from cfgfix.code.inference.interpreter.values import alternatives, choice, constant_text, wrapped
+from cfgfix.code.inference.interpreter.values import alternatives, choice, constant_text, copied, wrapped
 
 _ENDINGS = (".yaml", ".yml", ".json")
 _LOADS: dict[str, tuple[str, str]] = {
@@ -59,6 +61,10 @@ _LOADS: dict[str, tuple[str, str]] = {
     "mmengine.load": ("yaml", "yaml.FullLoader"),
 }
 """Functions that turn a file or text into a value: format, and loader (empty: an argument says it)."""
+
+
+_WRITTEN = frozenset({"json.dumps", "yaml.dump", "yaml.safe_dump"})
+"""Functions that give the text of a value."""
 
 
 def _load_by_function(call: Call) -> Value:
@@ -104,6 +110,10 @@ def load(call: Call, how: str, source: Value, facts: dict[str, Any]) -> Value:
             and how in ("omegaconf", "toml", "yacs", "hydra", "package")
         ) or (isinstance(item, Unknown) and how in ("omegaconf", "yacs")):
             path = item
+        elif isinstance(item, Made) and item.name in _WRITTEN and item.args:
+            # What was written as a text is read from that again.
+            results.append(wrapped(copied(item.args[0], 12), "dict", DICT, "KeyError"))
+            continue
         else:
             call.use(item)
             results.append(Unknown(item.origins))
@@ -114,6 +124,27 @@ def load(call: Call, how: str, source: Value, facts: dict[str, Any]) -> Value:
         found = call.run.host.load(loading)
         results.append(found if found is not None else UNKNOWN)
     return choice(results)
+
+
+def load_named(call: Call, how: str, source: Value, loader: str) -> Value:
+    """Return what a class makes of a file that it loads by itself.
+
+    Args:
+        call: The call of the class.
+        how: The format; empty where the name of the file tells it.
+        source: The file or its text.
+        loader: What reads YAML unless the call says it.
+    """
+    if not how:
+        path = constant_text(source.path) if isinstance(source, OpenFile) else None
+        how = {".json": "json", ".toml": "toml"}.get(posixpath.splitext(path or "")[1], "yaml")
+    if how != "yaml":
+        return load(call, how, source, {"call": call.name, "class": how})
+    facts: dict[str, Any] = {"call": call.name, "class": loader}
+    given = call.keywords.get("Loader")
+    if given is not None:
+        facts["class"], facts["resolvers"] = _loader_of(call.run, given)
+    return load(call, how, source, facts)
 
 
 def _without_arguments(sources: tuple[Value, ...]) -> list[Value]:

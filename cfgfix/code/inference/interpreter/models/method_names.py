@@ -5,8 +5,11 @@ from __future__ import annotations
 DICT_METHODS = frozenset(
     {"get", "pop", "items", "keys", "values", "update", "setdefault", "copy", "clear", "popitem", "fromkeys"}
 )
+CONVERSIONS = frozenset({"int", "float", "bool", "list", "getint", "getfloat", "getboolean"})
+"""Methods of a `ConfigBox` that convert an entry."""
+_OF_BOX = DICT_METHODS | {"to_dict", "to_yaml", "to_json", "to_toml", "merge_update"}
 CLASS_OF_FLAVOUR = {
-    "dict": "builtins.dict", "EasyDict": "easydict.EasyDict", "Munch": "munch.Munch", "Box": "box.Box", "DotMap": "dotmap.DotMap",
+    "dict": "builtins.dict", "EasyDict": "easydict.EasyDict", "Munch": "munch.Munch", "Box": "box.Box", "ConfigBox": "box.ConfigBox", "DotMap": "dotmap.DotMap",
     "addict": "addict.Dict", "AttrDict": "attrdict.AttrDict", "namespace": "types.SimpleNamespace", "argparse": "argparse.Namespace",
     "yacs": "yacs.config.CfgNode", "ml_collections": "ml_collections.ConfigDict",
 }  # fmt: skip
@@ -58,7 +61,8 @@ METHODS_OF: dict[str, frozenset[str]] = {
         "get_oneway_ref",
         "unlocked",
     },
-    "Box": DICT_METHODS | {"to_dict", "to_yaml", "to_json", "merge_update"},
+    "Box": _OF_BOX,
+    "ConfigBox": _OF_BOX | CONVERSIONS,
     "DotMap": DICT_METHODS | {"toDict", "pprint"},
     "Munch": DICT_METHODS | {"toDict", "toJSON", "toYAML"},
     "HParams": frozenset(

@@ -85,6 +85,8 @@ def make_tuple(call: Call, cls: Made) -> Value | None:
             by = f"the named tuple {constant_text(cls.args[0]) or ''}".strip()
             call.run.refuse("unknown-key", key, by, call.spot, "TypeError", tuple(names))
     sections = call.spread.sections if call.spread is not None else ()
+    if isinstance(given, Sequence) and given.names_of is not None and not call.keywords:
+        sections = given.names_of.sections
     return Mapping(
         {**entries},
         open=call.opaque or len(entries) < len(names),
