@@ -100,7 +100,7 @@ def _is_gradients(scope: Scope, expr: Expr) -> bool:
 
 def unwatched(program: Program) -> Iterator[Hit]:
     """Find gradients with respect to tensors that the tape does not watch."""
-    for asked in _asked_gradients(program):
+    for asked in asked_gradients(program):
         scope, call = asked.scope, asked.call
         sources = call.argument(1, "sources")
         if sources is None or _watches(scope, asked.name):
@@ -120,7 +120,7 @@ def unwatched(program: Program) -> Iterator[Hit]:
             break
 
 
-class _Asked:
+class AskedGradient:
     """A gradient that is asked of a tape, behind the only `with` that enters it."""
 
     __slots__ = ("body", "call", "name", "scope", "tape")
@@ -133,7 +133,7 @@ class _Asked:
         self.tape = tape
 
 
-def _asked_gradients(program: Program) -> Iterator[_Asked]:
+def asked_gradients(program: Program) -> Iterator[AskedGradient]:
     """Yield the gradients that are asked of tapes, each call once."""
     seen: set[tuple[int, int]] = set()
     for tape in program.flow.named("tensorflow.GradientTape"):
@@ -156,7 +156,7 @@ def _asked_gradients(program: Program) -> Iterator[_Asked]:
             if key in seen or not inside(scope, call.block, body.block):
                 continue
             seen.add(key)
-            yield _Asked(scope, call, target.name, body, tape)
+            yield AskedGradient(scope, call, target.name, body, tape)
 
 
 def _watches(scope: Scope, name: str) -> bool:
@@ -202,7 +202,7 @@ def _constant(program: Program, scope: Scope, expr: Expr | None) -> bool:
 
 def cut_off(program: Program) -> Iterator[Hit]:
     """Find losses that NumPy computes inside a tape."""
-    for asked in _asked_gradients(program):
+    for asked in asked_gradients(program):
         scope = asked.scope
         target = asked.call.argument(0, "target")
         found = _cut(program, scope, target, asked.body, 0) if target is not None else None
@@ -273,8 +273,8 @@ def _computed(expr: Expr) -> bool:
 
 def asked_twice(program: Program) -> Iterator[Hit]:
     """Find the second gradient of a tape that is not persistent."""
-    asked: dict[tuple[int, int], list[_Asked]] = {}
-    for item in _asked_gradients(program):
+    asked: dict[tuple[int, int], list[AskedGradient]] = {}
+    for item in asked_gradients(program):
         call = item.tape.call
         if call.opaque or call.args or call.keyword("persistent") is not None:
             continue

@@ -1,0 +1,242 @@
+"""Losses through which no gradient passes: all that they learn from goes through a step that has none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.checks.common import in_tests
+from cfgfix.code.checks.gradients import asked_gradients
+from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.hot_paths import inside
+from cfgfix.code.model.expressions import constant, dotted, is_name, text
+from cfgfix.code.model.hit import Step, at, hit_in
+from cfgfix.code.model.nodes import (
+    Attribute,
+    Binary,
+    Call,
+    Collection,
+    Compare,
+    Expr,
+    Literal,
+    Name,
+    Subscript,
+    Unary,
+)
+from cfgfix.code.model.program import Program, fold, is_keras_model
+from cfgfix.code.model.summary import Scope
+from cfgfix.code.model.values import External, Function, Instance, Site, alternatives
+from cfgfix.rules.hit import Hit
+
+NEEDLES = (
+    b"argm",
+    b"round",
+    b"equal(",
+    b"greater",
+    b"less",
+    b"cast(",
+    b"one_hot",
+    b"floor",
+    b"ceil",
+    b"accuracy",
+)
+
+_STEPS = frozenset(
+    {"argmax", "argmin", "argsort", "round", "rint", "floor", "ceil", "equal", "not_equal", "greater", "greater_equal", "less",
+     "less_equal", "logical_and", "logical_or", "logical_not", "one_hot", "count_nonzero", "binary_accuracy",
+     "categorical_accuracy", "sparse_categorical_accuracy"}
+)  # fmt: skip
+"""Last names of operations whose result has no gradient with respect to what they are given."""
+_SMOOTH = frozenset(
+    {"cast", "reduce_mean", "reduce_sum", "mean", "sum", "square", "abs", "add", "subtract", "multiply", "divide", "pow", "sqrt",
+     "expand_dims", "squeeze", "reshape", "maximum", "minimum", "identity", "stack", "concat", "transpose", "flatten", "math.mean",
+     "squared_difference", "constant", "zeros_like", "ones_like", "convert_to_tensor", "ones", "zeros", "log", "exp", "sigmoid",
+     "softmax", "relu", "clip_by_value", "reduce_max", "reduce_min"}
+)  # fmt: skip
+"""Last names of operations that take nothing but what they are given."""
+_MODULES = ("tensorflow.", "keras.backend.", "keras.ops.", "keras.metrics.", "keras.activations.")
+_INTEGERS = ("int", "uint", "bool")
+_DEPTH = 24
+
+
+class _Way:
+    """What the gradient of one expression goes through."""
+
+    def __init__(self, program: Program, scope: Scope, source: str | None, since: int | None) -> None:
+        self._program = program
+        self._scope = scope
+        self._source = source
+        self._since = since
+        self._sites: dict[int, list[Site]] = {}
+        for site in program.flow.within(scope):
+            self._sites.setdefault(id(site.call), []).append(site)
+        self.stops: list[Call | Compare] = []
+
+    def passes(self, expr: Expr | None, depth: int = 0) -> bool:
+        """Tell whether a gradient may pass from an expression to what is learnt; where that is not known, it may."""
+        if expr is None or depth > _DEPTH:
+            return True
+        if isinstance(expr, Literal):
+            return False
+        if isinstance(expr, Name):
+            return self._named(expr, depth)
+        if isinstance(expr, Compare):
+            return self._stop(expr, [expr.left, *(right for _, right in expr.rights)], depth)
+        if isinstance(expr, Binary):
+            return any(self.passes(side, depth + 1) for side in (expr.left, expr.right))
+        if isinstance(expr, Unary):
+            return self.passes(expr.operand, depth + 1)
+        if isinstance(expr, Subscript):
+            return self.passes(expr.base, depth + 1)
+        if isinstance(expr, Collection):
+            return any(self.passes(item, depth + 1) for item in expr.items)
+        return self._called(expr, depth) if isinstance(expr, Call) else True
+
+    def _stop(self, step: Call | Compare, given: Iterable[Expr], depth: int) -> bool:
+        known = len(self.stops)
+        if any(self.passes(item, depth + 1) for item in given):
+            del self.stops[known:]
+            self.stops.append(step)
+        return False
+
+    def _named(self, name: Name, depth: int) -> bool:
+        bound = self._scope.binding(name.name)
+        if any(item.name == name.name for item in self._scope.params) and not bound:
+            return self._source is not None and name.name == self._source
+        if len(bound) != 1 or bound[0].kind != "assign" or bound[0].value is None:
+            return True
+        if not any(is_name(target, name.name) for target in bound[0].targets):
+            return True
+        if self._since is not None and not inside(self._scope, bound[0].block, self._since):
+            return True
+        return self.passes(bound[0].value, depth + 1)
+
+    def _called(self, call: Call, depth: int) -> bool:
+        given = [*call.args, *(value for _, value in call.keywords)]
+        if call.opaque:
+            return True
+        sites = self._sites.get(id(call), [])
+        names = {site.name for site in sites}
+        if not names:
+            value = self._program.flow.stands_for(self._scope, call.func)
+            names = {fold(value.name)} if isinstance(value, External) else set()
+        if len(names) != 1 or any(site.targets or site.open for site in sites):
+            return True
+        name = names.pop()
+        if not name.startswith(_MODULES):
+            return True
+        last = name.rpartition(".")[2]
+        if last in _STEPS:
+            return self._stop(call, given, depth)
+        if last == "cast":
+            wanted = call.argument(1, "dtype")
+            shown = (
+                constant(wanted)
+                if isinstance(wanted, Literal)
+                else dotted(wanted)
+                if wanted is not None
+                else None
+            )
+            if isinstance(shown, str) and shown.rpartition(".")[2].startswith(_INTEGERS):
+                return self._stop(call, given[:1], depth)
+            return self.passes(call.args[0], depth + 1) if call.args else True
+        if last == "where" and name == "tensorflow.where" and len(call.args) == 3 and not call.keywords:
+            passes = any(self.passes(item, depth + 1) for item in call.args[1:])
+            if not passes:
+                self.passes(call.args[0], depth + 1)
+            return passes
+        return any(self.passes(item, depth + 1) for item in given) if last in _SMOOTH else True
+
+
+def _returned(scope: Scope) -> list[Expr]:
+    return [event.value for event in scope.events() if event.kind == "return" and event.value is not None]
+
+
+def no_gradient(program: Program) -> Iterator[Hit]:
+    """Find losses that depend on the model only through steps without a gradient."""
+    yield from _in_tapes(program)
+    seen: set[int] = set()
+    for site in program.flow.sites:
+        if site.call.method != "compile" or not site.name.startswith("keras.") or in_tests(site.scope):
+            continue
+        for value in alternatives(site.argument(1, "loss")):
+            if isinstance(value, Function) and id(value.scope) not in seen:
+                seen.add(id(value.scope))
+                yield from _of_loss(program, value, site)
+        for value in alternatives(site.receiver):
+            if isinstance(value, Instance) and id(value.scope) not in seen:
+                seen.add(id(value.scope))
+                yield from _of_model(program, value.scope, site)
+
+
+def _in_tapes(program: Program) -> Iterator[Hit]:
+    for asked in asked_gradients(program):
+        target = asked.call.argument(0, "target")
+        way = _Way(program, asked.scope, None, asked.body.bodies[0][0])
+        if target is None or way.passes(target) or not way.stops:
+            continue
+        yield _hit(
+            asked.scope,
+            way.stops[0],
+            Step(asked.scope, asked.call.name_place, asked.call.block, "the gradient is asked for here"),
+            f"the gradient in line {asked.call.line} is None for every variable",
+        )
+
+
+def _of_loss(program: Program, loss: Function, site: Site) -> Iterator[Hit]:
+    scope = loss.scope
+    plain = [item.name for item in scope.params if item.kind == "plain"][int(loss.receiver is not None) :]
+    if scope.kind != "function" or scope.decorators or len(plain) < 2 or scope.generator:
+        return
+    yield from _all_cut(program, scope, plain[1], at(site, label=f"{scope.name} is the loss here"))
+
+
+def _of_model(program: Program, owner: Scope, site: Site) -> Iterator[Hit]:
+    """Find a model's own `call` that returns nothing that can be learnt from."""
+    call = program.method(owner, "call")
+    loss = site.call.argument(1, "loss")
+    if call is None or not is_keras_model(program, owner) or loss is None or call.decorators:
+        return
+    if {"train_step", "compute_loss", "fit"} & {
+        name for item in program.bases(owner)[0] for name in item.children
+    }:
+        return
+    fitted = any(
+        other.call.method == "fit"
+        and any(
+            isinstance(value, Instance) and value.scope is owner for value in alternatives(other.receiver)
+        )
+        for other in program.flow.sites
+    )
+    if fitted:
+        yield from _all_cut(program, call, None, at(site, label="compiled with a loss here"))
+
+
+def _all_cut(program: Program, scope: Scope, source: str | None, related: Step) -> Iterator[Hit]:
+    """Find a function of which nothing that it returns passes a gradient on."""
+    if written_for_one(program, scope):
+        return
+    returned = _returned(scope)
+    ways = [_Way(program, scope, source, None) for _ in returned]
+    if not returned or any(way.passes(expr) for way, expr in zip(ways, returned, strict=True)):
+        return
+    first = next((way.stops[0] for way in ways if way.stops), None)
+    if first is not None:
+        yield _hit(
+            scope, first, related, "no variable of the model gets a gradient, and fit raises ValueError"
+        )
+
+
+def _hit(scope: Scope, stop: Call | Compare, related: Step, effect: str) -> Hit:
+    place = stop.name_place if isinstance(stop, Call) else stop.place
+    block = stop.block if isinstance(stop, Call) else 0
+    shown = (
+        dotted(stop.func)
+        if isinstance(stop, Call) and isinstance(stop.func, (Attribute, Name))
+        else text(stop)
+    )
+    return hit_in(scope, place, block, {"step": shown, "effect": effect}, related=(related,))
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """Find the hits of the group's first rule."""
+    return no_gradient(program)

@@ -1,0 +1,124 @@
+"""Functions of one's own that Keras calls, and that do not take what it gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cfgfix.code.checks.common import in_tests
+from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.releases import IMPORTS
+from cfgfix.code.model.expressions import dotted
+from cfgfix.code.model.hit import Step, at, hit_in
+from cfgfix.code.model.program import Program, fold, is_keras_model
+from cfgfix.code.model.summary import Scope
+from cfgfix.code.model.values import Function, Instance, Items, Site, Value, alternatives
+from cfgfix.rules.hit import Hit
+
+NEEDLES = IMPORTS
+
+_OF_CALLBACKS = {
+    **{f"on_{when}_{end}": ("logs",) for when in ("train", "test", "predict") for end in ("begin", "end")},
+    **{f"on_epoch_{end}": ("epoch", "logs") for end in ("begin", "end")},
+    **{
+        f"on_{when}batch_{end}": ("batch", "logs")
+        for when in ("", "train_", "test_", "predict_")
+        for end in ("begin", "end")
+    },
+}
+"""The hooks of a callback with what they are called with."""
+_STEPS = {"fit": "train_step", "evaluate": "test_step", "predict": "predict_step"}
+"""The methods of a model, and the step of one's own that each of them calls with the data of a batch."""
+_PAIR = ("y_true", "y_pred")
+_OF_SCHEDULE = ("epoch", "lr")
+"""What a schedule is called with; one that takes no rate is called with the epoch alone."""
+
+
+def not_as_called(program: Program) -> Iterator[Hit]:
+    """Find hooks, steps, losses and schedules with other parameters than Keras calls them with."""
+    for module in program.modules:
+        for owner in module.summary.scopes:
+            if owner.kind == "class" and not in_tests(owner):
+                yield from _of_class(program, owner)
+    seen: set[int] = set()
+    for site in program.flow.sites:
+        if not site.name.startswith("keras.") or in_tests(site.scope):
+            continue
+        for scope, bound, given, shown in _handed_to(program, site):
+            if id(scope) not in seen and not written_for_one(program, site.scope):
+                found = _hit(program, scope, bound, given, shown, at(site, label="is given to Keras here"))
+                seen |= {id(scope)} if found is not None else set()
+                yield from (found,) if found is not None else ()
+
+
+def _of_class(program: Program, owner: Scope) -> Iterator[Hit]:
+    names = program.bases(owner)[1]
+    hooks: dict[str, tuple[str, ...]] = {}
+    if any(name.startswith("keras.callbacks.") for name in names):
+        hooks = _OF_CALLBACKS
+    elif any(name.startswith("keras.losses.") for name in names):
+        hooks = {"call": _PAIR}
+    elif any(name.startswith("keras.optimizers.schedules.") for name in names):
+        hooks = {"__call__": ("step",)}
+    for name, number in owner.children.items():
+        if name in hooks:
+            method = owner.module.summary.scopes[number]
+            found = _hit(program, method, 1, hooks[name], f"{owner.name}.{name}", None)
+            yield from (found,) if found is not None else ()
+
+
+def _handed_to(program: Program, site: Site) -> Iterator[tuple[Scope, int, tuple[str, ...], str]]:
+    """Yield the functions that a call hands to Keras or makes it call, with their bound and given arguments."""
+    method = site.call.method
+    if method in _STEPS:
+        for value in alternatives(site.receiver):
+            if isinstance(value, Instance) and is_keras_model(program, value.scope):
+                step = program.method(value.scope, _STEPS[method])
+                owner = program.owner(step) if step is not None else None
+                if step is not None and owner is not None:
+                    yield step, 1, ("data",), f"{owner.name}.{step.name}"
+    elif method == "compile" and site.receiver is not None:
+        for name, position in (("loss", 1), ("metrics", 2)):
+            for value in _inner(site.argument(position, name)):
+                if isinstance(value, Function) and not value.partial and not value.fixed:
+                    yield value.scope, int(value.receiver is not None), _PAIR, value.scope.name
+    elif site.name == "keras.callbacks.LearningRateScheduler":
+        for value in alternatives(site.argument(0, "schedule")):
+            if isinstance(value, Function) and not value.partial and not value.fixed:
+                yield value.scope, int(value.receiver is not None), _OF_SCHEDULE, value.scope.name
+
+
+def _inner(value: Value | None) -> Iterator[Value]:
+    for item in alternatives(value):
+        if isinstance(item, Items):
+            for inner in item.items:
+                yield from _inner(inner)
+        else:
+            yield item
+
+
+def _hit(
+    program: Program, scope: Scope, bound: int, given: tuple[str, ...], shown: str, related: Step | None
+) -> Hit | None:
+    """Return the hit at a function that cannot be called with some arguments by position, or None."""
+    outer = program.outer(scope) or scope
+    kept = all(
+        fold(program.static_name(item, outer) or dotted(item) or "") == "tensorflow.function"
+        for item in scope.decorators
+    )
+    kinds = {item.kind for item in scope.params}
+    plain = [item for item in scope.params if item.kind == "plain"]
+    if scope.kind not in ("function", "lambda") or not kept or len(plain) < bound:
+        return None
+    plain = plain[bound:]
+    needed = sum(1 for item in plain if item.default is None)
+    named = any(item.kind == "keyword" and item.default is None for item in scope.params)
+    least = 1 if given == _OF_SCHEDULE else len(given)
+    if not named and needed <= len(given) and ("*" in kinds or len(plain) >= least):
+        return None
+    taken = ", ".join(item.name for item in plain) or "nothing"
+    values = {
+        "function": shown if scope.kind == "function" else "this function",
+        "taken": taken,
+        "given": ", ".join(given),
+    }
+    return hit_in(scope, scope.place, -1, values, related=(related,) if related is not None else ())
