@@ -46,7 +46,7 @@ from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile
 from cfgfix.rules.hit import Hit, HitPlace
 from cfgfix.rules.report import make_finding, severity_of
-from cfgfix.rules.rule import About, InTry, Notebooks, Rule
+from cfgfix.rules.rule import About, InTests, InTry, Notebooks, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -374,6 +374,8 @@ class _Maker:
         module: Module = at.scope.module
         path = module.path
         identity = (rule.id, path, at.place)
+        if rule.policy.in_test_modules is InTests.SKIP and is_test(path):
+            return
         if never_reached(at.scope, at.block, at.place) or is_wanted(at.scope, at.block):
             return
         if (
@@ -494,8 +496,7 @@ class _Maker:
         severity = self._level_in_use(rule, hit, path)
         if not is_test(path):
             return severity
-        usual = Severity.INFO if rule.policy.about is About.RUN else Severity.ERROR
-        return min(severity, rule.policy.in_tests or usual)
+        return min(severity, rule.policy.in_test_modules.highest or Severity.INFO)
 
     def _level_in_use(self, rule: Rule, hit: Hit, path: str) -> Severity:
         """Return the severity of a hit by what runs its place."""

@@ -23,13 +23,16 @@ def as_in_tests(run: Run, findings: list[Finding], path: str) -> list[Finding]:
     if _TEST_FOLDERS.isdisjoint(folders):
         return findings
 
-    def lowered(finding: Finding) -> Finding:
-        severity = run.rule_set.policy(finding).in_tests
-        if severity is None or finding.severity <= severity or run.rule_set.severity_is_set(finding.rule):
+    def lowered(finding: Finding) -> Finding | None:
+        policy = run.rule_set.policy(finding).in_tests
+        if policy is None or run.rule_set.severity_is_set(finding.rule):
             return finding
-        return replace(finding, severity=severity)
+        highest = policy.highest
+        if highest is None:
+            return None
+        return replace(finding, severity=min(finding.severity, highest))
 
-    return [lowered(finding) for finding in findings]
+    return [shown for finding in findings if (shown := lowered(finding)) is not None]
 
 
 def permitted(run: Run, findings: list[Finding], path: str) -> list[Finding]:

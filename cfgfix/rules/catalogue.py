@@ -19,7 +19,7 @@ from cfgfix.rules.reader import (
     rule_error,
     template_source,
 )
-from cfgfix.rules.rule import About, Each, FixSpec, InTry, Notebooks, Policy, Related, Rule, YieldsTo
+from cfgfix.rules.rule import About, Each, FixSpec, InTests, InTry, Notebooks, Policy, Related, Rule, YieldsTo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ SCOPE: dict[str, Any] = {
     "Policy": Policy,
     "About": About,
     "Notebooks": Notebooks,
+    "InTests": InTests,
     "InTry": InTry,
     "YieldsTo": YieldsTo,
     "Severity": Severity,
@@ -269,7 +270,7 @@ def _render_policy(policy: Mapping[str, Any]) -> str:
         "about": f"About({policy.get('about', 'run')!r})",
         "notebooks": f"Notebooks({policy.get('notebooks', 'same')!r})",
         "in_try": f"InTry({policy.get('in-try', 'skip')!r})",
-        "in_tests": f"Severity.{policy['in-tests'].upper()}" if "in-tests" in policy else "None",
+        "in_tests": f"InTests({policy['in-tests']!r})" if "in-tests" in policy else "None",
         "depends_on": words("depends-on"),
         "refuses_key": repr(bool(policy.get("refuses-key", False))),
         "yields_to": f"YieldsTo({policy.get('yields-to', 'nothing')!r})",

@@ -86,6 +86,21 @@ class InTry(Enum):
     """It is told as elsewhere: what is caught is a fault all the same, or the check has looked."""
 
 
+class InTests(Enum):
+    """What becomes at most of a finding in the tests of a project, which set and do what nothing that trains does."""
+
+    SKIP = "skip"
+    """It is not told."""
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+    @property
+    def highest(self) -> Severity | None:
+        """The highest severity, or None for no finding."""
+        return None if self is InTests.SKIP else Severity[self.name]
+
+
 class YieldsTo(Enum):
     """What makes a finding an echo of another one, which is told in its place."""
 
@@ -104,11 +119,12 @@ class Policy:
 
     about: About = About.RUN
     notebooks: Notebooks = Notebooks.SAME
-    in_tests: Severity | None = None
-    """The highest severity in a config or module of the project's tests.
+    in_tests: InTests | None = None
+    """What becomes of a finding in a config or module of the project's tests.
 
-    None for the usual one: in a config its own, in a module information where the finding is about a run.
+    None for the usual: in a config it is told as elsewhere, in a module not where it is about a run.
     """
+
     in_try: InTry = InTry.SKIP
     depends_on: frozenset[str] = frozenset()
     """What else decides whether a finding about a config holds: of `DEPENDS_ON`."""
@@ -121,6 +137,13 @@ class Policy:
     """Whether what the finding points at does nothing, so that an editor shows it faded."""
     explains: frozenset[str] = frozenset()
     """What measuring or advising names that the rule is about: values of `Fault`."""
+
+    @property
+    def in_test_modules(self) -> InTests:
+        """What becomes of a finding in a module of tests."""
+        if self.in_tests is not None:
+            return self.in_tests
+        return InTests.SKIP if self.about is About.RUN else InTests.ERROR
 
 
 DEPENDS_ON = ("loader", "framework", "other-readers")

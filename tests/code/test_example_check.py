@@ -79,7 +79,7 @@ def told(folder: Path, monkeypatch: pytest.MonkeyPatch, severity: str, policy: s
     """Return the severity of what is told at each remark of the programs."""
     text = block("yaml").replace("severity: warning\n", f"severity: {severity}\npolicy: {{{policy}}}\n", 1)
     rules = folder / "rules"
-    rules.mkdir()
+    rules.mkdir(parents=True)
     (rules / "TFD900-python-in-the-graph.yaml").write_text(text, encoding="utf-8")
     project = folder / "project"
     (project / "tests").mkdir(parents=True)
@@ -120,14 +120,13 @@ def test_its_cases_hold(tmp_path):
         assert run_case(rule, case).problems == ()
 
 
-def test_what_would_only_be_slow_is_told_in_a_try_and_is_information_in_tests(tmp_path, monkeypatch):
+def test_what_would_only_be_slow_is_told_in_a_try_and_not_in_tests(tmp_path, monkeypatch):
     assert told(tmp_path, monkeypatch, "warning", "") == {
         "plain": "warning",
         "try": "warning",
         "except": "info",
         "interrupt": "warning",
         "never called": "info",
-        "test": "info",
         "notebook": "warning",
     }
 
@@ -138,7 +137,6 @@ def test_what_would_fail_is_not_told_where_it_is_caught_or_wanted(tmp_path, monk
         "except": "info",
         "interrupt": "error",
         "never called": "info",
-        "test": "info",
         "notebook": "info",
     }
 
@@ -148,3 +146,9 @@ def test_a_policy_says_otherwise(tmp_path, monkeypatch):
     assert found["try"] == "error"
     assert found["test"] == "warning"
     assert "raises" not in found
+
+
+def test_tests_are_told_as_the_policy_says(tmp_path, monkeypatch):
+    assert told(tmp_path / "a", monkeypatch, "error", "in-tests: info")["test"] == "info"
+    assert told(tmp_path / "b", monkeypatch, "error", "about: release")["test"] == "error"
+    assert "test" not in told(tmp_path / "c", monkeypatch, "error", "about: release, in-tests: skip")

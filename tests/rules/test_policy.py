@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 from cfgfix.core.errors import CfgfixError
+from cfgfix.core.records import replace
+from cfgfix.lint.runner import Request, check
 from cfgfix.rules.catalogue import builtin, named, read_folder
 from cfgfix.rules.faults import Fault
-from cfgfix.rules.rule import About, Notebooks, YieldsTo
+from cfgfix.rules.rule import About, InTests, Notebooks, YieldsTo
+from cfgfix.settings.reader import Settings
 
 PACKAGE = Path(__file__).resolve().parents[2] / "cfgfix"
 
@@ -57,8 +60,7 @@ def test_a_policy_is_read(tmp_path):
     )
     assert policy.about is About.RELEASE
     assert policy.notebooks is Notebooks.INFO
-    assert policy.in_tests is not None
-    assert policy.in_tests.label == "info"
+    assert policy.in_tests is InTests.INFO
     assert policy.depends_on == {"loader", "framework"}
     assert policy.refuses_key
     assert policy.unneeded
@@ -81,6 +83,29 @@ def test_a_policy_is_read(tmp_path):
 def test_a_wrong_policy_is_refused(tmp_path, policy, said):
     with pytest.raises(CfgfixError, match=re.escape(said)):
         written(tmp_path, policy)
+
+
+@pytest.mark.parametrize(
+    ("policy", "told"), [("{}", "warning"), ("{in-tests: info}", "info"), ("{in-tests: skip}", None)]
+)
+def test_a_config_of_tests_is_told_as_the_policy_says(tmp_path, monkeypatch, policy, told):
+    rules = tmp_path / "rules"
+    rules.mkdir()
+    written(rules, policy)
+    project = tmp_path / "project"
+    (project / "tests").mkdir(parents=True)
+    (project / ".git").mkdir()
+    for path in ("train.yaml", "tests/train.yaml"):
+        (project / path).write_text("batch_size: 8\nlearning_rate: 0.1\nepochs: 3\n")
+    monkeypatch.chdir(project)
+    settings = replace(Settings(), select=("XYZ001",), rules=(str(rules),))
+    found = {
+        report.path: finding.severity.label
+        for report in check(Request(paths=(".",), settings=settings)).files
+        for finding in report.findings
+    }
+    expected = {"train.yaml": "warning", "tests/train.yaml": told}
+    assert found == {path: severity for path, severity in expected.items() if severity is not None}
 
 
 def constants(path):

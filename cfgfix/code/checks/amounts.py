@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.bindings import bound_once
-from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.models import method_of
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text
@@ -51,7 +50,7 @@ def float_count(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for dataset in program.flow.datasets:
         site = dataset.site
-        if site is None or (id(site.scope), site.call.number) in seen or in_tests(site.scope):
+        if site is None or (id(site.scope), site.call.number) in seen:
             continue
         method = method_of(site)
         name = _COUNTS.get(method)
@@ -142,7 +141,7 @@ def share_of_one(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for site in program.flow.named("keras.layers.Dense"):
         key = id(site.scope), site.call.number
-        if key in seen or in_tests(site.scope) or site.call.opaque:
+        if key in seen or site.call.opaque:
             continue
         if constant(site.call.argument(0, "units")) != 1:
             continue
@@ -175,7 +174,7 @@ def range_of_one(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for site in program.flow.named("tensorflow.random.uniform"):
         key = id(site.scope), site.call.number
-        if key in seen or in_tests(site.scope) or site.call.opaque:
+        if key in seen or site.call.opaque:
             continue
         low, high = site.call.argument(1, "minval"), site.call.argument(2, "maxval")
         kinds = alternatives(site.argument(3, "dtype"))

@@ -65,7 +65,7 @@ def scalar_argument(program: Program) -> Iterator[Hit]:
     """
     hot = hot_paths(program)
     for site in program.flow.compiled:
-        if in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
+        if hot.reach(site.scope, GRAPH, ELEMENT) is not None:
             continue
         compiled = [target for target in site.targets if target.compiled is not None]
         if len(compiled) != len(site.targets) or _signature_given(compiled):

@@ -35,7 +35,10 @@ COMPILED = (b".function", b"train_step", b"jit_compile", b"GradientTape")
 
 
 def in_tests(scope: Scope) -> bool:
-    """Tell whether a scope stands in test code, where speed does not count."""
+    """Tell whether a scope stands in a test.
+
+    How a test uses something shows nothing of how a program does. Whether a hit in a test is told is no question of a check: the runner decides that by the rule's policy.
+    """
     return is_test(scope.module.path)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.models import fits_eagerly, kept_eager
 from cfgfix.code.inference.conditions import asks_mode
 from cfgfix.code.inference.guards import unnegated
@@ -23,7 +22,7 @@ def compiled_reach(program: Program, scope: Scope, site: Site | None = None) -> 
     None where the interpreter runs it as well.
     """
     hot = hot_paths(program)
-    if in_tests(scope) or hot.reach(scope, PYTHON) is not None:
+    if hot.reach(scope, PYTHON) is not None:
         return None
     reach = hot.reach(scope, GRAPH) if site is None else hot.reach_of(site, GRAPH)
     return None if reach is None or _kept_eager(program, reach) else reach

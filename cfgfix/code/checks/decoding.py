@@ -204,7 +204,7 @@ _TRAINS = frozenset({"train_on_batch", "fit"})
 def _in_step_loops(program: Program) -> Iterator[Hit]:
     """Yield what is decoded in the loop whose rounds train."""
     for site in program.flow.under(*_DECODES):
-        if not _decoded(site) or in_tests(site.scope) or written_for_one(program, site.scope):
+        if not _decoded(site) or written_for_one(program, site.scope):
             continue
         if site.name.startswith("tensorflow.") and not _reads_files(program, site.scope):
             # A figure that is drawn for a log is decoded so, too.

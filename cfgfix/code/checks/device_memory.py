@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cfgfix.code.checks.bindings import bound_once
-from cfgfix.code.checks.common import in_tests, value_named
+from cfgfix.code.checks.common import value_named
 from cfgfix.code.checks.guarded_calls import flag
 from cfgfix.code.checks.moves import free_name
 from cfgfix.code.checks.runtime_start import (
@@ -166,7 +166,7 @@ def growth_for_one(program: Program) -> Iterator[Hit]:
         if site.name.endswith(("MirroredStrategy", "CentralStorageStrategy"))
     }
     for site in program.flow.named(*SET_GROWTH):
-        if not site.call.args or flag(site.argument(1, "enable")) is not True or in_tests(site.scope):
+        if not site.call.args or flag(site.argument(1, "enable")) is not True:
             continue
         device = site.call.args[0]
         if not isinstance(device, Subscript) or constant(device.index) != 0:
@@ -226,8 +226,6 @@ def untested_first(program: Program) -> Iterator[Hit]:
     """Find GPUs that are taken by number where nothing asks whether there is one."""
     for module in program.modules:
         for scope in module.summary.scopes:
-            if in_tests(scope):
-                continue
             seen: set[str] = set()
             for event in scope.events():
                 found = _first_gpu(program, scope, event)
@@ -336,7 +334,7 @@ def whole_memory(program: Program) -> Iterator[Hit]:
         return
     for site in program.flow.named("multiprocessing.Process", "torch.multiprocessing.Process"):
         loop = innermost_loop(site.scope, site.call.block)
-        if loop is None or in_tests(site.scope):
+        if loop is None:
             continue
         for target in alternatives(site.argument(1, "target")):
             scope = getattr(target, "scope", None)
@@ -355,7 +353,7 @@ def config_unused(program: Program) -> Iterator[Hit]:
     for site in program.flow.named("tensorflow.ConfigProto"):
         scope = site.scope
         key = id(scope), site.call.number
-        if key in seen or in_tests(scope):
+        if key in seen:
             continue
         seen.add(key)
         made = next(

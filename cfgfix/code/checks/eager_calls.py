@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import few_turns, in_tests, shows_pictures
+from cfgfix.code.checks.common import few_turns, shows_pictures
 from cfgfix.code.checks.eager_steps import runs_operation_by_operation
 from cfgfix.code.checks.models import TRAINING, kept_eager
 from cfgfix.code.checks.pipelines import upstream
@@ -39,7 +39,7 @@ def in_loop(program: Program) -> Iterator[Hit]:
         if key in seen or isinstance(site.call.func, Call) or not runs_operation_by_operation(program, site):
             continue
         seen.add(key)
-        if in_tests(scope) or written_for_one(program, scope) or kept_eager(program, scope.module):
+        if written_for_one(program, scope) or kept_eager(program, scope.module):
             continue
         if hot.reach(scope, GRAPH, ELEMENT, PYTHON) is not None or _builds(program, scope, site):
             continue

@@ -153,7 +153,7 @@ def _tapes_in_loops(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hi
             _has_one_turn(scope, loop) or few_turns(program, scope, loop) or _over_models(scope, loop)
         ):
             loop = innermost_loop(scope, scope.blocks[loop].parent)
-        if loop is None or (id(scope), tape.call.number) in seen or in_tests(scope):
+        if loop is None or (id(scope), tape.call.number) in seen:
             continue
         if any(
             other.name == tape.name and (id(scope), other.call.number) in seen

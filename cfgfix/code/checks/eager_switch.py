@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.code.checks.bindings import statement
-from cfgfix.code.checks.common import COMPILED, in_tests
+from cfgfix.code.checks.common import COMPILED
 from cfgfix.code.checks.eager_steps import DEBUG_WORDS, guarded_by_words
 from cfgfix.code.checks.guarded_calls import flag
 from cfgfix.code.checks.models import trains
@@ -34,11 +34,7 @@ def eager_switch(program: Program) -> Iterator[Hit]:
         "tensorflow.config.experimental_run_functions_eagerly",
     ):
         for site in program.flow.named(name):
-            if (
-                flag(site.argument(0, "run_eagerly")) is not True
-                or in_tests(site.scope)
-                or guarded_by_words(site, *DEBUG_WORDS)
-            ):
+            if flag(site.argument(0, "run_eagerly")) is not True or guarded_by_words(site, *DEBUG_WORDS):
                 continue
             event = statement(site)
             yield hit_at(
@@ -50,11 +46,7 @@ def eager_switch(program: Program) -> Iterator[Hit]:
                 rewrites=(Rewrite("drop-statement", site.scope, event.place),) if event is not None else (),
             )
     for site in _compiles(program):
-        if (
-            is_true(site.call.keyword("run_eagerly"))
-            and not in_tests(site.scope)
-            and not guarded_by_words(site, *DEBUG_WORDS)
-        ):
+        if is_true(site.call.keyword("run_eagerly")) and not guarded_by_words(site, *DEBUG_WORDS):
             if is_true(site.call.keyword("jit_compile")):
                 continue
             needed = _needs_eager(program, site.scope)

@@ -50,7 +50,7 @@ def batched_twice(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for dataset in program.flow.datasets:
         later = dataset.site
-        if kind(dataset) not in _BATCH or later is None or in_tests(later.scope):
+        if kind(dataset) not in _BATCH or later is None:
             continue
         key = (id(later.scope), later.call.number)
         if key in seen or _size_of(later) == 1 or written_for_one(program, later.scope):
@@ -191,7 +191,7 @@ def same_draws(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for dataset in program.flow.datasets:
         site = dataset.site
-        if dataset.op != "map" or site is None or in_tests(site.scope) or named_for_evaluation(site):
+        if dataset.op != "map" or site is None or named_for_evaluation(site):
             continue
         key = (id(site.scope), site.call.number)
         if key in seen or written_for_one(program, site.scope):
@@ -427,12 +427,7 @@ def kept_as_list(program: Program) -> Iterator[Hit]:
     """Find decoded images that are gathered in a list and made an array of."""
     seen: set[tuple[int, int]] = set()
     for how, dataset, scope, block in program.flow.consumed:
-        if (
-            how != "loop"
-            or (id(scope), block) in seen
-            or in_tests(scope)
-            or not _decoded_from_files(program, dataset)
-        ):
+        if how != "loop" or (id(scope), block) in seen or not _decoded_from_files(program, dataset):
             continue
         loop = next(
             (event for event in scope.events() if any(number == block for number, _ in event.bodies)), None
@@ -461,12 +456,7 @@ def kept_as_list(program: Program) -> Iterator[Hit]:
     for site in (*program.flow.named("builtins.list"), *program.flow.named("builtins.tuple")):
         key = (id(site.scope), -1 - site.call.number)
         dataset2 = first_dataset(site.args[0]) if site.args else None
-        if (
-            key in seen
-            or dataset2 is None
-            or in_tests(site.scope)
-            or not _decoded_from_files(program, dataset2)
-        ):
+        if key in seen or dataset2 is None or not _decoded_from_files(program, dataset2):
             continue
         if not trains(program, site.scope):
             continue

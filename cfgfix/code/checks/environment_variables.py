@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.runtime_start import LIST_DEVICES, callee_text, starts_runtime
 from cfgfix.code.inference.environment import environment_of
 from cfgfix.code.inference.eras import written_for_one
@@ -45,7 +44,7 @@ _DEVICE_TIME = (
 def environment_late(program: Program) -> Iterator[Hit]:
     """Find environment variables set after TensorFlow has read them."""
     for module in program.modules:
-        if "environ" not in module.summary.words or module.scope is None or in_tests(module.scope):
+        if "environ" not in module.summary.words or module.scope is None:
             continue
         for scope, name, _, event, place in environment_of(program, module):
             if name in _EARLY:

@@ -263,7 +263,7 @@ def on_training_data(program: Program) -> Iterator[Hit]:
     """Find held-out sets made from training data, and evaluations that get it."""
     for module in program.modules:
         for scope in module.summary.scopes:
-            if scope.kind == "class" or in_tests(scope):
+            if scope.kind == "class":
                 continue
             bound = _known_names(scope)
             yield from _made_from_training(scope, bound)
@@ -598,7 +598,7 @@ def _validated_on_training(program: Program) -> Iterator[Hit]:
     for site in model_calls(program, "fit"):
         key = (id(site.scope), site.call.number)
         given = site.call.argument(7, "validation_data")
-        if key in seen or given is None or site.call.opaque or in_tests(site.scope):
+        if key in seen or given is None or site.call.opaque:
             continue
         seen.add(key)
         first, second = site.call.argument(0, "x"), site.call.argument(1, "y")
@@ -624,7 +624,7 @@ def _validated_on_training(program: Program) -> Iterator[Hit]:
             )
     for site in model_calls(program, "evaluate"):
         key = (id(site.scope), site.call.number)
-        if key in seen or in_tests(site.scope):
+        if key in seen:
             continue
         seen.add(key)
         event = next(

@@ -64,10 +64,8 @@ def beside_data(program: Program) -> Iterator[Hit]:
 
 
 def _is_passed_over(program: Program, site: Site) -> bool:
-    return (
-        in_tests(site.scope)
-        or written_for_one(program, site.scope)
-        or expects_absence(site.scope, site.call.block, site.call.place)
+    return written_for_one(program, site.scope) or expects_absence(
+        site.scope, site.call.block, site.call.place
     )
 
 
@@ -103,7 +101,7 @@ def lists_yielded(program: Program) -> Iterator[Hit]:
     for method in ("fit", "evaluate"):
         for site in model_calls(program, method):
             written = site.call.argument(0, "x")
-            if written is None or _is_passed_over(program, site):
+            if written is None or in_tests(site.scope) or _is_passed_over(program, site):
                 continue
             generator = generator_of(program, site, written)
             if generator is None or id(generator) in seen:

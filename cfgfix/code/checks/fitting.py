@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.guarded_calls import may_run_together
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import inside
@@ -29,7 +28,7 @@ def rate_set_twice(program: Program) -> Iterator[Hit]:
     for fit in program.flow.named(*FITS):
         scope = fit.scope
         given = fit.call.argument(5, "callbacks")
-        if given is None or in_tests(scope) or written_for_one(program, scope):
+        if given is None or written_for_one(program, scope):
             continue
         numbers = calls_of(given, scope)
         callback = next(
@@ -121,7 +120,7 @@ def trainable_since(program: Program) -> Iterator[Hit]:
     for later in program.flow.named(*FITS):
         scope = later.scope
         model = dotted(later.call.func.base) if isinstance(later.call.func, Attribute) else None
-        if model is None or (id(scope), model) in seen or in_tests(scope) or written_for_one(program, scope):
+        if model is None or (id(scope), model) in seen or written_for_one(program, scope):
             continue
         for event in scope.events():
             switched = _switched(event, scope)
@@ -285,7 +284,7 @@ def compiled_in_loop(program: Program) -> Iterator[Hit]:
     for site in program.flow.sites:
         scope, call = site.scope, site.call
         key = id(scope), call.number
-        if call.method != "compile" or key in seen or not site.name.startswith("keras.") or in_tests(scope):
+        if call.method != "compile" or key in seen or not site.name.startswith("keras."):
             continue
         seen.add(key)
         loops = scope.loops(call.block)
@@ -349,7 +348,7 @@ def run_in_batch_hook(program: Program) -> Iterator[Hit]:
             if scope.name not in _BATCH_HOOKS or not scope.params:
                 continue
             owner = program.owner(scope)
-            if owner is None or in_tests(scope):
+            if owner is None:
                 continue
             if not any(name.startswith("keras.callbacks.") for name in program.bases(owner)[1]):
                 continue

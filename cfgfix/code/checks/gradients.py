@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import in_tests, only_value
+from cfgfix.code.checks.common import only_value
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import alike, dotted, is_name, place_of, text, walk
@@ -138,7 +138,7 @@ def asked_gradients(program: Program) -> Iterator[AskedGradient]:
     seen: set[tuple[int, int]] = set()
     for tape in program.flow.named("tensorflow.GradientTape"):
         scope = tape.scope
-        if in_tests(scope) or written_for_one(program, scope):
+        if written_for_one(program, scope):
             continue
         body = next(
             (event for event in scope.events() if event.kind == "with" and tape.call in event.managers),
@@ -320,7 +320,7 @@ def log_of_the_other_branch(program: Program) -> Iterator[Hit]:
     for site in program.flow.named("tensorflow.where"):
         scope, call = site.scope, site.call
         key = id(scope), call.number
-        if key in seen or len(call.args) < 3 or in_tests(scope) or written_for_one(program, scope):
+        if key in seen or len(call.args) < 3 or written_for_one(program, scope):
             continue
         seen.add(key)
         tested = _tested(scope, call.args[0])

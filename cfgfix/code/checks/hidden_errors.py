@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.models import method_of
 from cfgfix.code.checks.runtime_start import (
     SET_GROWTH,
@@ -118,7 +117,7 @@ def hidden_device_error(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for site in program.flow.named(*_SETTERS):
         line = _hides(site.scope, site.call.block)
-        if line is None or in_tests(site.scope) or (id(site.scope), line) in seen:
+        if line is None or (id(site.scope), line) in seen:
             continue
         if site.name in _ONCE and earlier_start(site, program) is not None:
             # That it comes too late is said of the same line, and says more.
@@ -184,7 +183,7 @@ def hidden_dataset_error(program: Program) -> Iterator[Hit]:
         ):
             continue
         line = _hides(site.scope, site.call.block)
-        if line is None or in_tests(site.scope) or (id(site.scope), line) in seen:
+        if line is None or (id(site.scope), line) in seen:
             continue
         seen.add((id(site.scope), line))
         yield hit_at(site, flow=(), values={"what": method or "prefetch_to_device", "handler": line})

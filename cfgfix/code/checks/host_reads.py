@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import COMPILED, few_turns, in_tests
+from cfgfix.code.checks.common import COMPILED, few_turns
 from cfgfix.code.checks.step_loops import loops_over_data, outermost_name
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.code.model.expressions import is_name
@@ -38,7 +38,7 @@ def host_reads(program: Program) -> Iterator[Hit]:
     hot = hot_paths(program)
     done: set[tuple[int, int]] = set()
     for scope, block, step in hot.step_loops():
-        if in_tests(scope) or (id(scope), block) in done or not loops_over_data(program, scope, block):
+        if (id(scope), block) in done or not loops_over_data(program, scope, block):
             continue
         done.add((id(scope), block))
         results = _results(scope, step)
@@ -70,7 +70,6 @@ def _reads_beside_tape(program: Program, done: set[tuple[int, int]]) -> Iterator
         block = innermost_loop(scope, tape.call.block)
         if (
             block is None
-            or in_tests(scope)
             or (id(scope), block) in done
             or hot.reach(scope, GRAPH, ELEMENT, PYTHON) is not None
             or few_turns(program, scope, block)

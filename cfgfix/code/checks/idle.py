@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import in_tests, short
+from cfgfix.code.checks.common import short
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, dotted, place_of, text
@@ -48,7 +48,7 @@ def never_adapted(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for site in program.flow.named(*_ADAPTS):
         key = id(site.scope), site.call.number
-        if key in seen or in_tests(site.scope) or site.call.opaque or written_for_one(program, site.scope):
+        if key in seen or site.call.opaque or written_for_one(program, site.scope):
             continue
         seen.add(key)
         if any(site.call.argument(position, name) is not None for name, position in _ADAPTS[site.name]):
@@ -92,7 +92,7 @@ def without_partner(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for site in program.flow.under("keras.optimizers."):
         key = id(site.scope), site.call.number
-        if key in seen or site.call.opaque or in_tests(site.scope):
+        if key in seen or site.call.opaque:
             continue
         seen.add(key)
         for pattern, argument, partner, position, nothing in _PARTNERS:
@@ -126,7 +126,7 @@ def epochs_as_steps(program: Program) -> Iterator[Hit]:
         if not _STEPS.fullmatch(site.name):
             continue
         key = id(site.scope), site.call.number
-        if key in seen or in_tests(site.scope) or written_for_one(program, site.scope):
+        if key in seen or written_for_one(program, site.scope):
             continue
         seen.add(key)
         given = site.call.argument(1, "decay_steps") or site.call.argument(1, "first_decay_steps")
@@ -193,7 +193,7 @@ def prefix_as_folder(program: Program) -> Iterator[Hit]:
     for site in program.flow.named("tensorflow.train.latest_checkpoint"):
         key = id(site.scope), site.call.number
         given = site.call.argument(0, "checkpoint_dir")
-        if key in seen or given is None or in_tests(site.scope):
+        if key in seen or given is None:
             continue
         seen.add(key)
         shown = text(given)

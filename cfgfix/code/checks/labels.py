@@ -182,7 +182,7 @@ def zipped_apart(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for site in program.flow.named("tensorflow.data.Dataset.zip"):
         key = id(site.scope), site.call.number
-        if key in seen or in_tests(site.scope) or written_for_one(program, site.scope):
+        if key in seen or written_for_one(program, site.scope):
             continue
         seen.add(key)
         parts = _parts(site)

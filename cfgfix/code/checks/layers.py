@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import in_tests, short
+from cfgfix.code.checks.common import short
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.releases import IMPORTS, keras_three, refused_by_three
@@ -44,7 +44,7 @@ def made_in_call(program: Program) -> Iterator[Hit]:
     for site in program.flow.under("keras.layers.", "keras.LayerNormalization"):
         scope = site.scope
         key = id(scope), site.call.number
-        if key in seen or not _WEIGHTS.fullmatch(site.name) or in_tests(scope):
+        if key in seen or not _WEIGHTS.fullmatch(site.name):
             continue
         seen.add(key)
         if not _used_at_once(scope, site.call):
@@ -150,7 +150,7 @@ def sequence_lost(program: Program) -> Iterator[Hit]:
                 continue
             if lost is not None and _SEQUENCES.fullmatch(site.name):
                 key = id(lost.scope), lost.call.number
-                if key not in seen and not in_tests(lost.scope) and not written_for_one(program, lost.scope):
+                if key not in seen and not written_for_one(program, lost.scope):
                     seen.add(key)
                     yield hit_at(
                         lost,
@@ -284,7 +284,7 @@ def not_loadable(program: Program) -> Iterator[Hit]:
         for scope in module.summary.scopes:
             if scope.kind != "class" or "get_config" in scope.children or "from_config" in scope.children:
                 continue
-            if not _plain_layer(program, scope) or in_tests(scope):
+            if not _plain_layer(program, scope):
                 continue
             made = scope.children.get("__init__")
             if made is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import in_tests
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import is_name, walk
@@ -41,7 +40,7 @@ def outside_tape(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for tape in program.flow.named("tensorflow.GradientTape"):
         scope = tape.scope
-        if in_tests(scope) or (id(scope), tape.call.number) in seen or written_for_one(program, scope):
+        if (id(scope), tape.call.number) in seen or written_for_one(program, scope):
             continue
         seen.add((id(scope), tape.call.number))
         entered = _with_of_tape(tape)

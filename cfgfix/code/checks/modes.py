@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import in_tests, inside_function
+from cfgfix.code.checks.common import inside_function
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.model.expressions import dotted, is_name, is_true, text, walk
 from cfgfix.code.model.hit import Rewrite, at, hit_in
@@ -37,7 +37,7 @@ def without_training(program: Program) -> Iterator[Hit]:
             trained[id(scope)] = trained_names(scope)
         if not trained[id(scope)]:
             continue
-        if in_tests(scope) or written_for_one(program, scope):
+        if written_for_one(program, scope):
             continue
         for call in _calls_in_tape(tape):
             name = dotted(call.func)

@@ -62,8 +62,6 @@ def missing_scaling(program: Program) -> Iterator[Hit]:
     for scope in {
         id(site.scope): site.scope for site in program.flow.named("tensorflow.GradientTape")
     }.values():
-        if in_tests(scope):
-            continue
         sites = program.flow.within(scope)
         tape = next(site for site in sites if site.name == "tensorflow.GradientTape")
         applies = [call for call in scope.calls if call.method == "apply_gradients"]
@@ -111,12 +109,11 @@ def needless_scaling(program: Program) -> Iterator[Hit]:
     if not policies or policies_named(program, "mixed_float16"):
         return
     for site in program.flow.named(*_SCALERS):
-        if not in_tests(site.scope):
-            yield hit_at(
-                site,
-                values={"line": policies[0].call.line},
-                needs=((policies[0].scope, policies[0].call.block),),
-            )
+        yield hit_at(
+            site,
+            values={"line": policies[0].call.line},
+            needs=((policies[0].scope, policies[0].call.block),),
+        )
 
 
 _SOFT = ("softmax", "sigmoid")
@@ -130,11 +127,7 @@ def half_output(program: Program) -> Iterator[Hit]:
     modules = {id(site.scope.module) for site in policies}
     policy = policies[0]
     for site in program.flow.under("keras.Sequential", "keras.Model"):
-        if (
-            site.name not in ("keras.Sequential", "keras.Model")
-            or id(site.scope.module) not in modules
-            or in_tests(site.scope)
-        ):
+        if site.name not in ("keras.Sequential", "keras.Model") or id(site.scope.module) not in modules:
             continue
         last = _last_layer(program, site)
         if last is None:
@@ -228,7 +221,7 @@ def seed_ignored(program: Program) -> Iterator[Hit]:
         return
     for _, function, reach in _jit_roots(program):
         for site, path in inside_function(program, function):
-            if is_random(site) and site.name.startswith("tensorflow.") and not in_tests(site.scope):
+            if is_random(site) and site.name.startswith("tensorflow."):
                 way = Reach(reach.root, site.scope, path)
                 yield hit_at(
                     site,
@@ -264,7 +257,7 @@ def two_optimizers(program: Program) -> Iterator[Hit]:
     calls: dict[tuple[int, int, str], dict[int, tuple[Site, str, Site]]] = {}
     for site in program.flow.compiled:
         for target in site.targets:
-            if target.compiled is None or in_tests(site.scope) or _error_wanted(site):
+            if target.compiled is None or _error_wanted(site):
                 continue
             offset = 1 if target.receiver is not None else 0
             plain = [name for name, _, _, kind in target.scope.params if kind == "plain"][offset:]
@@ -326,13 +319,7 @@ def never_called(program: Program) -> Iterator[Hit]:
     loops = hot_paths(program).step_loops()
     for site in program.flow.named("tensorflow.function"):
         call: Call = site.call
-        if (
-            call.number < 0
-            or id(call) in used
-            or in_tests(site.scope)
-            or _decorates(site)
-            or _handed_on(site)
-        ):
+        if call.number < 0 or id(call) in used or _decorates(site) or _handed_on(site):
             continue
         for function in (
             item for item in alternatives(site.argument(0, "func")) if isinstance(item, Function)
@@ -426,7 +413,7 @@ def _passes(scope: Scope, names: set[str | None]) -> bool:
 def steps_per_execution(program: Program) -> Iterator[Hit]:
     """Find small models compiled without `steps_per_execution`."""
     for site in program.flow.named("keras.Sequential.compile"):
-        if site.call.opaque or site.call.keyword("steps_per_execution") is not None or in_tests(site.scope):
+        if site.call.opaque or site.call.keyword("steps_per_execution") is not None:
             continue
         for value in alternatives(site.receiver):
             made = value.site if isinstance(value, Made) else None
@@ -438,7 +425,7 @@ def steps_per_execution(program: Program) -> Iterator[Hit]:
 def loop_in_python(program: Program) -> Iterator[Hit]:
     """Find Python loops that only call a compiled step."""
     for scope, block, site in hot_paths(program).step_loops():
-        if in_tests(scope) or not any(target.compiled is not None for target in site.targets):
+        if not any(target.compiled is not None for target in site.targets):
             continue
         inner = [call for call in scope.calls if inside(scope, call.block, block)]
         if len(inner) == 1:

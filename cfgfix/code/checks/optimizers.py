@@ -97,8 +97,7 @@ def _surely_new(program: Program, site: Site, shown: str) -> bool:
     scope = site.scope
     made = alternatives(site.receiver)
     if (
-        in_tests(scope)
-        or not made
+        not made
         or not all(_is_new(value) for value in made)
         or not keras_of_release(program, scope)
         or written_for_one(program, scope)
@@ -287,7 +286,7 @@ def old_hook(program: Program) -> Iterator[Hit]:
         return
     for module in program.modules:
         for owner in module.summary.scopes:
-            if owner.kind != "class" or in_tests(owner):
+            if owner.kind != "class":
                 continue
             hook = next((name for name in _OLD_HOOKS if name in owner.children), None)
             if hook is None or not keras_of_release(program, owner) or written_for_one(program, owner):
@@ -362,7 +361,7 @@ def shared_in_loop(program: Program) -> Iterator[Hit]:
             continue
         scope = site.scope
         key = id(scope), site.call.number
-        if key in seen or in_tests(scope) or written_for_one(program, scope):
+        if key in seen or written_for_one(program, scope):
             continue
         made = alternatives(site.argument(0, "optimizer"))
         if not made or not all(
@@ -468,7 +467,6 @@ def made_each_step(program: Program) -> Iterator[Hit]:
         scope = site.scope
         if (
             not _OPTIMIZER.fullmatch(site.name)
-            or in_tests(scope)
             or written_for_one(program, scope)
             or any(item.kind in ("if", "except") for item in scope.block_chain(site.call.block))
         ):

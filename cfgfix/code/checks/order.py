@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from cfgfix.code.checks.bindings import names_in, statement
-from cfgfix.code.checks.common import in_tests, inside_function, is_augmentation, is_autotune, short
+from cfgfix.code.checks.common import inside_function, is_augmentation, is_autotune, short
 from cfgfix.code.checks.guarded_calls import flag, is_given, number
 from cfgfix.code.checks.moves import ELSEWHERE, REGROUPS, move
 from cfgfix.code.checks.pipelines import downstream, is_done_to_all_members, pipelines_to, possible, upstream
@@ -150,7 +150,7 @@ def device_literal(program: Program) -> Iterator[Hit]:
 def not_last(program: Program) -> Iterator[Hit]:
     """Find `prefetch` before work that it does not overlap, and none at the end."""
     for dataset in program.flow.datasets:
-        if dataset.op != "prefetch" or dataset.site is None or in_tests(dataset.site.scope):
+        if dataset.op != "prefetch" or dataset.site is None:
             continue
         later = list(downstream(dataset))
         if any(kind(step) in ("prefetch", "prefetch_to_device", "interleave", "flat_map") for step in later):
@@ -223,8 +223,7 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
     for dataset, way in _pairs(program, "shuffle"):
         assert dataset.site is not None
         if (
-            in_tests(dataset.site.scope)
-            or named_for_evaluation(dataset.site)
+            named_for_evaluation(dataset.site)
             or _not_for_training(dataset.site)
             # A buffer of one element shuffles nothing, wherever it stands.
             or number(dataset.site.argument(0, "buffer_size")) == 1
@@ -417,7 +416,7 @@ def cache_after_shuffle(program: Program) -> Iterator[Hit]:
     for dataset, way in _pairs(program, "cache"):
         assert dataset.site is not None
         later = {kind(step) for step in downstream(dataset)}
-        if in_tests(dataset.site.scope) or "shuffle" in later or {"take", "skip"} <= later:
+        if "shuffle" in later or {"take", "skip"} <= later:
             # Shuffled again, or split into parts that have to stay what they are.
             continue
         if any(_repeats(step) for step in upstream(dataset)):
@@ -486,8 +485,7 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
     for dataset, way in _pairs(program, "cache"):
         assert dataset.site is not None
         if (
-            in_tests(dataset.site.scope)
-            or _not_for_training(dataset.site)
+            _not_for_training(dataset.site)
             or named_for_evaluation(dataset.site)
             or _is_for_made_up_data(dataset.site.scope, dataset.site.call.block)
         ):
@@ -601,7 +599,7 @@ def shuffle_after_decode(program: Program) -> Iterator[Hit]:
     """Find shuffle buffers of decoded elements."""
     for dataset, way in _pairs(program, "shuffle"):
         assert dataset.site is not None
-        if not way or kind(way[0]) != "map" or way[0].site is None or in_tests(dataset.site.scope):
+        if not way or kind(way[0]) != "map" or way[0].site is None:
             continue
         for function in way[0].functions:
             for site, path in inside_function(program, function):
@@ -631,8 +629,6 @@ def repeat_before_shuffle(program: Program) -> Iterator[Hit]:
     """Find `shuffle` after `repeat`: epochs flow into one another."""
     for dataset, way in _pairs(program, "shuffle"):
         assert dataset.site is not None
-        if in_tests(dataset.site.scope):
-            continue
         for step in way:
             if kind(step) in REGROUPS or kind(step) in ("shuffle", "parallel_interleave", "unknown"):
                 break

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import in_tests
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, is_name
 from cfgfix.code.model.hit import Step, hit_in
@@ -61,8 +60,6 @@ def arguments_not_taken(program: Program) -> Iterator[Hit]:
     certain = _Certain(program)
     for module in program.modules:
         for scope in module.summary.scopes:
-            if in_tests(scope):
-                continue
             for call in scope.calls:
                 callee = None if call.opaque or dotted(call.func) is None else certain.callee(scope, call)
                 problem = None if callee is None else _problem(callee, call)

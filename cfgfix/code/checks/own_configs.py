@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import in_tests
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, walk
 from cfgfix.code.model.hit import Step, hit_in
@@ -79,7 +78,7 @@ def lacks_argument(program: Program) -> Iterator[Hit]:
                 for item in constructor.params[1:]
                 if item.kind in ("plain", "keyword") and item.default is None and item.name not in _OF_KERAS
             ]
-            if not needed or in_tests(scope):
+            if not needed:
                 continue
             keys = _keys(method)
             if keys is None:

@@ -145,8 +145,6 @@ def stateful_map(program: Program) -> Iterator[Hit]:
             or is_given(site, 9, "synchronous") is not False
         ):
             continue
-        if in_tests(site.scope):
-            continue
         dataset = first_dataset(site.result)
         if dataset is not None and any(step.op == "from_tensors" for step in _parents(dataset)):
             # One element, or one repeated.
@@ -239,7 +237,7 @@ def sequential_map(program: Program) -> Iterator[Hit]:
     """
     hot = hot_paths(program)
     for site in program.flow.named(f"{DATASET}.map"):
-        if is_given(site, 1, "num_parallel_calls") is not False or in_tests(site.scope):
+        if is_given(site, 1, "num_parallel_calls") is not False:
             continue
         dataset = first_dataset(site.result)
         if (
@@ -663,7 +661,7 @@ def interleave_calls(program: Program) -> Iterator[Hit]:
 def sequential_interleave(program: Program) -> Iterator[Hit]:
     """Find `interleave` over files that reads one file at a time."""
     for site in program.flow.named(f"{DATASET}.interleave"):
-        if is_given(site, 3, "num_parallel_calls") is not False or in_tests(site.scope):
+        if is_given(site, 3, "num_parallel_calls") is not False:
             continue
         if _reads_files(program, site):
             name = autotune(program, site.scope)
@@ -732,12 +730,7 @@ def file_map_pool(program: Program) -> Iterator[Hit]:
     """
     for site in program.flow.named(f"{DATASET}.map"):
         calls = number(site.argument(1, "num_parallel_calls"))
-        if (
-            calls is None
-            or calls <= 8
-            or flag(site.argument(8, "use_unbounded_threadpool")) is not None
-            or in_tests(site.scope)
-        ):
+        if calls is None or calls <= 8 or flag(site.argument(8, "use_unbounded_threadpool")) is not None:
             continue
         dataset = first_dataset(site.result)
         for function in dataset.functions if dataset is not None else ():

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from cfgfix.code.checks.common import COMPILED, in_tests, inside_function, short
+from cfgfix.code.checks.common import COMPILED, inside_function, short
 from cfgfix.code.checks.moves import free_name
 from cfgfix.code.inference.eras import where_known
 from cfgfix.code.inference.guards import expects_absence
@@ -77,8 +77,6 @@ def policy_late(program: Program) -> Iterator[Hit]:
         "keras.config.set_dtype_policy",
     ):
         for site in program.flow.named(name):
-            if in_tests(site.scope):
-                continue
             policy = site.argument(0, "policy")
             if isinstance(policy, Constant) and policy.value in ("float32", None):
                 continue
@@ -105,8 +103,6 @@ def unscaled_loss(program: Program) -> Iterator[Hit]:
     """Find gradients of unscaled losses that a loss-scaling optimizer applies."""
     makers = ("keras.mixed_precision.LossScaleOptimizer", "keras.optimizers.LossScaleOptimizer")
     for scope in {id(s.scope): s.scope for s in program.flow.named("tensorflow.GradientTape")}.values():
-        if in_tests(scope):
-            continue
         applies = [
             site
             for site in program.flow.within(scope)

@@ -41,7 +41,6 @@ def in_loop(program: Program) -> Iterator[Hit]:
         scope = site.scope
         if (
             (id(scope), site.call.number) in seen
-            or in_tests(scope)
             or written_for_one(program, scope)
             or not is_tf_keras(program, scope)
         ):

@@ -485,7 +485,7 @@ def without_shape(program: Program) -> Iterator[Hit]:
     for name in sorted(PY_FUNCTIONS):
         for site in program.flow.named(name):
             reach = hot.reach_of(site, ELEMENT)
-            if reach is None or in_tests(site.scope) or _shaped(program, site.scope, set()):
+            if reach is None or _shaped(program, site.scope, set()):
                 continue
             if written_for_one(program, site.scope):
                 continue
@@ -584,8 +584,6 @@ def _shaped(program: Program, scope: Scope, seen: set[int]) -> bool:
 def rows(program: Program) -> Iterator[Hit]:
     """Find `from_generator` over rows of an array in memory, batched afterwards."""
     for site in program.flow.named(f"{DATASET}.from_generator"):
-        if in_tests(site.scope):
-            continue
         for dataset in alternatives(site.result):
             if not isinstance(dataset, Dataset):
                 continue
@@ -674,7 +672,7 @@ def output_types(program: Program) -> Iterator[Hit]:
         types = call.argument(1, "output_types")
         if types is None or call.keyword("output_signature") is not None:
             continue
-        if in_tests(site.scope) or written_for_one(program, site.scope):
+        if written_for_one(program, site.scope):
             continue
         table = api(program)
         if table.requirement.text and not table.admitted:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import COMPILED, PIPELINE, in_tests, never_entered, short
+from cfgfix.code.checks.common import COMPILED, PIPELINE, never_entered, short
 from cfgfix.code.checks.models import kept_eager, switched_eager
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, Reach, hot_paths
@@ -53,7 +53,7 @@ def _drawn(program: Program, kind: str) -> Iterator[tuple[Site, Reach]]:
             # A method of what was drawn; the draw itself is told.
             continue
         reach = hot.reach_of(site, kind)
-        if reach is None or hot.reach(site.scope, PYTHON) is not None or in_tests(site.scope):
+        if reach is None or hot.reach(site.scope, PYTHON) is not None:
             continue
         if any(scope.name in _SETS_UP for scope in (site.scope, *(step.scope for step in reach.path))):
             # What sets an object up runs once by rights.
@@ -207,7 +207,7 @@ def constant_seed(program: Program) -> Iterator[Hit]:
     for site in program.flow.under("tensorflow.random.stateless_", "tensorflow.image.stateless_random_"):
         name = site.name
         reach = hot.reach_of(site, ELEMENT)
-        if reach is None or in_tests(site.scope):
+        if reach is None:
             continue
         seed = site.call.keyword("seed")
         if seed is None and name.startswith("tensorflow.random.stateless_") and len(site.call.args) > 1:

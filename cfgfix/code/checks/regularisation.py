@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import in_tests
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.model.expressions import dotted, is_none
 from cfgfix.code.model.hit import Step, at, hit_at
@@ -34,7 +33,7 @@ def left_out(program: Program) -> Iterator[Hit]:
     seen: set[int] = set()
     for tape in program.flow.named("tensorflow.GradientTape"):
         scope = tape.scope
-        if id(scope) in seen or in_tests(scope) or written_for_one(program, scope):
+        if id(scope) in seen or written_for_one(program, scope):
             continue
         if not _applies(scope) and not any(_applies(caller.scope) for caller in program.flow.callers(scope)):
             continue

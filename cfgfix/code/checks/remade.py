@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cfgfix.code.checks.common import goes_through_experiments, in_tests, inside_function, short
+from cfgfix.code.checks.common import goes_through_experiments, inside_function, short
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.eras import written_for_one
@@ -75,7 +75,7 @@ def model_in_loop(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for module in program.modules:
         for scope in module.summary.scopes:
-            if in_tests(scope) or written_for_one(program, scope):
+            if written_for_one(program, scope):
                 continue
             for site in program.flow.within(scope):
                 loop = _innermost(scope, site.call.block)
@@ -404,7 +404,7 @@ def model_per_request(program: Program) -> Iterator[Hit]:
     for module in program.modules:
         for scope in module.summary.scopes:
             what = _called_often(program, scope)
-            if what is None or in_tests(scope) or written_for_one(program, scope) or _cached(scope):
+            if what is None or written_for_one(program, scope) or _cached(scope):
                 continue
             if any(
                 _by_name(dotted(call.func) or call.method or "")

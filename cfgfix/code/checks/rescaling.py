@@ -344,7 +344,7 @@ def _prepared_twice(program: Program, seen: set[tuple[int, tuple[int, int, int, 
     for site in program.flow.named(_GENERATOR):
         function = site.call.keyword("preprocessing_function")
         written = site.call.keyword("rescale")
-        if function is None or written is None or in_tests(site.scope):
+        if function is None or written is None:
             continue
         name = fold(program.static_name(function, site.scope) or "")
         scale = _number(site.keywords.get("rescale"), written)
@@ -363,7 +363,7 @@ def _prepared_twice(program: Program, seen: set[tuple[int, tuple[int, int, int, 
         for scope in module.summary.scopes:
             for call in scope.calls:
                 called = call.func.name if isinstance(call.func, Name) else call.method
-                if called != "preprocess_input" or not call.args or in_tests(scope):
+                if called != "preprocess_input" or not call.args:
                     continue
                 name = fold(program.static_name(call.func, scope) or "")
                 found = _quotient(call.args[0]) if _prepares(name) else None

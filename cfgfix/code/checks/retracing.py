@@ -26,7 +26,7 @@ NEEDLES = (*COMPILED, *IMPORTS)
 def made_in_loop(program: Program) -> Iterator[Hit]:
     """Find a `tf.function` made anew in every turn of a loop over steps or data."""
     for site in program.flow.named("tensorflow.function"):
-        if in_tests(site.scope) or site.call.number < 0:
+        if site.call.number < 0:
             continue
         event = statement_of(site.scope, site.call.place)
         named, name = None, ""
@@ -48,7 +48,7 @@ def made_in_loop(program: Program) -> Iterator[Hit]:
     for module in program.modules:
         for scope in module.summary.scopes:
             outer = program.outer(scope)
-            if scope.kind != "function" or outer is None or not scope.decorators or in_tests(scope):
+            if scope.kind != "function" or outer is None or not scope.decorators:
                 continue
             for decorator in scope.decorators:
                 if (
@@ -205,7 +205,7 @@ def of_new_object(program: Program) -> Iterator[Hit]:
     for site in program.flow.compiled:
         scope = site.scope
         func = site.call.func
-        if in_tests(scope) or not isinstance(func, Attribute) or not isinstance(func.base, (Name, Call)):
+        if not isinstance(func, Attribute) or not isinstance(func.base, (Name, Call)):
             continue
         target = next((item for item in site.targets if item.compiled is not None), None)
         if target is None or program.owner(target.scope) is None or site.open:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import in_tests, inside_function
+from cfgfix.code.checks.common import inside_function
 from cfgfix.code.checks.guarded_calls import flag
 from cfgfix.code.inference.environment import environment_of, sets
 from cfgfix.code.inference.flow.symbolic import is_symbolic
@@ -265,7 +265,7 @@ def _set_before(program: Program, site: Site) -> bool:
 def _late_calls(program: Program, names: tuple[str, ...]) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for site in program.flow.named(*names):
-        if in_tests(site.scope) or (id(site.scope), site.call.number) in seen:
+        if (id(site.scope), site.call.number) in seen:
             continue
         earlier = earlier_start(site, program)
         if earlier is None or _begins_anew(site):

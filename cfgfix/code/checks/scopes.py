@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.releases import refused_by_three
@@ -27,7 +26,7 @@ def model_outside_scope(program: Program) -> Iterator[Hit]:
             continue
         scope = site.scope
         key = id(scope), site.call.number
-        if key in seen or in_tests(scope) or written_for_one(program, scope):
+        if key in seen or written_for_one(program, scope):
             continue
         seen.add(key)
         model = site.call.receiver

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import few_turns, in_tests, short
+from cfgfix.code.checks.common import few_turns, short
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.model.expressions import walk
 from cfgfix.code.model.hit import at, hit_at
@@ -33,7 +33,7 @@ def grows(program: Program) -> Iterator[Hit]:
         scope = run.scope
         loop = innermost_loop(scope, run.call.block)
         given = run.call.argument(0, "fetches")
-        if loop is None or given is None or in_tests(scope) or few_turns(program, scope, loop, 20):
+        if loop is None or given is None or few_turns(program, scope, loop, 20):
             continue
         made = _maker_in_loop(program, scope, given, loop)
         if made is None or (id(scope), made.call.number) in seen:

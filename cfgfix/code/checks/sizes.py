@@ -86,7 +86,7 @@ def map_after_cache(program: Program) -> Iterator[Hit]:
     """Expensive work without randomness behind a cache, done again in every epoch."""
     for dataset in program.flow.datasets:
         site = dataset.site
-        if dataset.op != "map" or site is None or in_tests(site.scope):
+        if dataset.op != "map" or site is None:
             continue
         cache = next(
             (step for step in upstream(dataset) if kind(step) == "cache" and step.site is not None), None
@@ -272,8 +272,6 @@ def embedded_arrays(program: Program) -> Iterator[Hit]:
     for site in program.flow.named(
         "tensorflow.data.Dataset.from_tensor_slices", "tensorflow.data.Dataset.from_tensors"
     ):
-        if in_tests(site.scope):
-            continue
         for value in alternatives(site.argument(0, "tensors")):
             for part in value.items if isinstance(value, Items) else (value,):
                 if isinstance(part, Made) and part.name in loaders:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import COMPILED, few_turns, in_tests
+from cfgfix.code.checks.common import COMPILED, few_turns
 from cfgfix.code.checks.step_loops import applies_gradients, loops_over_data
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.hot_paths import hot_paths, innermost_loop, inside
@@ -40,7 +40,7 @@ def stalls(program: Program) -> Iterator[Hit]:
     """
     hot = hot_paths(program)
     for scope, block, step in hot.step_loops():
-        if in_tests(scope) or not loops_over_data(program, scope, block) or _by_chunks(scope, block):
+        if not loops_over_data(program, scope, block) or _by_chunks(scope, block):
             continue
         for site in program.flow.within(scope):
             if not inside(scope, site.call.block, block) or innermost_loop(scope, site.call.block) != block:
@@ -132,10 +132,8 @@ def _stalls_in_callbacks(program: Program) -> Iterator[Hit]:
     for module in program.modules:
         for scope in module.summary.scopes:
             owner = program.owner(scope) if _EACH_BATCH.fullmatch(scope.name) else None
-            if (
-                owner is None
-                or in_tests(scope)
-                or not any(name.startswith("keras.callbacks.") for name in program.bases(owner)[1])
+            if owner is None or not any(
+                name.startswith("keras.callbacks.") for name in program.bases(owner)[1]
             ):
                 continue
             for site in program.flow.within(scope):
@@ -198,7 +196,7 @@ def copied_weights(program: Program) -> Iterator[Hit]:
     for module in program.modules:
         for scope in module.summary.scopes:
             for call in scope.calls:
-                if call.method != "set_weights" or len(call.args) != 1 or in_tests(scope):
+                if call.method != "set_weights" or len(call.args) != 1:
                     continue
                 given = call.args[0]
                 if not isinstance(given, Call) or given.method != "get_weights":

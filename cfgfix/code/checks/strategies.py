@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import in_tests
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import text
 from cfgfix.code.model.hit import at, hit_at
@@ -28,8 +27,6 @@ def outside_strategy(program: Program) -> Iterator[Hit]:
         ):
             continue
         scope = site.scope
-        if in_tests(scope):
-            continue
         inner = program.flow.within(scope)
         if any(
             item.name.endswith(".scope") and item.name.startswith("tensorflow.distribute.") for item in inner

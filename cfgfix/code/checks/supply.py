@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.bindings import bound_once
-from cfgfix.code.checks.common import in_tests, short
+from cfgfix.code.checks.common import short
 from cfgfix.code.checks.models import model_calls
 from cfgfix.code.checks.pipelines import is_done_to_all_members, made_by, pipelines_to, possible
 from cfgfix.code.inference.branches import excluded, is_forced_by_call
@@ -57,7 +57,7 @@ def _given_to_models(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, int, str]] = set()
     for method, (position, steps) in _STEPS.items():
         for site in model_calls(program, method):
-            if site.call.opaque or in_tests(site.scope) or written_for_one(program, site.scope):
+            if site.call.opaque or written_for_one(program, site.scope):
                 continue
             parts = [(0, "x", position, steps)]
             if method == "fit":
@@ -329,7 +329,7 @@ def _gone_over(program: Program) -> Iterator[Hit]:
     """Loops over endless datasets that nothing leaves, with something behind them."""
     seen: set[tuple[int, int]] = set()
     for how, dataset, scope, block in program.flow.consumed:
-        if how != "loop" or (id(scope), block) in seen or in_tests(scope):
+        if how != "loop" or (id(scope), block) in seen:
             continue
         made = _never_ends(program, dataset)
         if made is None or _may_be_left(scope, block) or scope.generator or written_for_one(program, scope):
@@ -387,7 +387,7 @@ def _read_whole(program: Program) -> Iterator[Hit]:
     for name in sorted(_READS_ALL):
         for site in program.flow.named(f"builtins.{name}"):
             key = (id(site.scope), site.call.number)
-            if key in seen or len(site.call.args) < 1 or in_tests(site.scope):
+            if key in seen or len(site.call.args) < 1:
                 continue
             dataset = first_dataset(site.args[0]) if site.args else None
             made = _never_ends(program, dataset) if dataset is not None else None
@@ -423,12 +423,7 @@ def runs_out(program: Program) -> Iterator[Hit]:
     for method in ("fit", "fit_generator"):
         for site in model_calls(program, method):
             key = (id(site.scope), site.call.number)
-            if (
-                key in seen
-                or site.call.opaque
-                or in_tests(site.scope)
-                or written_for_one(program, site.scope)
-            ):
+            if key in seen or site.call.opaque or written_for_one(program, site.scope):
                 continue
             epochs = _epochs(site, method)
             if epochs == 1:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import in_tests
 from cfgfix.code.inference.eras import asked_for
 from cfgfix.code.inference.flow.symbolic import holds_symbolic
 from cfgfix.code.inference.guards import expects_absence
@@ -68,11 +67,7 @@ def operation_on_symbolic(program: Program) -> Iterator[Hit]:
             continue
         if site.raw.startswith(("tensorflow.python.", "tensorflow.compat.v1.", "tensorflow.keras.")):
             continue
-        if (
-            _with_the_copy(site.scope)
-            or in_tests(site.scope)
-            or expects_absence(site.scope, site.call.block, site.call.place)
-        ):
+        if _with_the_copy(site.scope) or expects_absence(site.scope, site.call.block, site.call.place):
             continue
         places = told.setdefault(id(site.scope), [])
         if all(other.call is not site.call for other, _ in places):

@@ -111,7 +111,7 @@ def array_method(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for scope, reach in reached:
         element = reach.root.kind == ELEMENT
-        if in_tests(scope) or (element and reach.path):
+        if element and reach.path:
             continue
         for call in scope.calls:
             key = id(scope), call.number
@@ -460,7 +460,7 @@ def not_for_xla(program: Program) -> Iterator[Hit]:
                 ),
                 None,
             )
-            if what is None or site.name.startswith("tensorflow.io.gfile") or in_tests(site.scope):
+            if what is None or site.name.startswith("tensorflow.io.gfile"):
                 continue
             if eager_guard(site.scope, site.call.block):
                 continue
@@ -562,7 +562,7 @@ def _of_inputs(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hit]:
     """Yield the functions of NumPy that get what `keras.Input` or a layer gave while a model is built."""
     for site in program.flow.under("numpy."):
         key = id(site.scope), site.call.number
-        if key in seen or site.name in _OF_SHAPES or in_tests(site.scope):
+        if key in seen or site.name in _OF_SHAPES:
             continue
         if not any(
             type(value) is not Many and holds_symbolic(value)

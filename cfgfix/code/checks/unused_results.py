@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import in_tests
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.releases import IMPORTS
@@ -26,7 +25,7 @@ def tape_never_asked(program: Program) -> Iterator[Hit]:
     for tape in program.flow.named("tensorflow.GradientTape"):
         scope = tape.scope
         key = id(scope), tape.call.number
-        if key in seen or in_tests(scope) or written_for_one(program, scope):
+        if key in seen or written_for_one(program, scope):
             continue
         seen.add(key)
         for event in scope.events():
@@ -85,7 +84,7 @@ def thrown_away(program: Program) -> Iterator[Hit]:
         if site.name not in _PURE or site.targets or site.open or key in seen:
             continue
         seen.add(key)
-        if scope.kind != "function" or _TRIES.search(scope.name) or in_tests(scope):
+        if scope.kind != "function" or _TRIES.search(scope.name):
             continue
         if scope.module.path.endswith(".ipynb") or written_for_one(program, scope):
             continue

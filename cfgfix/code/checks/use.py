@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from cfgfix.code.checks.bindings import bound_in_loop, names_in, statement
-from cfgfix.code.checks.common import few_turns, in_tests, tensorflow_alias
+from cfgfix.code.checks.common import few_turns, tensorflow_alias
 from cfgfix.code.checks.models import method_of
 from cfgfix.code.checks.moves import free_name, loop_head, out_of_loop
 from cfgfix.code.checks.order import kind
@@ -72,7 +72,7 @@ def _transforming(program: Program) -> Iterable[Scope]:
 def discarded(program: Program) -> Iterator[Hit]:
     """Find transformations whose result is thrown away."""
     for scope in _transforming(program):
-        if scope.kind == "lambda" or in_tests(scope):
+        if scope.kind == "lambda":
             continue
         sites: dict[int, Site] | None = None
         for event in scope.events():
@@ -205,7 +205,7 @@ def _with_options(event: Event, target: Attribute, site: Site) -> dict[str, Any]
 def next_iter(program: Program) -> Iterator[Hit]:
     """Find `next(iter(ds))` in a loop: every turn begins anew."""
     for site in program.flow.named("builtins.next"):
-        if len(site.call.args) != 1 or not isinstance(site.call.args[0], Call) or in_tests(site.scope):
+        if len(site.call.args) != 1 or not isinstance(site.call.args[0], Call):
             continue
         inner = site.call.args[0]
         if not isinstance(inner.func, Name) or inner.func.name != "iter" or len(inner.args) != 1:
@@ -319,7 +319,7 @@ def rebuilt(program: Program) -> Iterator[Hit]:
     hot = hot_paths(program)
     for dataset in program.flow.datasets:
         site = dataset.site
-        if site is None or site.name not in CONSTRUCTORS or site.through or in_tests(site.scope):
+        if site is None or site.name not in CONSTRUCTORS or site.through:
             continue
         loop = innermost_loop(site.scope, site.call.block)
         if (
@@ -386,18 +386,14 @@ def _datasets_below(dataset: Dataset) -> list[Dataset]:
 def counted(program: Program) -> Iterator[Hit]:
     """Counting a dataset by reading all of it."""
     for site in program.flow.named("builtins.len"):
-        if len(site.call.args) == 1 and isinstance(site.call.args[0], Call) and not in_tests(site.scope):
+        if len(site.call.args) == 1 and isinstance(site.call.args[0], Call):
             inner = site.call.args[0]
             if isinstance(inner.func, Name) and inner.func.name == "list" and len(inner.args) == 1:
                 dataset = _value(program, site.scope, inner.args[0])
                 if dataset is not None:
                     yield _count(program, site, dataset, inner.args[0])
     for site in program.flow.named("builtins.sum"):
-        if (
-            len(site.call.args) == 1
-            and isinstance(site.call.args[0], Comprehension)
-            and not in_tests(site.scope)
-        ):
+        if len(site.call.args) == 1 and isinstance(site.call.args[0], Comprehension):
             parts = site.call.args[0].parts
             if len(parts) == 2 and isinstance(parts[1], Literal) and parts[1].value == 1:
                 dataset = _value(program, site.scope, parts[0])
@@ -482,19 +478,14 @@ def file_cache(program: Program) -> Iterator[Hit]:
     """Find `cache` in a file of a fixed name."""
     for site in program.flow.named(f"{DATASET}.cache"):
         name = site.argument(0, "filename")
-        if (
-            isinstance(name, Constant)
-            and isinstance(name.value, str)
-            and name.value
-            and not in_tests(site.scope)
-        ):
+        if isinstance(name, Constant) and isinstance(name.value, str) and name.value:
             yield hit_at(site, values={"file": name.value})
 
 
 def debug_mode(program: Program) -> Iterator[Hit]:
     """Find `tf.data.experimental.enable_debug_mode()` outside a debug switch."""
     for site in program.flow.named("tensorflow.data.experimental.enable_debug_mode"):
-        if in_tests(site.scope) or _guarded(site):
+        if _guarded(site):
             continue
         event = statement(site)
         yield hit_at(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cfgfix.code.checks.common import in_tests, tensorflow_alias
+from cfgfix.code.checks.common import tensorflow_alias
 from cfgfix.code.checks.layer_calls import Parts, methods
 from cfgfix.code.inference.eras import asked_for
 from cfgfix.code.inference.guards import expects_absence
@@ -78,7 +78,7 @@ def untracked(program: Program) -> Iterator[Hit]:
             continue
         seen.add((id(scope), call.number))
         attribute = _kept_as(scope, call)
-        if attribute is None or not _may_learn(call) or in_tests(scope):
+        if attribute is None or not _may_learn(call):
             continue
         if not parts.is_part(owner) or expects_absence(scope, call.block, call.place):
             continue

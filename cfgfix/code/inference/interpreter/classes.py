@@ -41,7 +41,7 @@ def outside_bases(cls: ClassObject) -> list[str]:
 
 
 def is_user_dictionary(value: Instance) -> bool:
-    """Tell whether an object is a `UserDict`, which has what it holds as its attribute `data`."""
+    """Tell whether an object is a `UserDict`, whose attribute `data` has its entries."""
     return value.entries is not None and "collections.UserDict" in outside_bases(value.cls)
 
 

@@ -1,0 +1,73 @@
+"""Checks yield what they see; what is told of it in tests and elsewhere is the runner's part."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+CHECKS = Path(__file__).resolve().parents[2] / "cfgfix" / "code" / "checks"
+FILTERS = frozenset({"is_caught", "is_test", "is_wanted", "never_reached"})
+"""What the runner asks of the place of every hit."""
+EVIDENCE = {
+    "batch_shapes.called_in_loops": "which batches a function is given",
+    "batch_shapes.remainder_signature": "which batches a function is given",
+    "changing.changing_argument": "what changes from call to call",
+    "decoding._in_generators": "what is trained with a generator",
+    "decoding._in_sequences": "what is trained with a sequence",
+    "eager_steps.eager_step": "which loop runs a step",
+    "elements.same_draws": "which seed a program sets",
+    "elements.whole_set": "what is trained with a data set",
+    "evaluation.never_reset": "which metric a loop fills",
+    "fit_inputs.lists_yielded": "what is trained with a generator",
+    "gradient_paths.no_gradient": "what a model is compiled with",
+    "half_precision._makers": "what makes a layer",
+    "labels.labels_against_loss": "which labels a loss meets",
+    "monitors.unmeasured": "what a callback is given to",
+    "numerics.policies_named": "which policy a program sets",
+    "optimizers._called_in_loop": "which loop makes an optimizer",
+    "optimizers._models_in_turns": "which loop hands models on",
+    "outputs.logits_as_probabilities": "which model a loss meets",
+    "own_hooks.not_as_called": "what Keras is given",
+    "parallel._nothing_buffered": "what is trained with a pipeline",
+    "parallel.prefetch_proven_missing": "which loop reads a pipeline",
+    "parallel.vectorize": "what becomes of a map",
+    "predictions.loop_around": "which loop predicts",
+    "python_calls._one_pass": "which pipeline runs a function",
+    "python_calls.in_map": "which function a pipeline runs",
+    "python_calls.tensors_in_generator": "which pipeline runs a generator",
+    "rescaling.rescaled_twice": "which pictures a model is given",
+    "retracing._in_called": "which loop makes a function anew",
+    "sizes.early_cast": "which pipeline runs a function",
+    "sizes.padded_for_fit": "which batches a model is given",
+    "sizes.unbuffered_end": "which loop reads a pipeline",
+    "traced_state._changed": "what changes an attribute",
+    "tracing.array_call": "which tensors a function is given",
+    "workers._made_again": "which other strategy reads the cluster",
+    "workers.cluster_set_late": "what sets the cluster",
+    "workers.mean_for_each_replica": "which strategy runs a step",
+    "workers.open_batch_on_tpu": "which program runs on TPUs",
+}
+"""Where a check asks whether something beside its hit stands in a test: what it wants to know, of which a test shows nothing."""
+
+
+def calls(*names: str) -> dict[str, int]:
+    """Return how often functions of the checks call some names."""
+    found: dict[str, int] = {}
+    for path in sorted(CHECKS.glob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+            key = f"{path.stem}.{function.name}"
+            for node in ast.walk(function):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
+                    found[key] = found.get(key, 0) + 1
+    return found
+
+
+def test_no_check_asks_what_the_runner_asks():
+    asking = calls(*FILTERS)
+    assert asking.pop("common.in_tests") == 1
+    assert not asking
+
+
+def test_a_check_asks_only_of_evidence_whether_it_stands_in_a_test():
+    assert sorted(calls("in_tests")) == sorted(EVIDENCE)
