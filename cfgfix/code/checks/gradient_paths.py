@@ -72,7 +72,10 @@ class _Way:
         self.stops: list[Call | Compare] = []
 
     def passes(self, expr: Expr | None, depth: int = 0) -> bool:
-        """Tell whether a gradient may pass from an expression to what is learnt; where that is not known, it may."""
+        """Tell whether a gradient may pass from an expression to what is learnt.
+
+        Where that is not known, it may.
+        """
         if expr is None or depth > _DEPTH:
             return True
         if isinstance(expr, Literal):
