@@ -26,7 +26,7 @@ from cfgfix.code.inference.entry_points import (
 from cfgfix.code.inference.expected_errors import is_caught, is_wanted
 from cfgfix.code.inference.flow.flow import Flow
 from cfgfix.code.inference.flow.run import MAX_WAYS
-from cfgfix.code.inference.guards import behind_a_default, never_reached
+from cfgfix.code.inference.guards import behind_a_default, expects_absence, never_reached
 from cfgfix.code.inference.references import requirement_of
 from cfgfix.code.model.given import Given, Replaced, UnderConfigs, put_in_place
 from cfgfix.code.model.hit import CodePlace, Rewrite, Step, Way, place_in_code
@@ -377,6 +377,8 @@ class _Maker:
         if rule.policy.in_test_modules is InTests.SKIP and is_test(path):
             return
         if never_reached(at.scope, at.block, at.place) or is_wanted(at.scope, at.block):
+            return
+        if rule.policy.skips_guards and expects_absence(at.scope, at.block, at.place):
             return
         if (
             rule.policy.in_try is InTry.SKIP

@@ -19,7 +19,19 @@ from cfgfix.rules.reader import (
     rule_error,
     template_source,
 )
-from cfgfix.rules.rule import About, Each, FixSpec, InTests, InTry, Notebooks, Policy, Related, Rule, YieldsTo
+from cfgfix.rules.rule import (
+    About,
+    Each,
+    FixSpec,
+    InGuard,
+    InTests,
+    InTry,
+    Notebooks,
+    Policy,
+    Related,
+    Rule,
+    YieldsTo,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +48,7 @@ SCOPE: dict[str, Any] = {
     "Policy": Policy,
     "About": About,
     "Notebooks": Notebooks,
+    "InGuard": InGuard,
     "InTests": InTests,
     "InTry": InTry,
     "YieldsTo": YieldsTo,
@@ -270,6 +283,7 @@ def _render_policy(policy: Mapping[str, Any]) -> str:
         "about": f"About({policy.get('about', 'run')!r})",
         "notebooks": f"Notebooks({policy.get('notebooks', 'same')!r})",
         "in_try": f"InTry({policy.get('in-try', 'skip')!r})",
+        "in_guard": f"InGuard({policy['in-guard']!r})" if "in-guard" in policy else "None",
         "in_tests": f"InTests({policy['in-tests']!r})" if "in-tests" in policy else "None",
         "depends_on": words("depends-on"),
         "refuses_key": repr(bool(policy.get("refuses-key", False))),

@@ -9,7 +9,7 @@ import re
 from cfgfix.core.errors import CfgfixError, ExitCode, did_you_mean
 from cfgfix.core.source_file import read_regular
 from cfgfix.rules.expression import MAX_INTEGER, ExpressionError, Translated, translate, translate_template
-from cfgfix.rules.rule import DEPENDS_ON, About, InTests, InTry, Notebooks, YieldsTo
+from cfgfix.rules.rule import DEPENDS_ON, About, InGuard, InTests, InTry, Notebooks, YieldsTo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -191,6 +191,7 @@ def read_rule(path: str) -> dict[str, Any]:
 POLICY: dict[str, tuple[str, ...]] = {
     "about": tuple(item.value for item in About),
     "notebooks": tuple(item.value for item in Notebooks),
+    "in-guard": tuple(item.value for item in InGuard),
     "in-tests": tuple(item.value for item in InTests),
     "in-try": tuple(item.value for item in InTry),
     "depends-on": DEPENDS_ON,

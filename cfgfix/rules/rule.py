@@ -86,6 +86,15 @@ class InTry(Enum):
     """It is told as elsewhere: what is caught is a fault all the same, or the check has looked."""
 
 
+class InGuard(Enum):
+    """What becomes of a finding where the code asks first for a release or a name, or is ready for it not to be there."""
+
+    SKIP = "skip"
+    """It is not told: the other way is for the releases at hand."""
+    SAME = "same"
+    """It is told as elsewhere, or the check asks in a way of its own."""
+
+
 class InTests(Enum):
     """What becomes at most of a finding in the tests of a project, which set and do what nothing that trains does."""
 
@@ -125,6 +134,11 @@ class Policy:
     None for the usual: in a config it is told as elsewhere, in a module not where it is about a run.
     """
 
+    in_guard: InGuard | None = None
+    """What becomes of a finding behind a question for a release or a name.
+
+    None for the usual: it is told, but where it is about a release.
+    """
     in_try: InTry = InTry.SKIP
     depends_on: frozenset[str] = frozenset()
     """What else decides whether a finding about a config holds: of `DEPENDS_ON`."""
@@ -137,6 +151,13 @@ class Policy:
     """Whether what the finding points at does nothing, so that an editor shows it faded."""
     explains: frozenset[str] = frozenset()
     """What measuring or advising names that the rule is about: values of `Fault`."""
+
+    @property
+    def skips_guards(self) -> bool:
+        """Whether nothing is told behind a question for a release or a name."""
+        if self.in_guard is not None:
+            return self.in_guard is InGuard.SKIP
+        return self.about is About.RELEASE
 
     @property
     def in_test_modules(self) -> InTests:

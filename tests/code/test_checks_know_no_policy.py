@@ -49,6 +49,21 @@ EVIDENCE = {
 }
 """Where a check asks whether something beside its hit stands in a test: what it wants to know, of which a test shows nothing."""
 
+READY = {
+    "api.never_existed": "what is only said in other words there",
+    "api.old_arguments": "questions for eager execution, which every release has",
+    "api.only_old": "a name of its own; what its files are written for is told all the same",
+    "arrays._gone_name": "which places of a name are told together",
+    "fit_inputs.lists_yielded": "what is trained with a generator",
+    "keras_alone._uses": "which places of a name are told together",
+    "kinds.assigned_item": "which place of a name is told",
+    "kinds.weights_as_array": "which place of a statement is told",
+    "members._groups": "which places of a name are told together",
+    "optimizers._surely_new": "what becomes of an optimizer before",
+    "symbolic.operation_on_symbolic": "which operations of a function are told together",
+}
+"""Where a check asks whether the code is ready for a release: what it wants to know beside the place of its hit."""
+
 
 def calls(*names: str) -> dict[str, int]:
     """Return how often functions of the checks call some names."""
@@ -71,3 +86,7 @@ def test_no_check_asks_what_the_runner_asks():
 
 def test_a_check_asks_only_of_evidence_whether_it_stands_in_a_test():
     assert sorted(calls("in_tests")) == sorted(EVIDENCE)
+
+
+def test_a_check_asks_only_of_evidence_whether_the_code_is_ready_for_a_release():
+    assert sorted(calls("expects_absence", "absence_expected")) == sorted(READY)

@@ -45,12 +45,18 @@ def late(path):
     tf.numpy_function(len, [path], tf.int64)  # behind a return
 
 
+def asked(path):
+    if hasattr(tf, "numpy_function"):
+        return tf.numpy_function(len, [path], tf.int64)  # guard
+    return hasattr(tf, "py_function") and tf.numpy_function(len, [path], tf.int64)  # operand
+
+
 def _forgotten(path):
     return tf.numpy_function(len, [path], tf.int64)  # never called
 
 
 if __name__ == "__main__":
-    print(wanted("a"), ready("b"), stopped("c"), late("d"))
+    print(wanted("a"), ready("b"), stopped("c"), late("d"), asked("e"))
 """
 TEST = """\
 import pytest
@@ -126,6 +132,8 @@ def test_what_would_only_be_slow_is_told_in_a_try_and_not_in_tests(tmp_path, mon
         "try": "warning",
         "except": "info",
         "interrupt": "warning",
+        "guard": "warning",
+        "operand": "warning",
         "never called": "info",
         "notebook": "warning",
     }
@@ -136,6 +144,8 @@ def test_what_would_fail_is_not_told_where_it_is_caught_or_wanted(tmp_path, monk
         "plain": "error",
         "except": "info",
         "interrupt": "error",
+        "guard": "error",
+        "operand": "error",
         "never called": "info",
         "notebook": "info",
     }
@@ -146,6 +156,16 @@ def test_a_policy_says_otherwise(tmp_path, monkeypatch):
     assert found["try"] == "error"
     assert found["test"] == "warning"
     assert "raises" not in found
+
+
+def test_code_that_asks_for_a_release_is_told_as_the_policy_says(tmp_path, monkeypatch):
+    found = told(tmp_path / "a", monkeypatch, "error", "about: release")
+    assert found["plain"] == "error"
+    assert not {"try", "except", "guard", "operand"} & found.keys()
+    found = told(tmp_path / "b", monkeypatch, "warning", "in-guard: skip")
+    assert found["plain"] == "warning"
+    assert not {"guard", "operand"} & found.keys()
+    assert told(tmp_path / "c", monkeypatch, "error", "about: release, in-guard: same")["guard"] == "error"
 
 
 def test_tests_are_told_as_the_policy_says(tmp_path, monkeypatch):

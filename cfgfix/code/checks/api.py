@@ -260,8 +260,6 @@ def experimental_precision(program: Program) -> Iterator[Hit]:
         presence = reference.presence
         if not presence.name.startswith("keras.mixed_precision.experimental") and presence.name != _REWRITE:
             continue
-        if absence_expected(reference):
-            continue
         rewrites: tuple[Rewrite, ...] = ()
         first = (presence.rest or presence.name.rpartition(".")[2]).partition(".")[0]
         new = _PRECISION.get(first)
@@ -287,7 +285,7 @@ def keras_gone(program: Program) -> Iterator[Hit]:
         presence = reference.presence
         if not presence.name.startswith("keras.") or not presence.mask:
             continue
-        if presence.name.startswith("keras.mixed_precision.experimental") or absence_expected(reference):
+        if presence.name.startswith("keras.mixed_precision.experimental"):
             continue
         rewrites: tuple[Rewrite, ...] = ()
         other = presence.name.replace(".experimental.preprocessing.", ".").replace(
@@ -308,7 +306,6 @@ def keras_gone(program: Program) -> Iterator[Hit]:
             if (
                 mask & table.newest
                 and not table.silent
-                and not expects_absence(site.scope, site.call.block, site.call.place)
                 and not bound_twice(site.scope, head(site.call.func))
                 and not keras_is_two(program)
             ):
@@ -334,7 +331,7 @@ def gone(program: Program) -> Iterator[Hit]:
     table = api(program)
     for reference, severity, confidence in missing(program):
         presence = reference.presence
-        if not presence.mask or presence.name.startswith("keras.") or absence_expected(reference):
+        if not presence.mask or presence.name.startswith("keras."):
             continue
         if presence.name == _REWRITE:
             # `experimental_precision` tells of it.
@@ -391,13 +388,7 @@ def autotune_moved(program: Program) -> Iterator[Hit]:
     table = api(program)
     for reference in references(program):
         new = _MOVED.get(reference.presence.name)
-        if (
-            new is None
-            or reference.expr is None
-            or not table.has_now(new)
-            or absence_expected(reference)
-            or is_doubtful(program, reference)
-        ):
+        if new is None or reference.expr is None or not table.has_now(new) or is_doubtful(program, reference):
             continue
         yield hit_in(
             reference.scope,
@@ -423,7 +414,7 @@ def distribute_moved(program: Program) -> Iterator[Hit]:
         ):
             continue
         new = name.replace(".experimental.", ".", 1)
-        if not table.has_now(new) or not name.endswith("Strategy") or absence_expected(reference):
+        if not table.has_now(new) or not name.endswith("Strategy"):
             continue
         call = next((call for call in reference.scope.calls if call.func == reference.expr), None)
         plain = call is None or not (call.args or call.keywords)
@@ -443,8 +434,6 @@ def distribute_moved(program: Program) -> Iterator[Hit]:
         if method in ("experimental_run_v2", "experimental_make_numpy_dataset", "make_dataset_iterator"):
             mask = table.member("tensorflow.distribute.Strategy", method)
             if mask is None or table.silent or mask & table.newest:
-                continue
-            if expects_absence(site.scope, site.call.block, site.call.place):
                 continue
             renamed = method == "experimental_run_v2"
             yield hit_at(
@@ -559,7 +548,7 @@ def _refused_arguments(program: Program, site: Site, name: str) -> Iterator[Hit]
         for item in table.unknown_arguments(name, [key for key, _ in site.call.keywords if key is not None])
         if not (optimizer and item.argument in _TOLD_ALONE)
     ]
-    if not refused or expects_absence(site.scope, site.call.block, site.call.place):
+    if not refused:
         return
     if written_for_one(program, site.scope) or bound_twice(site.scope, head(site.call.func)):
         return
@@ -664,9 +653,7 @@ def old_dataset_members(program: Program) -> Iterator[Hit]:
         instead = _OLD_MEMBERS.get(method)
         if instead is None or (table.member("tensorflow.data.Dataset", method) or 0) & table.newest:
             continue
-        if written_for_one(program, site.scope) or expects_absence(
-            site.scope, site.call.block, site.call.place
-        ):
+        if written_for_one(program, site.scope):
             continue
         either = table.requirement.admits_one()
         if either and not uses_two(program, site.scope.module):

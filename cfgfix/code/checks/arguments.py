@@ -8,7 +8,6 @@ from typing import Any
 from cfgfix.code.checks.api import base_constructor, head, of_others, overridden
 from cfgfix.code.inference.custom_objects import refusals
 from cfgfix.code.inference.eras import asked_for, where_keras_known, written_for_one
-from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.references import api, bound_twice, keras_is_two
 from cfgfix.code.inference.releases import (
     IMPORTS,
@@ -216,7 +215,7 @@ def _plain_constant(expr: Expr) -> Any:
 
 
 def _is_for_asked_releases(program: Program, site: Site) -> bool:
-    """Tell whether the releases asked for are what a call is for, and nothing around it is ready for it to raise."""
+    """Tell whether the releases asked for are what a call is for."""
     scope, call = site.scope, site.call
     if site.name.startswith("keras.") and (
         keras_is_two(program)
@@ -225,9 +224,4 @@ def _is_for_asked_releases(program: Program, site: Site) -> bool:
         or (site.receiver is not None and of_others(site))
     ):
         return False
-    return not (
-        site.open
-        or expects_absence(scope, call.block, call.place)
-        or written_for_one(program, scope)
-        or bound_twice(scope, head(call.func))
-    )
+    return not (site.open or written_for_one(program, scope) or bound_twice(scope, head(call.func)))

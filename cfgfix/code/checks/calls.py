@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from cfgfix.code.checks.api import head, of_others, overridden
 from cfgfix.code.inference.eras import asked_for, where_known, written_for_one
-from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.references import api, bound_twice, keras_is_two, public_name
 from cfgfix.code.inference.releases import IMPORTS, as_written, keras_of_release, with_other_releases
 from cfgfix.code.model.expressions import dotted, place_of, text
@@ -64,8 +63,6 @@ def misfit(program: Program) -> Iterator[Hit]:
             continue
         found = next(_faults(program, calls, site), None)
         if found is None:
-            continue
-        if expects_absence(site.scope, site.call.block, site.call.place):
             continue
         if site.name not in calls.abstract and written_for_one(program, site.scope):
             # TensorFlow 1 makes no object of an abstract class either.
@@ -284,7 +281,7 @@ def uncalled_decorator(program: Program) -> Iterator[Hit]:
                 if fold(program.static_name(decorator, outer) or "") not in _DECORATORS:
                     continue
                 place = place_of(decorator, outer)
-                if place is None or expects_absence(outer, scope.block, place):
+                if place is None:
                     continue
                 yield hit_in(
                     outer,
@@ -327,8 +324,6 @@ def misspelt_member(program: Program) -> Iterator[Hit]:
             continue
         near = only_match(func.attribute, members)
         if near is None or func.attribute in _stored(program) or written_for_one(program, site.scope):
-            continue
-        if expects_absence(site.scope, site.call.block, site.call.place):
             continue
         yield hit_in(
             site.scope,

@@ -44,7 +44,7 @@ def beside_data(program: Program) -> Iterator[Hit]:
     for method, parameters in _OF_DATA.items():
         for site in model_calls(program, method):
             key = id(site.scope), site.call.number
-            if key in seen or site.call.opaque or _is_passed_over(program, site):
+            if key in seen or site.call.opaque or written_for_one(program, site.scope):
                 continue
             kind = _kind_of_data(program, site)
             if kind is None:
@@ -61,12 +61,6 @@ def beside_data(program: Program) -> Iterator[Hit]:
                     {"method": method, "parameter": parameter, "kind": kind},
                 )
                 break
-
-
-def _is_passed_over(program: Program, site: Site) -> bool:
-    return written_for_one(program, site.scope) or expects_absence(
-        site.scope, site.call.block, site.call.place
-    )
 
 
 def _kind_of_data(program: Program, site: Site) -> str | None:
@@ -101,7 +95,12 @@ def lists_yielded(program: Program) -> Iterator[Hit]:
     for method in ("fit", "evaluate"):
         for site in model_calls(program, method):
             written = site.call.argument(0, "x")
-            if written is None or in_tests(site.scope) or _is_passed_over(program, site):
+            if (
+                written is None
+                or in_tests(site.scope)
+                or written_for_one(program, site.scope)
+                or expects_absence(site.scope, site.call.block, site.call.place)
+            ):
                 continue
             generator = generator_of(program, site, written)
             if generator is None or id(generator) in seen:
@@ -155,7 +154,7 @@ def class_weights(program: Program) -> Iterator[Hit]:
     for site in model_calls(program, "fit"):
         key = id(site.scope), site.call.number
         written = site.call.argument(9, "class_weight")
-        if written is None or key in seen or _is_passed_over(program, site):
+        if written is None or key in seen or written_for_one(program, site.scope):
             continue
         says = _fault_of_weights(program, site, written)
         if says is None:
@@ -218,7 +217,7 @@ def measured_apart(program: Program) -> Iterator[Hit]:
         if written is None or key in seen or outputs is None or len(outputs) < 2:
             continue
         count = _length(site.argument(3, "metrics"))
-        if count is None or count == len(outputs) or not count or _is_passed_over(program, site):
+        if count is None or count == len(outputs) or not count or written_for_one(program, site.scope):
             continue
         refused = refused_by_three(program, site.scope)
         if refused is None:

@@ -9,7 +9,6 @@ from cfgfix.code.checks.api import head, methods, of_others, overridden
 from cfgfix.code.checks.bindings import bound_once
 from cfgfix.code.checks.counters import is_count
 from cfgfix.code.inference.eras import asked_for, written_for_one
-from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.references import api, bound_twice, callers_ask
 from cfgfix.code.inference.releases import (
     IMPORTS,
@@ -47,7 +46,6 @@ def _surely_keras(program: Program, site: Site) -> bool:
         and not site.open
         and not site.raw.startswith(_INNER)
         and not bound_twice(scope, head(call.func))
-        and not expects_absence(scope, call.block, call.place)
         and not callers_ask(program, scope)
     )
 

@@ -179,12 +179,7 @@ def elsewhere(program: Program) -> Iterator[Hit]:
                 ):
                     continue
                 part = next((item for item in _PARTS if last in table.names(f"keras.{item}")), None)
-                if (
-                    part is None
-                    or expects_absence(scope, block, expr.place)
-                    or rebound(program, raw, expr, scope)
-                    or bound_twice(scope, head(expr))
-                ):
+                if part is None or rebound(program, raw, expr, scope) or bound_twice(scope, head(expr)):
                     continue
                 yield hit_in(
                     scope,

@@ -245,7 +245,7 @@ def wrong_kind(program: Program) -> Iterator[Hit]:
             continue
         seen.add(key)
         found = _misgiven(program, site)
-        if found is None or expects_absence(site.scope, site.call.block, site.call.place):
+        if found is None:
             continue
         expr, says = found
         yield hit_in(

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.checks.api import head
 from cfgfix.code.inference.entry_points import stands_alone
 from cfgfix.code.inference.eras import asked_for, written_for_one
-from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.references import api, bound_twice
 from cfgfix.code.inference.releases import (
     IMPORTS,
@@ -340,7 +339,7 @@ def by_position(program: Program) -> Iterator[Hit]:
         # A functional model takes whatever stands for its inputs; `training` it gets twice.
         functional = any(item.functional for item in callees)
         refused = [position for position in found if position == 1] if functional else found
-        if not callees or not refused or expects_absence(site.scope, site.call.block, site.call.place):
+        if not callees or not refused:
             continue
         told = refused_by_three(program, site.scope)
         if told is None:

@@ -280,9 +280,7 @@ def called_property(program: Program) -> Iterator[Hit]:
                 func = call.func
                 if not isinstance(func, Attribute) or func.attribute != member or call.args or call.keywords:
                     continue
-                if not _is_optimizer(program, scope, func.base) or expects_absence(
-                    scope, call.block, call.place
-                ):
+                if not _is_optimizer(program, scope, func.base):
                     continue
                 refused = refused_by_three(program, scope)
                 if refused is None:
@@ -342,11 +340,7 @@ def gone_prediction(program: Program) -> Iterator[Hit]:
                     or not all(_only_keras(program, value) for value in alternatives(site.receiver))
                 ):
                     continue
-                if (
-                    expects_absence(scope, call.block, call.place)
-                    or not keras_of_release(program, scope)
-                    or written_for_one(program, scope)
-                ):
+                if not keras_of_release(program, scope) or written_for_one(program, scope):
                     continue
                 yield hit_in(
                     scope,

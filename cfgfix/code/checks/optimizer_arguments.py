@@ -13,7 +13,6 @@ from cfgfix.code.inference.eras import (
     where_keras_known,
     written_for_one,
 )
-from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.references import (
     api,
     bound_twice,
@@ -67,7 +66,6 @@ def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, 
         )
         if (
             value is not None
-            and not expects_absence(site.scope, site.call.block, site.call.place)
             and not bound_twice(site.scope, head(site.call.func))
             and not written_for_one(program, site.scope)
         ):

@@ -299,7 +299,7 @@ def old_hook(program: Program) -> Iterator[Hit]:
             if requirement.text and not requirement.of_two(range(since, LATER_MINORS)):
                 continue
             method = module.summary.scopes[owner.children[hook]]
-            if callers_ask(program, method) or expects_absence(owner, 0, method.place):
+            if callers_ask(program, method):
                 continue
             plain = kept.rpartition(".")[2]
             yield hit_in(
@@ -378,7 +378,7 @@ def shared_in_loop(program: Program) -> Iterator[Hit]:
         since = first_new(optimizer.site)
         if requirement.text and not requirement.of_two(range(since, LATER_MINORS)):
             continue
-        if not keras_of_release(program, scope) or expects_absence(scope, site.call.block, site.call.place):
+        if not keras_of_release(program, scope):
             continue
         seen.add(key)
         yield hit_at(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.checks.common import value_named
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.statements import only_tells
-from cfgfix.code.inference.guards import expects_absence, statement_of
+from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import IMPORTS, of_other_releases
 from cfgfix.code.model.expressions import constant, dotted, place_of, text
@@ -103,7 +103,7 @@ def removed_option(program: Program) -> Iterator[Hit]:
     """Find options of datasets that raise when they are set."""
     table = api(program)
     for scope, event, target, path, mask in _removed(program):
-        if _swallowing(scope, event.block) is not None or expects_absence(scope, event.block):
+        if _swallowing(scope, event.block) is not None:
             continue
         yield _option_hit(table, scope, event, target, path, mask)
 
@@ -202,11 +202,7 @@ def _aliases(program: Program, old: str, new: str) -> Iterator[Hit]:
     if not table.wanted or mask & table.wanted != table.wanted:
         return
     for scope, event, target, path in _options(program):
-        if (
-            path.partition(".")[0] != old
-            or expects_absence(scope, event.block)
-            or written_for_one(program, scope)
-        ):
+        if path.partition(".")[0] != old or written_for_one(program, scope):
             continue
         inner = target
         while inner.attribute != old and isinstance(inner.base, Attribute):

@@ -9,7 +9,6 @@ from typing import Any
 from cfgfix.code.checks.common import COMPILED, inside_function, short
 from cfgfix.code.checks.moves import free_name
 from cfgfix.code.inference.eras import where_known
-from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import keras_three
@@ -171,11 +170,7 @@ def old_scaling(program: Program) -> Iterator[Hit]:
     for maker in makers:
         for method in ("get_scaled_loss", "get_unscaled_gradients"):
             for site in program.flow.named(f"{maker}.{method}"):
-                if (
-                    site.raw.startswith("tf_keras")
-                    or expects_absence(site.scope, site.call.block, site.call.place)
-                    or not three
-                ):
+                if site.raw.startswith("tf_keras") or not three:
                     continue
                 rewrites: tuple[Rewrite, ...] = ()
                 if method == "get_scaled_loss":

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.inference.eras import written_for_one
-from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import text, walk
 from cfgfix.code.model.hit import hit_in
@@ -92,7 +91,7 @@ def thrown_away(program: Program) -> Iterator[Hit]:
         if event is None or site.call.keyword("name") is not None:
             continue
         kept = _kept_after(scope, site, event)
-        if kept is None or expects_absence(scope, event.block, event.place):
+        if kept is None:
             continue
         yield hit_in(
             scope,

@@ -9,7 +9,6 @@ from typing import Any
 from cfgfix.code.checks.common import tensorflow_alias
 from cfgfix.code.checks.layer_calls import Parts, methods
 from cfgfix.code.inference.eras import asked_for
-from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.references import api, bound_twice
 from cfgfix.code.inference.releases import keras_three, of_other_releases, refused_by_three
 from cfgfix.code.model.expressions import MISSING, constant, is_name, is_true, text, walk
@@ -80,7 +79,7 @@ def untracked(program: Program) -> Iterator[Hit]:
         attribute = _kept_as(scope, call)
         if attribute is None or not _may_learn(call):
             continue
-        if not parts.is_part(owner) or expects_absence(scope, call.block, call.place):
+        if not parts.is_part(owner):
             continue
         if (
             isinstance(call.func, Attribute)

@@ -53,10 +53,7 @@ def expects_absence(
 ) -> bool:
     """Tell whether a place needs a name to be there, or is ready for its absence.
 
-    A guard sees to it. Both sides of a test that asks for a name or a release count: what stands in the other side is for
-    releases without it.
-
-    Both sides of a test that asks for a name or a release count: what stands in the other side is for releases without it.
+    A guard sees to it. Both sides of a test that asks for a name or a release count: what stands in the other side is for releases without it.
 
     Args:
         scope: The scope it stands in.
@@ -349,7 +346,11 @@ def before_in_expression(scope: Scope, place: Place) -> Iterator[tuple[Expr, boo
 
 
 def _holds_place(expr: Expr, scope: Scope, place: Place) -> bool:
-    return any(place_of(part, scope) == place for part in walk(expr))
+    """Tell whether a place is an expression, a part of one, or a name in one, such as that of a method."""
+    return any(
+        (around := place_of(part, scope)) is not None and around[:2] <= place[:2] and place[2:] <= around[2:]
+        for part in walk(expr)
+    )
 
 
 def behind_a_default(scope: Scope, block: int, place: Place | None = None) -> str:
