@@ -8,7 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from cfgfix.code.inference.config_values import AS_DICT, OTHER, UNKNOWN, Atom, Path
+from cfgfix.code.inference.config_atoms import (
+    CALLEES,
+    OTHER,
+    UNKNOWN,
+    Atom,
+    BoundMethod,
+    ConfigObject,
+    ObjectOf,
+    Outside,
+    Path,
+    names_outside,
+)
+from cfgfix.code.inference.config_values import AS_DICT
 from cfgfix.code.inference.name_uses import NAMING
 from cfgfix.code.inference.value_uses import HARMLESS, INERT_BASES, LOGGED, STORING, USED
 from cfgfix.code.model.expressions import constant, dotted, is_name
@@ -27,6 +39,7 @@ from cfgfix.code.model.nodes import (
 from cfgfix.code.model.summary import Event, Scope
 
 if TYPE_CHECKING:
+    from cfgfix.code.inference.config_atoms import Callee
     from cfgfix.code.inference.config_values import Follower
     from cfgfix.code.inference.name_uses import Loads
     from cfgfix.code.inference.value_uses import Uses
@@ -48,7 +61,7 @@ class Collector(Protocol):
     def fate(self, expr: Expr, scope: Scope) -> str:
         """Return what becomes of an expression's value."""
 
-    def follows(self, atom: Any, role: Any) -> bool:
+    def follows(self, atom: Callee, role: Any) -> bool:
         """Tell whether what a function or class does with an argument is followed."""
 
     def methods(self) -> dict[str, int]:
@@ -134,11 +147,12 @@ def keeps(found: Collector, base: Expr, name: str, scope: Scope, paths: set[Path
     The object gets it as an attribute; what it gets is noted.
     """
     atoms = found.follower.atoms_of(base, scope)
-    if atoms and all(atom[0] == "c" for atom in atoms):
+    if atoms and all(isinstance(atom, ConfigObject) for atom in atoms):
         return True
     if name == "__dict__":
         return False
-    owners = [atom[1] for atom in atoms] if all(atom[0] == "i" for atom in atoms) else []
+    objects = [atom.scope for atom in atoms if isinstance(atom, ObjectOf)]
+    owners = objects if len(objects) == len(atoms) else []
     for owner in owners:
         found.stored.setdefault((id(owner), name), (owner, set()))[1].update(paths)
     return bool(owners) and all(_keeps_attributes_to_itself(found, owner) for owner in owners)
@@ -220,7 +234,9 @@ def find_given_away(found: Collector) -> None:
             elif isinstance(value, Dictionary):
                 pending += [(part, role) for _, part in value.entries]
             elif isinstance(value, NAMING):
-                owners = [atom[1] for atom in found.follower.atoms_of(value, scope) if atom[0] == "i"]
+                owners = [
+                    atom.scope for atom in found.follower.atoms_of(value, scope) if isinstance(atom, ObjectOf)
+                ]
                 if owners and away is None:
                     away = _goes_away(found, call, role, scope)
                 if away:
@@ -235,28 +251,28 @@ def _goes_away(found: Collector, call: Call, role: Any, scope: Scope) -> bool:
     if found.uses.logs(call, scope):
         return False
     callee = found.follower.atoms_of(func, scope)
-    names = {atom[1] for atom in callee if atom[0] == "x"}
+    names = names_outside(callee)
     if names:
         callee = callee - {OTHER}
     callee = frozenset(_called(found, atom) for atom in callee)
-    kinds = {atom[0] for atom in callee}
-    if kinds == {"x"}:
+    if callee and all(isinstance(atom, Outside) for atom in callee):
         return not all(
             name in HARMLESS or name in AS_DICT or name == "super" or name.startswith(_FRAMEWORKS)
             for name in names
         )
-    if callee and kinds <= {"f", "b", "C"}:
-        return not all(found.follows(atom, role) for atom in callee)
+    entered = [atom for atom in callee if isinstance(atom, CALLEES)]
+    if callee and len(entered) == len(callee):
+        return not all(found.follows(atom, role) for atom in entered)
     return not (isinstance(func, Attribute) and found.methods().get(func.attribute))
 
 
 def _called(found: Collector, atom: Atom) -> Atom:
     """Return the method that calling an object runs, or what is called as it is."""
-    if atom[0] == "i":
+    if isinstance(atom, ObjectOf):
         for name in ("__call__", "call"):
-            method = found.program.method(atom[1], name)
+            method = found.program.method(atom.scope, name)
             if method is not None:
-                return ("b", method, atom)
+                return BoundMethod(method, atom)
     return atom
 
 
@@ -292,7 +308,7 @@ def fate_of_output(found: Collector, names: set[str], expr: Expr, scope: Scope) 
         return USED
     if "wandb.init" in names and any(
         any(
-            atom[0] == "x" and atom[1].startswith("wandb")
+            isinstance(atom, Outside) and atom.name.startswith("wandb")
             for atom in found.follower.atoms_of(read.base, where)
         )
         for read, where in found.loads.attributes.get("config", ())
@@ -308,6 +324,8 @@ def _starts_programs(found: Collector, scope: Scope) -> bool:
             for atom in (
                 found.follower.atoms_of(call.func, other) if isinstance(call.func, (Name, Attribute)) else ()
             ):
-                if atom[0] == "x" and (atom[1] in _STARTING or atom[1].startswith("subprocess.")):
+                if isinstance(atom, Outside) and (
+                    atom.name in _STARTING or atom.name.startswith("subprocess.")
+                ):
                     return True
     return False

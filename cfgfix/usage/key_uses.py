@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from cfgfix.code.inference.config_values import Path
+from cfgfix.code.inference.config_atoms import Path
 from cfgfix.code.inference.value_uses import Guard
 from cfgfix.code.model.expressions import place_of, text
 from cfgfix.code.model.nodes import Expr

@@ -8,7 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from cfgfix.code.inference.config_values import UNKNOWN, YAML_LOADS, Atoms, Path
+from cfgfix.code.inference.config_atoms import (
+    CALLEES,
+    UNKNOWN,
+    BoundMethod,
+    Callee,
+    ClassItself,
+    Loaded,
+    Outside,
+    Path,
+    PlainFunction,
+)
+from cfgfix.code.inference.config_values import YAML_LOADS
 from cfgfix.code.model.expressions import constant, dotted, is_name, is_none, text
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Compare, Expr, Literal, Name, Unary
 from cfgfix.code.model.program import Module, Program
@@ -146,8 +157,8 @@ class _About:
             if "load" not in last and last != "compose":
                 return None
             for atom in self.follower.atoms_of(func, scope):
-                if atom[0] == "x" and atom[1] in YAML_LOADS:
-                    return str(atom[1])
+                if isinstance(atom, Outside) and atom.name in YAML_LOADS:
+                    return atom.name
         return None
 
     def _loaders_with_floats(self) -> frozenset[str]:
@@ -183,10 +194,10 @@ class _About:
     def _last_names(self, expr: Expr, scope: Scope) -> set[str]:
         names = {dotted(expr) or ""}
         for atom in self.follower.atoms_of(expr, scope):
-            if atom[0] == "x":
-                names.add(str(atom[1]))
-            elif atom[0] == "C":
-                names.add(atom[1].name)
+            if isinstance(atom, Outside):
+                names.add(atom.name)
+            elif isinstance(atom, ClassItself):
+                names.add(atom.scope.name)
         return {name.rsplit(".", 1)[-1] for name in names if name}
 
     def _unknown_keys(self) -> str:
@@ -202,12 +213,12 @@ class _About:
                             continue
                         callee = self.follower.atoms_of(call.func, scope)
                         for atom in callee:
-                            if atom[0] != "C":
+                            if not isinstance(atom, ClassItself):
                                 continue
                             owner = next(
                                 (
                                     above
-                                    for above in self.program.bases(atom[1])[0]
+                                    for above in self.program.bases(atom.scope)[0]
                                     if id(above) in sections.by_class
                                 ),
                                 None,
@@ -215,7 +226,7 @@ class _About:
                             if owner is None:
                                 continue
                             given = self.follower.atoms_of(value, scope)
-                            if any(item[0] == "m" for item in given):
+                            if any(isinstance(item, Loaded) for item in given):
                                 method = self.program.method(owner, "__init__")
                                 free = method is not None and any(
                                     param.kind == "**" for param in method.params
@@ -231,9 +242,10 @@ class _About:
             if scope.kind == "function":
                 for where, call in self.follower.callers(scope.name):
                     atoms = self.follower.atoms_of(call.func, where)
-                    if any(atom[0] in ("f", "b") and atom[1] is scope for atom in atoms) and self.found.core(
-                        where
-                    ):
+                    if any(
+                        isinstance(atom, (PlainFunction, BoundMethod)) and atom.scope is scope
+                        for atom in atoms
+                    ) and self.found.core(where):
                         found.append((where, call.end_line))
         for scope, call, _ in self.calls:
             if self.found.core(scope) and not any(
@@ -467,7 +479,8 @@ class _About:
         if sections is None:
             return False
         return any(
-            atom[0] == "C" and any(id(above) in sections.by_class for above in self.program.bases(atom[1])[0])
+            isinstance(atom, ClassItself)
+            and any(id(above) in sections.by_class for above in self.program.bases(atom.scope)[0])
             for scope in module.summary.scopes
             for call in scope.calls
             if isinstance(call.func, (Name, Attribute))
@@ -486,10 +499,10 @@ class _About:
                 targets: list[Scope] = []
                 atoms = self.follower.atoms_of(func, scope)
                 for atom in atoms:
-                    if atom[0] in ("f", "b"):
-                        targets.append(atom[1])
-                    elif atom[0] == "C":
-                        method = self.program.method(atom[1], "__init__")
+                    if isinstance(atom, (PlainFunction, BoundMethod)):
+                        targets.append(atom.scope)
+                    elif isinstance(atom, ClassItself):
+                        method = self.program.method(atom.scope, "__init__")
                         targets += [method] if method is not None else []
                 if not atoms or UNKNOWN in atoms:
                     name = (
@@ -555,13 +568,14 @@ class _About:
                             continue
                         if keys[paths[0]].status != LIVE:
                             continue
-                        callee = self.follower.atoms_of(call.func, scope)
-                        if not callee or not all(atom[0] in ("f", "b", "C") for atom in callee):
+                        atoms = self.follower.atoms_of(call.func, scope)
+                        callee = [atom for atom in atoms if isinstance(atom, CALLEES)]
+                        if not callee or len(callee) < len(atoms):
                             continue
                         if sections is not None and any(
-                            atom[0] == "C"
+                            isinstance(atom, ClassItself)
                             and any(
-                                id(above) in sections.by_class for above in self.program.bases(atom[1])[0]
+                                id(above) in sections.by_class for above in self.program.bases(atom.scope)[0]
                             )
                             for atom in callee
                         ):
@@ -573,21 +587,25 @@ class _About:
                         if at_hand:
                             yield LiteralBesideKey(paths[0], value.value, spot(call, scope))
 
-    def _means(self, callee: Atoms, name: str, path: Path) -> bool:
+    def _means(self, callee: list[Callee], name: str, path: Path) -> bool:
         """Tell whether another call gives the same parameter the key: a word that both have proves nothing."""
         for atom in callee:
-            function = self.program.method(atom[1], "__init__") if atom[0] == "C" else atom[1]
+            function = (
+                self.program.method(atom.scope, "__init__") if isinstance(atom, ClassItself) else atom.scope
+            )
             plain = [param.name for param in function.params if param.kind == "plain"] if function else []
-            bound = 0 if atom[0] == "f" else 1
+            bound = 0 if isinstance(atom, PlainFunction) else 1
             place = plain.index(name) - bound if name in plain[bound:] else None
-            for where, call in self.follower.callers(atom[1].name):
+            for where, call in self.follower.callers(atom.scope.name):
                 value = call.argument(place, name) if place is not None else call.keyword(name)
                 if value is None or isinstance(value, Literal):
                     continue
                 called = self.follower.atoms_of(call.func, where)
-                if any(other[0] == atom[0] and other[1] is atom[1] for other in called) and (
-                    self.found.uses.key_of(value, where) == path
-                ):
+                if any(
+                    type(other) is type(atom) and other.scope is atom.scope
+                    for other in called
+                    if isinstance(other, CALLEES)
+                ) and (self.found.uses.key_of(value, where) == path):
                     return True
         return False
 

@@ -12,14 +12,25 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from cfgfix.code.inference.config_values import (
-    AS_DICT,
-    MAX_STEPS,
+from cfgfix.code.inference.config_atoms import (
+    CALLEES,
     OTHER,
     UNKNOWN,
     Atoms,
-    Follower,
+    Callee,
+    ClassItself,
+    MappingMethod,
+    ObjectOf,
+    Outside,
     Path,
+    apart,
+    config_objects,
+    names_outside,
+)
+from cfgfix.code.inference.config_values import (
+    AS_DICT,
+    MAX_STEPS,
+    Follower,
     Sections,
 )
 from cfgfix.code.inference.name_uses import NAMING, Loads
@@ -262,9 +273,8 @@ class Collector:
         atoms = self.follower.atoms_of(base, scope)
         if interesting:
             self._note(expr, scope, atoms, name)
-        elif atoms and all(atom[0] == "c" for atom in atoms) and isinstance(expr, Attribute):
-            for atom in atoms:
-                self.undefined.append((atom[1], name, expr, scope, True))
+        elif isinstance(expr, Attribute):
+            self._undefined(atoms, name, expr, scope)
 
     def _part(self, expr: Expr, base: Expr, name: str, scope: Scope) -> None:
         """Look at a section taken by its name from a mapping that is not known: it may be that of the config.
@@ -284,6 +294,10 @@ class Collector:
         for path in paths:
             self.used_whole(path, fate, expr, scope)
 
+    def _undefined(self, atoms: Atoms, name: str, expr: Expr, scope: Scope) -> None:
+        for owner in config_objects(atoms):
+            self.undefined.append((owner, name, expr, scope, True))
+
     def _note(self, expr: Expr, scope: Scope, atoms: Atoms, name: str) -> None:
         paths = self.uses.paths_of(atoms)
         hit = False
@@ -299,9 +313,8 @@ class Collector:
         if not atoms or UNKNOWN in atoms:
             for path in self.by_name[name]:
                 self.keys[path].maybe.append((expr, scope))
-        elif not hit and paths and isinstance(expr, Attribute) and all(atom[0] == "c" for atom in atoms):
-            for atom in atoms:
-                self.undefined.append((atom[1], name, expr, scope, True))
+        elif not hit and paths and isinstance(expr, Attribute):
+            self._undefined(atoms, name, expr, scope)
 
     def _call(self, call: Call, scope: Scope) -> None:
         func = call.func
@@ -314,11 +327,10 @@ class Collector:
                     atoms = self.follower.atoms_of(call.args[0], scope)
                     if name in self.by_name:
                         self._note(call, scope, atoms, name)
-                    if atoms and all(atom[0] == "c" for atom in atoms):
-                        assert self.sections is not None
-                        for atom in atoms:
-                            if name not in self.sections.fields[atom[1]]:
-                                self.undefined.append((atom[1], name, call, scope, len(call.args) < 3))
+                    fields = self.sections.fields if self.sections is not None else {}
+                    for owner in config_objects(atoms):
+                        if name not in fields[owner]:
+                            self.undefined.append((owner, name, call, scope, len(call.args) < 3))
             elif func.name == "setattr" and isinstance(name, str) and len(call.args) == 3:
                 for path in self.uses.paths_of(self.follower.atoms_of(call.args[0], scope)):
                     key = self.keys.get((*path, name))
@@ -413,33 +425,31 @@ class Collector:
                 fate = LOGGED
             else:
                 callee = self.follower.atoms_of(call.func, scope)
-                names = {atom[1] for atom in callee if atom[0] == "x"}
+                names = names_outside(callee)
                 if names:
                     callee = callee - {OTHER}
-                kinds = {atom[0] for atom in callee}
-                if argument[1] == "**" and kinds & {"f", "b", "C"}:
+                outside = bool(names) and all(isinstance(atom, Outside) for atom in callee)
+                entered = [atom for atom in callee if isinstance(atom, CALLEES)]
+                if argument[1] == "**" and entered:
                     self._unpacked(callee, paths, argument[0], scope)
                     return
-                if callee and kinds <= {"f", "b", "C"} and argument[1] != "*":
+                if entered and len(entered) == len(callee) and argument[1] != "*":
                     if all(
-                        self._by_its_name(atom, call) and self.follows(atom, argument[1]) for atom in callee
+                        self._by_its_name(atom, call) and self.follows(atom, argument[1]) for atom in entered
                     ):
-                        self._given(callee, argument[1], paths)
+                        self._given(entered, argument[1], paths)
                         return
-                elif (
-                    names == {"functools.partial"}
-                    and kinds == {"x"}
-                    and self._bound(call, argument[1], scope)
-                ):
+                elif names == {"functools.partial"} and outside and self._bound(call, argument[1], scope):
                     return
-                elif names and kinds == {"x"} and names <= HARMLESS:
+                elif outside and names <= HARMLESS:
                     fate = fate_of_output(self, names, argument[0], scope)
-                elif names & _SAME_CALLS and kinds == {"x"} and _has_own_name(argument[1]):
+                elif outside and names & _SAME_CALLS and _has_own_name(argument[1]):
                     fate = self.fate(argument[0], scope)
                 elif (
-                    (names and kinds == {"x"} and (names <= AS_DICT or names & _SAME_CALLS))
+                    (outside and (names <= AS_DICT or names & _SAME_CALLS))
                     or (
-                        kinds == {"g"}
+                        callee
+                        and all(isinstance(atom, MappingMethod) for atom in callee)
                         and isinstance(call.func, Attribute)
                         and call.func.attribute == "update"
                     )
@@ -451,7 +461,7 @@ class Collector:
                     and argument[1] not in ("*", "**")
                     and isinstance(call.func, Attribute)
                     and self.methods().get(call.func.attribute)
-                    and kinds <= {"?", "f", "b", "C", "i"}
+                    and all(atom is UNKNOWN or isinstance(atom, (*CALLEES, ObjectOf)) for atom in callee)
                     and not enters_outside(self, call.func, scope)
                 ):
                     # Every method of that name takes it as one of its arguments, and is followed from there.
@@ -459,7 +469,7 @@ class Collector:
         for path in paths:
             self.used_whole(path, fate, value, scope)
 
-    def _given(self, callee: Atoms, role: Any, paths: set[Path]) -> None:
+    def _given(self, callee: Iterable[Callee], role: Any, paths: set[Path]) -> None:
         """Note the sections that the fields of classes get by a call."""
         for atom in callee:
             for kind, owner, name in parameters(self.follower, atom, role) or ():
@@ -473,33 +483,33 @@ class Collector:
         functions = self.follower.atoms_of(call.args[0], scope)
         place = role - 1 if isinstance(role, int) else role
         return bool(functions) and all(
-            atom[0] in ("f", "b", "C") and self.follows(atom, place) for atom in functions
+            isinstance(atom, CALLEES) and self.follows(atom, place) for atom in functions
         )
 
-    def _by_its_name(self, atom: Any, call: Call) -> bool:
+    def _by_its_name(self, atom: Callee, call: Call) -> bool:
         """Tell whether a function is called by the name it is defined with: only then its parameters know the call."""
         func = call.func
         called = (
             func.attribute if isinstance(func, Attribute) else func.name if isinstance(func, Name) else ""
         )
-        return atom[0] == "C" or bool(called == atom[1].name)
+        return isinstance(atom, ClassItself) or called == atom.scope.name
 
-    def follows(self, atom: Any, role: Any) -> bool:
+    def follows(self, atom: Callee, role: Any) -> bool:
         """Tell whether an argument becomes something that is followed by name.
 
         That is a parameter or an attribute.
         """
         if (
-            atom[0] == "C"
+            isinstance(atom, ClassItself)
             and self.sections is not None
-            and any(id(above) in self.sections.by_class for above in self.program.bases(atom[1])[0])
+            and any(id(above) in self.sections.by_class for above in self.program.bases(atom.scope)[0])
         ):
             return True
         return parameters(self.follower, atom, role) is not None or self._forwarded(atom, role)
 
-    def _forwarded(self, atom: Any, role: Any, depth: int = 0) -> bool:
+    def _forwarded(self, atom: Callee, role: Any, depth: int = 0) -> bool:
         """Tell whether a keyword ends in a `**kwargs` that is only handed on, or read by name."""
-        scope = self.program.method(atom[1], "__init__") if atom[0] == "C" else atom[1]
+        scope = self.program.method(atom.scope, "__init__") if isinstance(atom, ClassItself) else atom.scope
         if (
             not isinstance(role, str)
             or role == "**"
@@ -521,7 +531,7 @@ class Collector:
                 return False
             callee = self.follower.atoms_of(parent.func, where)
             if not callee or not all(
-                other[0] in ("f", "b", "C")
+                isinstance(other, CALLEES)
                 and (
                     parameters(self.follower, other, role) is not None
                     or self._forwarded(other, role, depth + 1)
@@ -533,8 +543,8 @@ class Collector:
 
     def _missing(self, callee: Atoms) -> bool:
         """Tell whether what is called comes from a module of the project that is not there."""
-        names = [atom[1] for atom in callee if atom[0] == "x"]
-        if not names or any(atom[0] not in ("x", "o") for atom in callee):
+        names = names_outside(callee)
+        if not names or not apart(callee):
             return False
         for name in names:
             head, _, _ = name.rpartition(".")
@@ -570,9 +580,9 @@ class Collector:
         """Follow `f(**section)` into the parameters of `f`."""
         for atom in callee:
             if (
-                atom[0] == "C"
+                isinstance(atom, ClassItself)
                 and self.sections is not None
-                and any(id(above) in self.sections.by_class for above in self.program.bases(atom[1])[0])
+                and any(id(above) in self.sections.by_class for above in self.program.bases(atom.scope)[0])
             ):
                 continue
             for path in paths:
@@ -581,7 +591,7 @@ class Collector:
                         continue
                     slots = (
                         parameters(self.follower, atom, key_path[len(path)])
-                        if atom[0] in ("f", "b", "C")
+                        if isinstance(atom, CALLEES)
                         else None
                     )
                     if slots is None or len(key_path) > len(path) + 1:

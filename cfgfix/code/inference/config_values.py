@@ -12,6 +12,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from cfgfix.code.inference.config_atoms import (
+    OTHER,
+    UNKNOWN,
+    Atom,
+    Atoms,
+    BoundMethod,
+    ClassItself,
+    ConfigMapping,
+    ConfigObject,
+    Loaded,
+    MappingMethod,
+    ModuleItself,
+    ObjectOf,
+    Outside,
+    Path,
+    PlainFunction,
+    apart,
+)
 from cfgfix.code.model.expressions import MISSING, children, constant, dotted
 from cfgfix.code.model.nodes import (
     NOT_KEPT,
@@ -36,10 +54,6 @@ from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import ClassValue, External, Function, ModuleValue
 
-Path = tuple[str, ...]
-Atom = tuple[Any, ...]
-Atoms = frozenset[Atom]
-
 MAX_STEPS = 1_000_000
 """Steps of following values in one project; a project of 50,000 lines takes 60,000. Beyond it every object is
 unknown, so nothing is claimed."""
@@ -52,18 +66,9 @@ MAX_PATH = 12
 MAX_ROUNDS = 5
 """How often questions that ask themselves are asked again; beyond it the answer is that it is not known as well."""
 
-# What something may be.
-UNKNOWN: Atom = ("?",)
-OTHER: Atom = ("o",)
 _UNKNOWN: Atoms = frozenset({UNKNOWN})
 _OTHER: Atoms = frozenset({OTHER})
 _NONE: Atoms = frozenset()
-# ("c", class)   an object of a config class            ("d", class)  a mapping made from one
-# ("m", path)    what a loader made of a file, at this key path
-# ("i", class)   an object of another class of the project
-# ("C", class)   a class itself   ("f", function)  a function   ("M", module)  a module
-# ("b", method, object)  a bound method   ("g", name, mapping)  a method of a mapping
-# ("x", name)    something outside of the project
 
 YAML_LOADS = frozenset(
     {
@@ -267,8 +272,8 @@ class Follower:
         if self.sections is not None:
             for above in self.program.bases(scope)[0]:
                 if id(above) in self.sections.by_class:
-                    return ("c", id(above))
-        return ("i", scope)
+                    return ConfigObject(id(above))
+        return ObjectOf(scope)
 
     def _name(self, name: str, scope: Scope, depth: int) -> Atoms:
         here: Scope | None = scope
@@ -311,25 +316,25 @@ class Follower:
                 and name in found.module.scope.names | set(found.module.scope.imports)
             ):
                 return self._member(found.module, name, depth)
-        return frozenset({("x", name)})
+        return frozenset({Outside(name)})
 
     def _defined(self, scope: Scope) -> Atoms:
-        return frozenset({("C", scope) if scope.kind == "class" else ("f", scope)})
+        return frozenset({ClassItself(scope) if scope.kind == "class" else PlainFunction(scope)})
 
     def _import(self, source: str, module: Module, depth: int) -> Atoms:
         value = self.program.find(source, module)
         if isinstance(value, ClassValue):
-            return frozenset({("C", value.scope)})
+            return frozenset({ClassItself(value.scope)})
         if isinstance(value, Function):
-            return frozenset({("f", value.scope)})
+            return frozenset({PlainFunction(value.scope)})
         if isinstance(value, ModuleValue):
-            return frozenset({("M", value.module)})
+            return frozenset({ModuleItself(value.module)})
         if isinstance(value, External):
             head, _, last = value.name.rpartition(".")
             above = self.program.module(head) if head else None
             if above is not None and above.scope is not None and last in above.scope.names:
                 return self._member(above, last, depth)
-            return frozenset({("x", value.name)})
+            return frozenset({Outside(value.name)})
         return _UNKNOWN
 
     def _member(self, module: Module, name: str, depth: int) -> Atoms:
@@ -345,7 +350,7 @@ class Follower:
             return self._remember(("n", id(scope), name), lambda: self._name(name, scope, depth + 1))
         inner = self.program.module(f"{module.name}.{name}")
         if inner is not None:
-            return frozenset({("M", inner)})
+            return frozenset({ModuleItself(inner)})
         return _UNKNOWN
 
     def assignments(self, scope: Scope) -> dict[str, list[tuple[Expr, str]]]:
@@ -378,63 +383,65 @@ class Follower:
             return self.atoms_of(value, scope, depth + 1)
         if how == "with":
             managers = self.atoms_of(value, scope, depth + 1)
-            return _OTHER if managers and all(atom[0] in ("x", "o") for atom in managers) else _UNKNOWN
+            return _OTHER if managers and apart(managers) else _UNKNOWN
         if how == "for":
             if isinstance(value, Collection):
                 return self._union(value.items, scope, depth)
             items = self.atoms_of(value, scope, depth + 1)
-            return _OTHER if items <= _OTHER or all(atom[0] in ("x", "o") for atom in items) else _UNKNOWN
+            return _OTHER if apart(items) else _UNKNOWN
         return _UNKNOWN
 
     def _attribute(self, atom: Atom, name: str, depth: int) -> Atoms:
-        kind = atom[0]
-        if kind == "c":
+        if isinstance(atom, ConfigObject):
             assert self.sections is not None
             if name == "__dict__":
-                return frozenset({("d", atom[1])})
-            child = self.sections.child(atom[1], name)
+                return frozenset({ConfigMapping(atom.config)})
+            child = self.sections.child(atom.config, name)
             if child is not None:
-                return frozenset({("c", child)})
-            if name in self.sections.fields[atom[1]]:
+                return frozenset({ConfigObject(child)})
+            if name in self.sections.fields[atom.config]:
                 return _OTHER
-            scope = self.sections.by_class[atom[1]][0]
+            scope = self.sections.by_class[atom.config][0]
             method = self.program.method(scope, name)
             return (
-                frozenset({("b", method, atom)}) if method is not None else self._stored(scope, name, depth)
+                frozenset({BoundMethod(method, atom)})
+                if method is not None
+                else self._stored(scope, name, depth)
             )
-        if kind == "i":
-            method = self.program.method(atom[1], name)
+        if isinstance(atom, ObjectOf):
+            method = self.program.method(atom.scope, name)
             if method is not None:
                 if any(
                     dotted(decorator) in ("property", "cached_property", "functools.cached_property")
                     for decorator in method.decorators
                 ):
                     return self._returns(method, depth)
-                return frozenset({("b", method, atom)})
+                return frozenset({BoundMethod(method, atom)})
             if name == "__dict__":
                 return _UNKNOWN
-            return self._stored(atom[1], name, depth)
-        if kind in ("m", "d"):
+            return self._stored(atom.scope, name, depth)
+        if isinstance(atom, (Loaded, ConfigMapping)):
             if name in ("get", "pop", "items", "values", "keys", "copy", "update", "setdefault"):
-                return frozenset({("g", name, atom)})
+                return frozenset({MappingMethod(name, atom)})
             return self._item(atom, name)
-        if kind == "C":
+        if isinstance(atom, ClassItself):
             child_number = None
-            for above in self.program.bases(atom[1])[0]:
+            for above in self.program.bases(atom.scope)[0]:
                 child_number = above.children.get(name)
                 if child_number is not None:
                     found = above.module.summary.scopes[child_number]
                     if found.kind == "class":
-                        return frozenset({("C", found)})
-                    return frozenset({("b", found, atom)})
+                        return frozenset({ClassItself(found)})
+                    return frozenset({BoundMethod(found, atom)})
                 if name in self.assignments(above):
                     return self._remember(("n", id(above), name), partial(self._name, name, above, depth + 1))
             return _UNKNOWN
-        if kind == "M":
-            return self._member(atom[1], name, depth)
-        if kind == "x":
-            return frozenset({_outside_atom(f"{atom[1]}.{name}")})
-        return _OTHER if atom == OTHER or kind in ("f", "b", "g") else _UNKNOWN
+        if isinstance(atom, ModuleItself):
+            return self._member(atom.module, name, depth)
+        if isinstance(atom, Outside):
+            return frozenset({_outside_atom(f"{atom.name}.{name}")})
+        followed = (PlainFunction, BoundMethod, MappingMethod)
+        return _OTHER if atom is OTHER or isinstance(atom, followed) else _UNKNOWN
 
     def _stored(self, scope: Scope, name: str, depth: int) -> Atoms:
         """Return what `self.name` may be: everything any method of the class, its bases and subclasses stores there."""
@@ -476,14 +483,17 @@ class Follower:
             # What is stored through another name than `self` may be stored in this class too.
             atoms = self.atoms_of(whose, where)
             if not atoms or any(
-                atom == UNKNOWN
-                or (atom[0] == "i" and (atom[1] in classes or owner in self.program.bases(atom[1])[0]))
+                atom is UNKNOWN
                 or (
-                    atom[0] == "c"
-                    and self.sections is not None
-                    and self.sections.by_class[atom[1]][0] in classes
+                    isinstance(atom, ObjectOf)
+                    and (atom.scope in classes or owner in self.program.bases(atom.scope)[0])
                 )
-                or (atom[0] == "C" and atom[1] in classes)
+                or (
+                    isinstance(atom, ConfigObject)
+                    and self.sections is not None
+                    and self.sections.by_class[atom.config][0] in classes
+                )
+                or (isinstance(atom, ClassItself) and atom.scope in classes)
                 for atom in atoms
             ):
                 found.append((value, where))
@@ -531,19 +541,19 @@ class Follower:
         return self._attributes.get(name, [])
 
     def _item(self, atom: Atom, key: Any) -> Atoms:
-        if atom[0] == "m":
-            if len(atom[1]) >= MAX_PATH:
+        if isinstance(atom, Loaded):
+            if len(atom.path) >= MAX_PATH:
                 return _UNKNOWN
             if isinstance(key, str):
-                return frozenset({("m", (*atom[1], key))})
-            return _UNKNOWN if key is MISSING else frozenset({("m", (*atom[1], "[]"))})
-        if atom[0] == "d":
+                return frozenset({Loaded((*atom.path, key))})
+            return _UNKNOWN if key is MISSING else frozenset({Loaded((*atom.path, "[]"))})
+        if isinstance(atom, ConfigMapping):
             assert self.sections is not None
             if isinstance(key, str):
-                child = self.sections.child(atom[1], key)
-                return frozenset({("d", child)}) if child is not None else _OTHER
+                child = self.sections.child(atom.config, key)
+                return frozenset({ConfigMapping(child)}) if child is not None else _OTHER
             return _UNKNOWN
-        return _OTHER if atom == OTHER or atom[0] in ("x", "c") else _UNKNOWN
+        return _OTHER if atom is OTHER or isinstance(atom, (Outside, ConfigObject)) else _UNKNOWN
 
     def _parameter(self, scope: Scope, name: str, depth: int) -> Atoms:
         return self._remember(("p", id(scope), name), lambda: self._parameter_of(scope, name, depth))
@@ -555,14 +565,14 @@ class Follower:
         decorators = {dotted(decorator) for decorator in scope.decorators}
         if owner is not None and position == 0 and "staticmethod" not in decorators:
             return (
-                frozenset({("C", owner)})
+                frozenset({ClassItself(owner)})
                 if "classmethod" in decorators
                 else frozenset({self._instance(owner)})
             )
         if param.kind in ("*", "**"):
             return _UNKNOWN
         if position == 0 and self.composed(scope):
-            return frozenset({("m", ())})
+            return frozenset({Loaded(())})
         outer = self.program.outer(scope) or scope
         if param.annotation is not None:
             annotated = self._annotated(param.annotation, outer)
@@ -721,41 +731,44 @@ class Follower:
         return frozenset(result) or _UNKNOWN
 
     def _result(self, atom: Atom, call: Call, scope: Scope, depth: int) -> Atoms:
-        kind = atom[0]
-        if kind == "C":
-            return frozenset({self._instance(atom[1])})
-        if kind == "f":
-            return self._returns(atom[1], depth)
-        if kind == "b":
-            method, owner = atom[1], atom[2]
-            made = self._returns(method, depth)
-            if owner[0] in ("C", "c") and owner[0] == "C":
+        if isinstance(atom, ClassItself):
+            return frozenset({self._instance(atom.scope)})
+        if isinstance(atom, PlainFunction):
+            return self._returns(atom.scope, depth)
+        if isinstance(atom, BoundMethod):
+            owner = atom.owner
+            made = self._returns(atom.scope, depth)
+            if isinstance(owner, ClassItself):
                 # A class method of a subclass makes objects of the subclass.
                 return frozenset(
-                    self._instance(owner[1])
-                    if item[0] in ("i", "c") and item[0] == "i" and item[1] in self.program.bases(owner[1])[0]
+                    self._instance(owner.scope)
+                    if isinstance(item, ObjectOf) and item.scope in self.program.bases(owner.scope)[0]
                     else item
                     for item in made
                 )
             return made
-        if kind == "g":
-            name, mapping = atom[1], atom[2]
+        if isinstance(atom, MappingMethod):
+            name, mapping = atom.name, atom.mapping
             if name in ("get", "pop", "setdefault") and call.args:
                 return self._item(mapping, constant(call.args[0]))
             if name == "copy":
                 return frozenset({mapping})
             return _UNKNOWN
-        if kind == "x":
-            return self._external(atom[1], call, scope, depth)
-        return _OTHER if atom == OTHER else _UNKNOWN
+        if isinstance(atom, Outside):
+            return self._external(atom.name, call, scope, depth)
+        return _OTHER if atom is OTHER else _UNKNOWN
 
     def _external(self, name: str, call: Call, scope: Scope, depth: int) -> Atoms:
         if name in YAML_LOADS:
-            return frozenset({("m", ())})
+            return frozenset({Loaded(())})
         if name in AS_DICT:
             found = self.atoms_of(call.args[0], scope, depth + 1) if call.args else _UNKNOWN
             return frozenset(
-                ("d", atom[1]) if atom[0] == "c" else OTHER if atom[0] in ("x", "o") else UNKNOWN
+                ConfigMapping(atom.config)
+                if isinstance(atom, ConfigObject)
+                else OTHER
+                if apart((atom,))
+                else UNKNOWN
                 for atom in found
             )
         if name in _SAME:
@@ -809,7 +822,7 @@ class Follower:
 
 def _outside_atom(name: str) -> Atom:
     """Return a thing outside of the project; what is made of things made is not told apart any further."""
-    return ("x", name if len(name) <= 120 and name.count("(") <= 2 else "?")
+    return Outside(name if len(name) <= 120 and name.count("(") <= 2 else "?")
 
 
 def _bind(target: Expr, value: Expr, how: str, found: dict[str, list[tuple[Expr, str]]]) -> None:

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from cfgfix.code.inference.config_values import AS_DICT, OTHER, UNKNOWN, Atom, Path
+from cfgfix.code.inference.config_atoms import (
+    CALLEES,
+    OTHER,
+    UNKNOWN,
+    BoundMethod,
+    Callee,
+    ClassItself,
+    ObjectOf,
+    Path,
+    PlainFunction,
+    names_outside,
+)
+from cfgfix.code.inference.config_values import AS_DICT
 from cfgfix.code.inference.name_uses import Default
 from cfgfix.code.inference.value_uses import (
     COPIED,
@@ -237,9 +249,8 @@ class _Trace:
     def owners(self, base: Expr, scope: Scope) -> list[Scope]:
         """Return the classes whose object something may be; empty where that is not known."""
         atoms = self.follower.atoms_of(base, scope)
-        if atoms and all(atom[0] == "i" for atom in atoms):
-            return [atom[1] for atom in atoms]
-        return []
+        objects = [atom.scope for atom in atoms if isinstance(atom, ObjectOf)]
+        return objects if len(objects) == len(atoms) else []
 
     def container(self, base: Expr, scope: Scope, guards: Guards, expr: Expr) -> None:
         """Follow the container that the value is put in."""
@@ -282,7 +293,7 @@ class _Trace:
                 self.end(USED, scope, expr, guards)
             return False
         atoms = self.follower.atoms_of(func, scope)
-        names = {atom[1] for atom in atoms if atom[0] == "x"}
+        names = names_outside(atoms)
         if names:
             # None stands for a module that is not installed.
             atoms = atoms - {OTHER}
@@ -291,7 +302,7 @@ class _Trace:
                 return True
             if names <= (HARMLESS if self.whole else HARMLESS - KEEPING):
                 return False
-        functions = [atom for atom in atoms if atom[0] in ("f", "b", "C")]
+        functions = [atom for atom in atoms if isinstance(atom, CALLEES)]
         if functions and len(functions) == len(atoms):
             for atom in functions:
                 self.into(atom, role, scope, guards, expr)
@@ -302,13 +313,13 @@ class _Trace:
         self.end(USED, scope, expr, guards)
         return False
 
-    def into(self, atom: Atom, role: Any, scope: Scope, guards: Guards, expr: Expr) -> None:
+    def into(self, atom: Callee, role: Any, scope: Scope, guards: Guards, expr: Expr) -> None:
         sections = self.follower.sections
-        if atom[0] == "C" and sections is not None:
+        if isinstance(atom, ClassItself) and sections is not None:
             config = next(
                 (
                     above
-                    for above in self.follower.program.bases(atom[1])[0]
+                    for above in self.follower.program.bases(atom.scope)[0]
                     if id(above) in sections.by_class
                 ),
                 None,
@@ -365,8 +376,11 @@ class _Trace:
             mine = [
                 atom
                 for atom in atoms
-                if (atom[0] == "i" and (atom[1] in bases or owner in self.follower.program.bases(atom[1])[0]))
-                or (atom[0] == "C" and atom[1] in bases)
+                if (
+                    isinstance(atom, ObjectOf)
+                    and (atom.scope in bases or owner in self.follower.program.bases(atom.scope)[0])
+                )
+                or (isinstance(atom, ClassItself) and atom.scope in bases)
             ]
             if mine or UNKNOWN in atoms or not atoms:
                 read = True
@@ -398,9 +412,7 @@ class _Trace:
         for where, call in self.follower.callers(scope.name):
             atoms = self.follower.atoms_of(call.func, where)
             if atoms and not any(
-                atom == UNKNOWN
-                or (atom[0] == "f" and atom[1] is scope)
-                or (atom[0] == "b" and atom[1] is scope)
+                atom is UNKNOWN or (isinstance(atom, (PlainFunction, BoundMethod)) and atom.scope is scope)
                 for atom in atoms
             ):
                 continue

@@ -12,7 +12,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from cfgfix.code.inference.config_values import Atom, Atoms, Follower, Path
+from cfgfix.code.inference.config_atoms import (
+    Atoms,
+    BoundMethod,
+    Callee,
+    ClassItself,
+    ConfigMapping,
+    ConfigObject,
+    Loaded,
+    ObjectOf,
+    Outside,
+    Path,
+    names_outside,
+)
+from cfgfix.code.inference.config_values import Follower
 from cfgfix.code.inference.name_uses import Loads
 from cfgfix.code.model.expressions import constant, dotted, is_name, walk
 from cfgfix.code.model.nodes import (
@@ -112,10 +125,10 @@ class Uses:
         sections = self.follower.sections
         found: set[Path] = set()
         for atom in atoms:
-            if atom[0] == "m":
-                found.add(atom[1])
-            elif atom[0] in ("c", "d") and sections is not None:
-                found.update(sections.by_class[atom[1]][1])
+            if isinstance(atom, Loaded):
+                found.add(atom.path)
+            elif isinstance(atom, (ConfigObject, ConfigMapping)) and sections is not None:
+                found.update(sections.by_class[atom.config][1])
         return found
 
     def access(self, expr: Expr) -> tuple[Expr, str] | None:
@@ -169,8 +182,8 @@ class Uses:
             atoms = self.follower.atoms_of(expr.base, scope)
             if len(atoms) == 1:
                 atom = next(iter(atoms))
-                if atom[0] == "i":
-                    stores = self.follower.stores(expr.attribute, atom[1])
+                if isinstance(atom, ObjectOf):
+                    stores = self.follower.stores(expr.attribute, atom.scope)
                     if len(stores) == 1:
                         return self.key_of(stores[0][0], stores[0][1], depth + 1)
         return None
@@ -274,7 +287,8 @@ class Uses:
             if not passed_on and scope.name == "__getattr__":
                 continue
             if any(
-                atom[0] == "i" and (atom[1] is owner or owner in self.follower.program.bases(atom[1])[0])
+                isinstance(atom, ObjectOf)
+                and (atom.scope is owner or owner in self.follower.program.bases(atom.scope)[0])
                 for atom in atoms
             ):
                 if names is None:
@@ -346,7 +360,7 @@ class Uses:
             name = (dotted(func.base) or "").rsplit(".", 1)[-1].lower()
             if any(name.endswith(word) for word in _LOG_WORDS):
                 return True
-        names = {atom[1] for atom in self.follower.atoms_of(func, scope) if atom[0] == "x"}
+        names = names_outside(self.follower.atoms_of(func, scope))
         return bool(names) and all(
             name in _PRINTING or name.startswith(("logging.", "absl.logging.")) for name in names
         )
@@ -421,7 +435,10 @@ class Uses:
                     isinstance(func.base, (Literal, FString)) or func.attribute in _PLAIN_METHODS
                 ):
                     continue
-                names = {atom[1] if atom[0] == "x" else "?" for atom in self.follower.atoms_of(func, scope)}
+                names = {
+                    atom.name if isinstance(atom, Outside) else "?"
+                    for atom in self.follower.atoms_of(func, scope)
+                }
                 if not names or not names <= PASSING:
                     return False
             elif isinstance(part, (Yield, NotKept)):
@@ -443,26 +460,26 @@ INERT_BASES = frozenset(
 )
 
 
-def parameters(follower: Follower, atom: Atom, role: Any) -> list[tuple[str, Scope, str]] | None:
+def parameters(follower: Follower, atom: Callee, role: Any) -> list[tuple[str, Scope, str]] | None:
     """Return what an argument becomes in a function or class, or None.
 
     The argument is given by position or name; None means that it is not known. The result is parameters (`v`), or
     attributes (`a`) of a class without `__init__`.
     """
     shift = 0
-    if atom[0] == "C":
-        method = follower.program.method(atom[1], "__init__")
+    if isinstance(atom, ClassItself):
+        method = follower.program.method(atom.scope, "__init__")
         if method is None:
-            if isinstance(role, str) and role != "**" and not follower.program.bases(atom[1])[1]:
-                return [("a", atom[1], role)]
+            if isinstance(role, str) and role != "**" and not follower.program.bases(atom.scope)[1]:
+                return [("a", atom.scope, role)]
             return None
         scope, shift = method, 1
-    elif atom[0] == "b":
-        scope = atom[1]
+    elif isinstance(atom, BoundMethod):
+        scope = atom.scope
         static = any(dotted(decorator) == "staticmethod" for decorator in scope.decorators)
         shift = 0 if static else 1
     else:
-        scope = atom[1]
+        scope = atom.scope
     if scope.kind not in ("function", "lambda"):
         return None
     if isinstance(role, int):
