@@ -376,7 +376,7 @@ class _Maker:
         identity = (rule.id, path, at.place)
         if rule.policy.in_test_modules is InTests.SKIP and is_test(path):
             return
-        if never_reached(at.scope, at.block, at.place) or is_wanted(at.scope, at.block):
+        if never_reached(self._program, at.scope, at.block, at.place) or is_wanted(at.scope, at.block):
             return
         if rule.policy.skips_guards and expects_absence(at.scope, at.block, at.place):
             return

@@ -198,6 +198,20 @@ MANY = {
     "loops over names": lambda number: "".join(f"for x{n} in range({n}):\n    print(x{n})\n" for n in range(number)),
     "models": lambda number: "".join(f"m{n} = tf.keras.Sequential([tf.keras.layers.Dense({n + 1})])\n" for n in range(number)),
     "classes": lambda number: "".join(f"class C{n}(tf.keras.Model):\n    def call(self, x):\n        return x\n" for n in range(number)),
+    "trainings": lambda number: "".join(
+        f"m{n} = tf.keras.Sequential([tf.keras.layers.Dense(2)])\nm{n}.compile('adam', 'mse')\nm{n}.fit(x{n}, y{n}, callbacks=[])\n"
+        f"m{n}.trainable = False\nm{n}.fit(x{n}, y{n})\nr{n} = m{n}.evaluate(x{n}, y{n})\n"
+        for n in range(number // 4)
+    ),
+    "trainings of one model": lambda number: "m = tf.keras.Sequential([tf.keras.layers.Dense(2)])\n" + "".join(
+        f"m.compile('adam', 'mse')\nm.fit(x{n}, y{n}, callbacks=[tf.keras.callbacks.EarlyStopping('loss')])\n"
+        for n in range(number // 4)
+    ),
+    "tapes": lambda number: "o = tf.keras.optimizers.Adam()\nm = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n" + "".join(
+        f"for x{n} in range(9):\n    with tf.GradientTape() as t{n}:\n        l{n} = tf.reduce_mean(m(x{n}))\n"
+        f"    g{n} = t{n}.gradient(l{n}, m.trainable_variables)\n    o.apply_gradients(zip(g{n}, m.trainable_variables))\n"
+        for n in range(number // 4)
+    ),
 }  # fmt: skip
 
 

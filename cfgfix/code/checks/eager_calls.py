@@ -44,7 +44,7 @@ def in_loop(program: Program) -> Iterator[Hit]:
         if hot.reach(scope, GRAPH, ELEMENT, PYTHON) is not None or _builds(program, scope, site):
             continue
         arg = site.call.argument(0, "inputs")
-        if (arg is not None and one_sample(arg, scope, site.call.block)) or used_as_one(site):
+        if (arg is not None and one_sample(arg, scope, site.call.block)) or used_as_one(program, site):
             # Called so instead of `predict`, which takes many times as long.
             continue
         training = site.call.keyword("training")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.models import model_calls
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import dotted, text, walk
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in
@@ -627,16 +628,11 @@ def _validated_on_training(program: Program) -> Iterator[Hit]:
         if key in seen:
             continue
         seen.add(key)
-        event = next(
-            (
-                item
-                for item in site.scope.events()
-                if item.kind == "assign" and item.value is not None and _gives(item.value, site)
-            ),
-            None,
-        )
+        event = statement_of(site.scope, site.call.place)
+        if event is None or event.kind != "assign" or event.value is None or not _gives(event.value, site):
+            continue
         first = site.call.argument(0, "x")
-        if event is None or first is None or (name := _plain(first)) is None or not _trained(name):
+        if first is None or (name := _plain(first)) is None or not _trained(name):
             continue
         names: dict[str, None] = {}
         for target in event.targets:

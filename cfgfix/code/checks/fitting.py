@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.guarded_calls import may_run_together
+from cfgfix.code.checks.models import compiles_of
 from cfgfix.code.inference.eras import written_for_one
-from cfgfix.code.inference.hot_paths import inside
+from cfgfix.code.inference.hot_paths import KERAS_COMPILES, inside
 from cfgfix.code.model.expressions import constant, dotted, is_name, walk
 from cfgfix.code.model.hit import Step, at, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Name, Subscript
-from cfgfix.code.model.program import Program
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Made, Site, alternatives
 from cfgfix.rules.hit import Hit
@@ -32,12 +33,7 @@ def rate_set_twice(program: Program) -> Iterator[Hit]:
             continue
         numbers = calls_of(given, scope)
         callback = next(
-            (
-                site
-                for site in program.flow.within(scope)
-                if site.call.number in numbers and site.name in _SETS_RATE
-            ),
-            None,
+            (site for site in program.flow.of_calls(scope, numbers) if site.name in _SETS_RATE), None
         )
         if callback is None or (id(scope), callback.call.number) in seen:
             continue
@@ -73,22 +69,25 @@ def calls_of(expr: Expr, scope: Scope, depth: int = _DEPTH) -> set[int]:
             for event in scope.binding(part.name):
                 if event.value is not None and event.kind in ("assign", "annotate", "augment"):
                     found |= calls_of(event.value, scope, depth - 1)
-            for call in scope.calls:
-                if call.method in ("append", "extend") and is_name(call.receiver, part.name):
-                    for arg in call.args:
-                        found |= calls_of(arg, scope, depth - 1)
+            for call in scope.calls_on(part.name, "append", "extend"):
+                for arg in call.args:
+                    found |= calls_of(arg, scope, depth - 1)
     return found
 
 
 def _schedules(program: Program, fit: Site) -> list[Site]:
     """Return the schedules of the optimizers that a model is compiled with; none unless all of them follow one."""
-    models = [value for value in alternatives(fit.receiver) if isinstance(value, Made)]
-    if len(models) != 1 or len(alternatives(fit.receiver)) != 1:
-        return []
+    models = alternatives(fit.receiver)
+    model = models[0] if len(models) == 1 else None
+    return _schedules_of(program, model) if isinstance(model, Made) else []
+
+
+@once
+def _schedules_of(program: Program, model: Made) -> list[Site]:
     found: list[Site] = []
     compiled = False
-    for site in (*program.flow.named("keras.Model.compile"), *program.flow.named("keras.Sequential.compile")):
-        if models[0] not in alternatives(site.receiver):
+    for site in compiles_of(program, model):
+        if site.name not in KERAS_COMPILES:
             continue
         compiled = True
         optimizers = alternatives(site.argument(0, "optimizer"))
@@ -122,12 +121,11 @@ def trainable_since(program: Program) -> Iterator[Hit]:
         model = dotted(later.call.func.base) if isinstance(later.call.func, Attribute) else None
         if model is None or (id(scope), model) in seen or written_for_one(program, scope):
             continue
-        for event in scope.events():
-            switched = _switched(event, scope)
-            if switched is None or not event.place[:2] < later.call.place[:2]:
-                continue
-            name, block = switched
-            if not inside(scope, later.call.block, block) or not _part_of(program, name, model, scope):
+        switches = _switches(program, scope)
+        for event, name, block in switches:
+            if not event.place[:2] < later.call.place[:2]:
+                break
+            if name not in _parts_of(program, model, scope) or not inside(scope, later.call.block, block):
                 continue
             first = _fitted_before(program, scope, model, event)
             if first is None or _may_compile(program, scope, first, later):
@@ -152,9 +150,17 @@ def trainable_since(program: Program) -> Iterator[Hit]:
             break
 
 
+@once
+def _switches(program: Program, scope: Scope) -> list[tuple[Event, str, int]]:
+    """Return the statements that switch `trainable`, in order, each with what it switches and the block it happens in."""
+    del program
+    found = [(event, _switched(event, scope)) for event in scope.events_of("assign")]
+    return [(event, *switched) for event, switched in found if switched is not None]
+
+
 def _switched(event: Event, scope: Scope) -> tuple[str, int] | None:
     """Return what a statement sets `trainable` of to a constant, or whose layers, with the block it happens in; or None."""
-    if event.kind != "assign" or len(event.targets) != 1 or event.value is None:
+    if len(event.targets) != 1 or event.value is None:
         return None
     target = event.targets[0]
     if (
@@ -199,21 +205,18 @@ def _without_layers(expr: Expr) -> Expr:
             return expr
 
 
-def _part_of(program: Program, name: str, model: str, scope: Scope) -> bool:
-    """Tell whether a name is a model, or something that the statement which makes the model is made with."""
-    if name == model:
-        return True
+@once
+def _parts_of(program: Program, model: str, scope: Scope) -> set[str]:
+    """Return the names of a model and of all that the statement which makes it is made with."""
     pending, seen = [model], {model}
     while pending:
         for value in _made_with(program, pending.pop(), scope):
             for part in walk(value):
                 shown = dotted(part) if isinstance(part, (Name, Attribute)) else None
                 if shown is not None and shown not in seen:
-                    if shown == name:
-                        return True
                     seen.add(shown)
                     pending.append(shown)
-    return False
+    return seen
 
 
 def _made_with(program: Program, name: str, scope: Scope) -> list[Expr]:
@@ -243,16 +246,19 @@ def _stores(program: Program, scope: Scope, own: str, attribute: str) -> list[Ev
 
 def _fitted_before(program: Program, scope: Scope, model: str, event: Event) -> Site | None:
     """Return a `fit` of the same model on the way to a statement, in the same scope."""
-    sites: list[Site] = program.flow.within(scope)
-    for site in sites:
-        if (
-            site.name in FITS
-            and dotted(site.call.receiver) == model
-            and site.call.place[2:] <= event.place[:2]
-            and inside(scope, event.block, site.call.block)
-        ):
+    for site in _fits_by_model(program, scope).get(model, ()):
+        if site.call.place[2:] <= event.place[:2] and inside(scope, event.block, site.call.block):
             return site
     return None
+
+
+@once
+def _fits_by_model(program: Program, scope: Scope) -> dict[str | None, list[Site]]:
+    found: dict[str | None, list[Site]] = {}
+    for site in program.flow.within(scope):
+        if site.name in FITS:
+            found.setdefault(dotted(site.call.receiver), []).append(site)
+    return found
 
 
 def _may_compile(program: Program, scope: Scope, first: Site, later: Site) -> bool:
@@ -261,9 +267,8 @@ def _may_compile(program: Program, scope: Scope, first: Site, later: Site) -> bo
     own, _, attribute = model.partition(".")
     if (len(_stores(program, scope, own, attribute)) if attribute else len(scope.binding(model))) != 1:
         return True
-    for call in scope.calls:
-        if not first.call.place[2:] <= call.place[:2] < later.call.place[:2]:
-            continue
+    between = scope.calls_between(first.call.place[2:], later.call.place[:2])
+    for call in between:
         if call.method in ("compile", "make_train_function", "compile_from_config"):
             return True
         if any(
@@ -272,10 +277,7 @@ def _may_compile(program: Program, scope: Scope, first: Site, later: Site) -> bo
             for part in walk(given)
         ):
             return True
-    return any(
-        site.targets and first.call.place[2:] <= site.call.place[:2] < later.call.place[:2]
-        for site in program.flow.within(scope)
-    )
+    return any(site.targets for site in program.flow.of_calls(scope, (call.number for call in between)))
 
 
 def compiled_in_loop(program: Program) -> Iterator[Hit]:
@@ -300,18 +302,9 @@ def compiled_in_loop(program: Program) -> Iterator[Hit]:
             for bound in scope.binding(model.partition(".")[0])
         ):
             continue
-        fit = next(
-            (
-                other
-                for other in scope.calls
-                if other.method in ("fit", "fit_generator")
-                and isinstance(other.func, Attribute)
-                and dotted(other.func.base) == model
-                and inside(scope, other.block, loop)
-            ),
-            None,
-        )
-        if fit is None or _changes_what_learns(scope, loop):
+        fits = _fitted(program, scope).get(model, ())
+        fit = next((other for other in fits if inside(scope, other.block, loop)), None)
+        if fit is None or _changes_what_learns(program, scope, loop):
             continue
         yield hit_in(
             scope,
@@ -323,18 +316,33 @@ def compiled_in_loop(program: Program) -> Iterator[Hit]:
         )
 
 
-def _changes_what_learns(scope: Scope, loop: int) -> bool:
+@once
+def _fitted(program: Program, scope: Scope) -> dict[str | None, list[Call]]:
+    """Return the calls of `fit` in a scope, by what is trained."""
+    del program
+    found: dict[str | None, list[Call]] = {}
+    for call in sorted(scope.calls_of("fit", "fit_generator"), key=lambda call: call.number):
+        found.setdefault(dotted(call.receiver), []).append(call)
+    return found
+
+
+def _changes_what_learns(program: Program, scope: Scope, loop: int) -> bool:
     """Tell whether a loop changes which layers learn, or begins with other weights: a new compile is right then."""
-    for event in scope.events():
-        if inside(scope, event.block, loop) and any(
-            isinstance(target, Attribute) and target.attribute == "trainable" for target in event.targets
-        ):
-            return True
-    return any(
-        inside(scope, call.block, loop)
-        and call.method in ("set_weights", "load_weights", "clear_session", "reset_states", "reset_state")
-        for call in scope.calls
-    )
+    return any(inside(scope, block, loop) for block in _blocks_of_changes(program, scope))
+
+
+@once
+def _blocks_of_changes(program: Program, scope: Scope) -> list[int]:
+    del program
+    found = [
+        event.block
+        for event in scope.events()
+        if any(isinstance(target, Attribute) and target.attribute == "trainable" for target in event.targets)
+    ]
+    return [*found, *(call.block for call in scope.calls_of(*_NEW_WEIGHTS))]
+
+
+_NEW_WEIGHTS = ("set_weights", "load_weights", "clear_session", "reset_states", "reset_state")
 
 
 _BATCH_HOOKS = frozenset({"on_train_batch_end", "on_batch_end", "on_train_batch_begin", "on_batch_begin"})

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import only_value
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import alike, dotted, is_name, place_of, text, walk
 from cfgfix.code.model.hit import Rewrite, Step, at, hit_in
@@ -21,7 +22,7 @@ from cfgfix.code.model.nodes import (
     Subscript,
     Unary,
 )
-from cfgfix.code.model.program import Program, fold
+from cfgfix.code.model.program import Program, fold, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import External, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
@@ -103,7 +104,7 @@ def unwatched(program: Program) -> Iterator[Hit]:
     for asked in asked_gradients(program):
         scope, call = asked.scope, asked.call
         sources = call.argument(1, "sources")
-        if sources is None or _watches(scope, asked.name):
+        if sources is None or _watches(program, scope, asked.name):
             continue
         for source in sources.items if isinstance(sources, Collection) else (sources,):
             if not isinstance(source, Name) or not _plain_tensor(program, scope, source, asked.body):
@@ -140,34 +141,36 @@ def asked_gradients(program: Program) -> Iterator[AskedGradient]:
         scope = tape.scope
         if written_for_one(program, scope):
             continue
-        body = next(
-            (event for event in scope.events() if event.kind == "with" and tape.call in event.managers),
-            None,
-        )
-        if body is None:
+        body = statement_of(scope, tape.call.place)
+        if body is None or tape.call not in body.managers:
             continue
         target = body.targets[body.managers.index(tape.call)]
         if not isinstance(target, Name) or len(scope.binding(target.name)) != 1:
             continue
-        for call in scope.calls:
+        for call in scope.calls_on(target.name, "gradient", "jacobian"):
             key = id(scope), call.number
-            if call.method not in ("gradient", "jacobian") or not is_name(call.receiver, target.name):
-                continue
             if key in seen or not inside(scope, call.block, body.block):
                 continue
             seen.add(key)
             yield AskedGradient(scope, call, target.name, body, tape)
 
 
-def _watches(scope: Scope, name: str) -> bool:
+def _watches(program: Program, scope: Scope, name: str) -> bool:
     """Tell whether a tape is told to watch something, or handed on to what may tell it."""
-    for call in scope.calls:
-        if call.method == "watch" and is_name(call.receiver, name):
-            return True
-        given = (*call.args, *(value for _, value in call.keywords))
-        if any(is_name(part, name) for item in given for part in walk(item)):
-            return True
-    return False
+    return bool(scope.calls_on(name, "watch")) or name in _given_names(program, scope)
+
+
+@once
+def _given_names(program: Program, scope: Scope) -> set[str]:
+    """Return the names in the arguments of a scope's calls."""
+    del program
+    return {
+        part.name
+        for call in scope.calls
+        for item in (*call.args, *(value for _, value in call.keywords))
+        for part in walk(item)
+        if isinstance(part, Name)
+    }
 
 
 def _plain_tensor(program: Program, scope: Scope, source: Name, body: Event) -> bool:
@@ -186,7 +189,7 @@ def _constant(program: Program, scope: Scope, expr: Expr | None) -> bool:
     if expr is None or not isinstance(expr, Call):
         return False
     call: Call = expr
-    sites = [site for site in program.flow.within(scope) if site.call is call]
+    sites = program.flow.of_calls(scope, (call.number,))
     if not sites or any(site.targets or site.open for site in sites):
         return False
     if not all(site.name.startswith(_CONSTANTS) for site in sites):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import in_tests, short
+from cfgfix.code.checks.models import compiles_of
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text, walk
@@ -62,13 +63,8 @@ def labels_against_loss(program: Program) -> Iterator[Hit]:
 
 def _compile_of(program: Program, fit: Site) -> Site | None:
     """Return the only `compile` of the model that is trained."""
-    found = [
-        site
-        for site in program.flow.within(fit.scope)
-        if site.call.method == "compile"
-        and site.receiver is not None
-        and any(item is other for item in alternatives(site.receiver) for other in alternatives(fit.receiver))
-    ]
+    compiles = compiles_of(program, *alternatives(fit.receiver))
+    found = [site for site in compiles if site.scope is fit.scope]
     return found[0] if len({site.call.number for site in found}) == 1 else None
 
 
@@ -91,8 +87,7 @@ def _labels(
     if depth > 4:
         return None
     if isinstance(expr, Name):
-        bound = [event for event in scope.binding(expr.name) if event.place[:2] < before[:2]]
-        last = bound[-1] if bound else None
+        last = scope.bound_before(expr.name, before)
         if last is None or last.kind != "assign" or last.value is None or last.block != 0:
             return None
         if (
@@ -115,13 +110,11 @@ def _labels(
         return _labels(program, scope, last.value, last.place, depth + 1)
     if not isinstance(expr, Call):
         return None
-    made = expr
-    for site in program.flow.within(scope):
-        if site.call is made:
-            if site.name in _ONE_HOT:
-                return "rows", site
-            if site.name in _WHOLE and not _table(made):
-                return "numbers", site
+    for site in program.flow.of_calls(scope, (expr.number,)):
+        if site.name in _ONE_HOT:
+            return "rows", site
+        if site.name in _WHOLE and not _table(expr):
+            return "numbers", site
     return None
 
 
@@ -150,9 +143,8 @@ def _labels_of_folders(program: Program, fit: Site) -> tuple[str, Site] | None:
         made = next(
             (
                 site
-                for site in program.flow.within(scope)
-                if site.call is call
-                and site.name in (_FOLDERS, "keras.preprocessing.image_dataset_from_directory")
+                for site in program.flow.of_calls(scope, (call.number,))
+                if site.name in (_FOLDERS, "keras.preprocessing.image_dataset_from_directory")
             ),
             None,
         )

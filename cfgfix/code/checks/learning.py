@@ -9,7 +9,7 @@ from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import is_name, walk
 from cfgfix.code.model.hit import Step, at, hit_in
 from cfgfix.code.model.nodes import Binary, Call, Expr, Name, Place, Subscript
-from cfgfix.code.model.program import Program
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Made, Site, alternatives
 from cfgfix.rules.hit import Hit
@@ -43,15 +43,17 @@ def outside_tape(program: Program) -> Iterator[Hit]:
         if (id(scope), tape.call.number) in seen or written_for_one(program, scope):
             continue
         seen.add((id(scope), tape.call.number))
-        entered = _with_of_tape(tape)
+        entered = _with_of_tape(program, tape)
         if entered is None:
             continue
         body, name = entered
-        for call in scope.calls:
-            if call.method != "gradient" or not is_name(call.receiver, name):
-                continue
+        for call in _asked(program, scope).get(id(body), ()):
             target = call.argument(0, "target")
-            if target is None or not _last_with(scope, name, body, call):
+            if (
+                target is None
+                or not is_name(call.receiver, name)
+                or not inside(scope, call.block, body.block)
+            ):
                 continue
             made = _loss_behind_tape(program, scope, body, target, call)
             if made is not None:
@@ -67,30 +69,39 @@ def outside_tape(program: Program) -> Iterator[Hit]:
                 break
 
 
-def _with_of_tape(tape: Site) -> tuple[Event, str] | None:
+def _with_of_tape(program: Program, tape: Site) -> tuple[Event, str] | None:
     """Return the `with` that enters a tape, and the name it gets; None unless that is the only time it records."""
-    scope = tape.scope
-    for event in scope.events():
-        if event.kind != "with" or tape.call not in event.managers:
-            continue
-        target = event.targets[event.managers.index(tape.call)]
-        if not isinstance(target, Name):
-            continue
-        name = target.name
-        again = any(
-            other.kind == "with" and any(is_name(item, name) for item in other.managers)
-            for other in scope.events()
-        )
-        return None if again else (event, name)
-    return None
+    made, again = _withs(program, tape.scope)
+    entered = made.get(tape.call.number)
+    return None if entered is None or entered[1] in again else entered
 
 
-def _last_with(scope: Scope, name: str, body: Event, call: Call) -> bool:
-    """Tell whether a call behind a `with` is about the tape of that one, not of another of the same name."""
-    if call.place[:2] < body.place[2:] or not inside(scope, call.block, body.block):
-        return False
-    bound = [event for event in scope.binding(name) if event.place[:2] < call.place[:2]]
-    return bool(bound) and bound[-1] is body
+@once
+def _withs(program: Program, scope: Scope) -> tuple[dict[int, tuple[Event, str]], set[str]]:
+    """Return the `with` that enters what a call made and the name it gets, by the call's number; and the names that are entered."""
+    del program
+    made: dict[int, tuple[Event, str]] = {}
+    names: set[str] = set()
+    for event in scope.events_of("with"):
+        for manager, target in zip(event.managers, event.targets, strict=True):
+            if isinstance(manager, Name):
+                names.add(manager.name)
+            elif isinstance(manager, Call) and isinstance(target, Name):
+                made.setdefault(manager.number, (event, target.name))
+    return made, names
+
+
+@once
+def _asked(program: Program, scope: Scope) -> dict[int, list[Call]]:
+    """Return the calls that ask a tape behind its `with`, by the identity of that: no other gave the tape's name since."""
+    del program
+    found: dict[int, list[Call]] = {}
+    for call in scope.calls_of("gradient"):
+        name = call.receiver
+        body = scope.bound_before(name.name, call.place) if isinstance(name, Name) else None
+        if body is not None and body.kind == "with" and call.place[:2] >= body.place[2:]:
+            found.setdefault(id(body), []).append(call)
+    return found
 
 
 def _loss_behind_tape(
@@ -129,8 +140,7 @@ def _scaled_behind(scope: Scope, body: Event, target: Expr, call: Call) -> tuple
         target = target.base
     if not isinstance(target, Name):
         return None
-    before = [event for event in scope.binding(target.name) if event.place[:2] < call.place[:2]]
-    last = before[-1] if before else None
+    last = scope.bound_before(target.name, call.place)
     if last is None or last.kind != "assign" or last.value is None or last.place[:2] < body.place[2:]:
         return None
     if not inside(scope, call.block, last.block):
@@ -160,14 +170,14 @@ def _tensor_of_body(program: Program, scope: Scope, body: Event, name: str) -> b
         return False
     made = bound[0].value
     return _computes(program, scope, made) or any(
-        site.call is made and site.name.startswith("keras.") and site.name.endswith(".__call__")
-        for site in program.flow.within(scope)
+        site.name.startswith("keras.") and site.name.endswith(".__call__")
+        for site in program.flow.of_calls(scope, (made.number,))
     )
 
 
 def _computes(program: Program, scope: Scope, call: Call) -> bool:
     """Tell whether a call computes a new tensor: an operation, or a loss of Keras."""
-    sites = [site for site in program.flow.within(scope) if site.call is call]
+    sites = program.flow.of_calls(scope, (call.number,))
     if any(site.name.startswith(_COMPUTES) and not site.targets for site in sites):
         return True
     values = alternatives(program.flow.stands_for(scope, call.func))

@@ -22,6 +22,8 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import (
     Dataset,
     Site,
+    Value,
+    alternatives,
 )
 
 
@@ -163,6 +165,26 @@ def model_calls(program: Program, method: str) -> Iterator[Site]:
             or any(isinstance(value, Dataset) for value in site.args[:1])
         ):
             yield site
+
+
+def compiles_of(program: Program, *models: Value) -> list[Site]:
+    """Return the calls of `compile` on what may be one of some values.
+
+    They come in the order they were met.
+    """
+    known = _compiles_by_model(program)
+    found = {site.number: site for model in models for site in known.get(id(model), ())}
+    return [found[number] for number in sorted(found)]
+
+
+@once
+def _compiles_by_model(program: Program) -> dict[int, list[Site]]:
+    found: dict[int, list[Site]] = {}
+    for site in program.flow.sites:
+        if site.call.method == "compile" and site.receiver is not None:
+            for model in alternatives(site.receiver):
+                found.setdefault(id(model), []).append(site)
+    return found
 
 
 def method_of(site: Site) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import inside_function
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.model.expressions import dotted, is_name, is_true, text, walk
 from cfgfix.code.model.hit import Rewrite, at, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Literal, Name, Starred
-from cfgfix.code.model.program import Program, is_keras_part
+from cfgfix.code.model.program import Program, is_keras_part, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Function, Instance, Made, Site, alternatives
 from cfgfix.rules.hit import Hit
@@ -43,7 +44,7 @@ def without_training(program: Program) -> Iterator[Hit]:
             name = dotted(call.func)
             if name is None or (id(scope), name) in seen or not _gives_only_inputs(call):
                 continue
-            if name not in trained[id(scope)] or _given_elsewhere(scope, call, name):
+            if name not in trained[id(scope)] or _given_elsewhere(program, scope, call, name):
                 continue
             found = _layer_of(program, scope, call.func)
             if found is None:
@@ -89,11 +90,10 @@ def _phase_is_set(program: Program) -> bool:
 def _calls_in_tape(tape: Site) -> Iterator[Call]:
     """Yield the calls in the body of a `with` that enters a tape."""
     scope = tape.scope
-    for event in scope.events():
-        if event.kind == "with" and any(part is tape.call for item in event.managers for part in walk(item)):
-            for call in scope.calls:
-                if event.place[:2] < call.place[:2] and call.place[2:] <= event.place[2:]:
-                    yield call
+    event = statement_of(scope, tape.call.place)
+    if event is not None and event.kind == "with":
+        inner = scope.calls_between(event.place[:2], event.place[2:])
+        yield from sorted(inner, key=lambda call: call.number)
 
 
 def _gives_only_inputs(call: Call) -> bool:
@@ -124,12 +124,20 @@ def _source_of(expr: Expr) -> str | None:
     return dotted(expr.base) if isinstance(expr, Attribute) and expr.attribute in _SOURCES else None
 
 
-def _given_elsewhere(scope: Scope, call: Call, name: str) -> bool:
+def _given_elsewhere(program: Program, scope: Scope, call: Call, name: str) -> bool:
     """Tell whether the function calls the same with the flag too: it knows of it, and leaves it out here."""
-    return any(
-        other is not call and dotted(other.func) == name and other.keyword("training") is not None
-        for other in scope.calls
-    )
+    return any(other is not call for other in _given_flag(program, scope).get(name, ()))
+
+
+@once
+def _given_flag(program: Program, scope: Scope) -> dict[str, list[Call]]:
+    del program
+    found: dict[str, list[Call]] = {}
+    for call in scope.calls:
+        name = dotted(call.func) if call.keyword("training") is not None else None
+        if name is not None:
+            found.setdefault(name, []).append(call)
+    return found
 
 
 def _layer_of(program: Program, scope: Scope, expr: Expr) -> tuple[str, Site] | None:
@@ -155,45 +163,71 @@ def _kind(name: str) -> str | None:
     return "counts" if last in _COUNTS else "drops" if last in _DROPS or last in _ADDS_NOISE else None
 
 
+@once
 def _made_in(program: Program, made: Site) -> tuple[str, Site] | None:
     """Return a layer that a model is built of which asks for the flag; where a function builds several models of tensors, none is certain."""
     scope = made.scope
-    if scope.kind == "module":
-        sites = program.flow.within(scope)
-    else:
-        sites = [site for site, _ in inside_function(program, Function(scope))]
     if made.name == "keras.Sequential":
-        sites = [site for site in sites if site.scope is scope and _added(site.call, made.call, scope)]
-    elif len({site.call.number for site in sites if site.scope is scope and site.name in _MODELS}) != 1:
-        return None
+        added = program.flow.of_calls(scope, _added(program, made.call, scope))
+        sites = [site for site in added if site.number in _numbers_of(program, scope)]
+    else:
+        sites = _sites_of(program, scope)
+        if len({site.call.number for site in sites if site.scope is scope and site.name in _MODELS}) != 1:
+            return None
     for site in sites:
         kind = _kind(site.name)
-        if kind is not None and not _called_with_flag(site) and not _frozen(site):
+        if (
+            kind is not None
+            and site.call.number not in _called_with_flag(program, site.scope)
+            and not _frozen(site)
+        ):
             return kind, site
     return None
 
 
-def _added(layer: Call, model: Call, scope: Scope) -> bool:
-    """Tell whether a layer is made in the list of a `Sequential`, or for `add` of what that is called."""
-    if model.place[:2] <= layer.place[:2] and layer.place[2:] <= model.place[2:]:
-        return True
-    names = {dotted(target) for event in scope.events() if event.value is model for target in event.targets}
-    return any(
-        call.method == "add"
-        and isinstance(call.func, Attribute)
-        and dotted(call.func.base) in names
-        and call.place[:2] <= layer.place[:2]
-        and layer.place[2:] <= call.place[2:]
+@once
+def _sites_of(program: Program, scope: Scope) -> list[Site]:
+    if scope.kind == "module":
+        found: list[Site] = program.flow.within(scope)
+        return found
+    return [site for site, _ in inside_function(program, Function(scope))]
+
+
+@once
+def _numbers_of(program: Program, scope: Scope) -> set[int]:
+    return {site.number for site in _sites_of(program, scope)}
+
+
+def _added(program: Program, model: Call, scope: Scope) -> set[int]:
+    """Return the numbers of the calls in the list of a `Sequential`, or given to `add` of what that is called."""
+    event = statement_of(scope, model.place)
+    names = {dotted(target) for target in event.targets} if event and event.value is model else set()
+    adds = [call for name in names - {None} for call in _adds(program, scope).get(name, ())]
+    return {
+        call.number
+        for outer in (model, *adds)
+        for call in scope.calls_between(outer.place[:2], outer.place[2:])
+    }
+
+
+@once
+def _adds(program: Program, scope: Scope) -> dict[str | None, list[Call]]:
+    del program
+    found: dict[str | None, list[Call]] = {}
+    for call in scope.calls_of("add"):
+        found.setdefault(dotted(call.receiver), []).append(call)
+    return found
+
+
+@once
+def _called_with_flag(program: Program, scope: Scope) -> set[int]:
+    """Return the calls that make a layer which is called at once with `training` said: `Dropout(0.5)(x, training=True)`."""
+    del program
+    return {
+        call.func.number
         for call in scope.calls
-    )
-
-
-def _called_with_flag(site: Site) -> bool:
-    """Tell whether a layer is called where it is made with `training` said: `Dropout(0.5)(x, training=True)`."""
-    return any(
-        call.func is site.call and (call.keyword("training") is not None or len(call.args) > 1)
-        for call in site.scope.calls
-    )
+        if isinstance(call.func, Call) and (call.keyword("training") is not None or len(call.args) > 1)
+    }
 
 
 def _frozen(site: Site) -> bool:

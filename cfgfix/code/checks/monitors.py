@@ -9,12 +9,14 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.fitting import FITS, calls_of
 from cfgfix.code.checks.guarded_calls import may_run_together
+from cfgfix.code.checks.models import compiles_of
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.hot_paths import KERAS_COMPILES
 from cfgfix.code.inference.releases import keras_three
 from cfgfix.code.model.expressions import MISSING, constant, place_of
 from cfgfix.code.model.hit import Rewrite, at, hit_in
 from cfgfix.code.model.nodes import Literal
-from cfgfix.code.model.program import Program
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.values import Constant, External, Function, Items, Made, Site, Value, alternatives
 from cfgfix.core.suggest import closest
 from cfgfix.rules.hit import Hit
@@ -180,7 +182,7 @@ def _callbacks(program: Program, fit: Site) -> list[Site]:
     if written is None:
         return found
     numbers = calls_of(written, fit.scope)
-    found += [site for site in program.flow.within(fit.scope) if site.call.number in numbers]
+    found += program.flow.of_calls(fit.scope, numbers)
     for value in alternatives(fit.argument(5, "callbacks")):
         for item in value.items if isinstance(value, Items) else (value,):
             for one in alternatives(item):
@@ -195,10 +197,15 @@ def _measured(program: Program, fit: Site) -> frozenset[str] | None:
     model = models[0] if len(models) == 1 else None
     if not isinstance(model, Made) or model.name not in _PLAIN_MODELS:
         return None
+    return _measured_by(program, model)
+
+
+@once
+def _measured_by(program: Program, model: Made) -> frozenset[str] | None:
     names: set[str] = set()
     compiled = False
-    for site in (*program.flow.named("keras.Model.compile"), *program.flow.named("keras.Sequential.compile")):
-        if model not in alternatives(site.receiver):
+    for site in compiles_of(program, model):
+        if site.name not in KERAS_COMPILES:
             continue
         compiled = True
         if site.call.opaque:

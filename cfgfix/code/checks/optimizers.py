@@ -11,14 +11,14 @@ from cfgfix.code.checks.common import few_turns, in_tests
 from cfgfix.code.checks.guarded_calls import may_run_together
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.eras import asked_for, where_keras_known, written_for_one
-from cfgfix.code.inference.guards import expects_absence
+from cfgfix.code.inference.guards import expects_absence, statement_of
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.inference.references import api, callers_ask
 from cfgfix.code.inference.releases import IMPORTS, keras_of_release
-from cfgfix.code.model.expressions import dotted, is_name, walk
+from cfgfix.code.model.expressions import dotted, walk
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Expr, Name
-from cfgfix.code.model.program import Program, fold, is_keras_model
+from cfgfix.code.model.program import Program, fold, is_keras_model, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Instance, Made, Site, Value, alternatives
 from cfgfix.code.tensorflow.requirement import LATER_MINORS
@@ -474,28 +474,17 @@ def made_each_step(program: Program) -> Iterator[Hit]:
         if site.name.rpartition(".")[2] in _STATELESS and site.call.argument(1, "momentum") is None:
             # It keeps nothing.
             continue
-        bound = [
-            target
-            for event in scope.events()
-            if event.kind == "assign" and event.value is site.call and len(event.targets) == 1
-            for target in event.targets
-            if isinstance(target, Name)
-        ]
-        if len(bound) != 1 or len(scope.binding(bound[0].name)) != 1:
-            continue
-        name = bound[0]
         loop = innermost_loop(scope, site.call.block)
-        applied = [
-            call
-            for call in scope.calls
-            if call.method in ("apply_gradients", "minimize") and is_name(call.receiver, name.name)
-        ]
+        event = statement_of(scope, site.call.place)
+        if event is None or event.kind != "assign" or event.value is not site.call or len(event.targets) != 1:
+            continue
+        name: Expr = event.targets[0]
+        if not isinstance(name, Name) or len(scope.binding(name.name)) != 1:
+            continue
+        applied = scope.calls_on(name.name, "apply_gradients", "minimize")
         if not applied or any(innermost_loop(scope, call.block) != loop for call in applied):
             continue
-        if any(
-            _MODEL.fullmatch(other.name) or keras_model_method(other.name) == "compile"
-            for other in program.flow.within(scope)
-        ):
+        if _has_model(program, scope):
             continue
         where, around = (scope, loop) if loop is not None else _called_in_loop(program, scope)
         if around is None or few_turns(program, where, around, 3):
@@ -510,6 +499,15 @@ def made_each_step(program: Program) -> Iterator[Hit]:
             },
             related=(Step(scope, applied[0].name_place, applied[0].block, "used for one step"),),
         )
+
+
+@once
+def _has_model(program: Program, scope: Scope) -> bool:
+    """Tell whether a scope makes or compiles a model."""
+    return any(
+        _MODEL.fullmatch(site.name) or keras_model_method(site.name) == "compile"
+        for site in program.flow.within(scope)
+    )
 
 
 def _called_in_loop(program: Program, scope: Scope) -> tuple[Scope, int | None]:

@@ -12,10 +12,10 @@ from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import IMPORTS, is_tf_keras
-from cfgfix.code.model.expressions import alike, constant, dotted, is_name, text, walk
+from cfgfix.code.model.expressions import constant, dotted, is_name, text, walk
 from cfgfix.code.model.hit import at, hit_at
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Expr, Literal, Name, Slice, Subscript
-from cfgfix.code.model.program import Program
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope, bind
 from cfgfix.code.model.values import Element, Site, alternatives
 from cfgfix.rules.hit import Hit
@@ -50,7 +50,7 @@ def in_loop(program: Program) -> Iterator[Hit]:
         arg = site.call.argument(0, "x")
         if arg is None:
             continue
-        single = one_sample(arg, scope, site.call.block) or used_as_one(site)
+        single = one_sample(arg, scope, site.call.block) or used_as_one(program, site)
         found = loop_around(program, site)
         if found is None or not (single or _goes_over_batches(site, arg, *found)):
             continue
@@ -307,7 +307,7 @@ def _last_assignment(scope: Scope, name: str, block: int) -> Event | None:
     return found
 
 
-def used_as_one(site: Site) -> bool:
+def used_as_one(program: Program, site: Site) -> bool:
     """Tell whether what comes back is read as the prediction for one sample.
 
     It is so by `argmax` of all of it, or of its first row.
@@ -324,45 +324,50 @@ def used_as_one(site: Site) -> bool:
         and len(scope.binding(event.targets[0].name)) == 1
     ):
         whole = event.targets[0]
+    return (whole.name if isinstance(whole, Name) else id(whole)) in _read_as_one(program, scope)
+
+
+@once
+def _read_as_one(program: Program, scope: Scope) -> set[str | int]:
+    """Return what a scope reads as one sample: names, and other expressions by identity."""
+    del program
+    found: list[Expr] = []
     for item in scope.events():
         # `target_f[0][action] = target` writes into the first row.
-        for target in item.targets:
-            if (
-                isinstance(target, Subscript)
-                and isinstance(target.base, Subscript)
-                and alike(target.base.base, whole)
-                and constant(target.base.index) == 0
-            ):
-                return True
+        found += [
+            target.base.base
+            for target in item.targets
+            if isinstance(target, Subscript)
+            and isinstance(target.base, Subscript)
+            and constant(target.base.index) == 0
+        ]
+        found += [
+            part.base.base
+            for part in (walk(item.value) if item.value is not None else ())
+            if isinstance(part, Subscript)
+            and isinstance(part.base, Subscript)
+            and constant(part.base.index) == 0
+            and constant(part.index) == 0
+        ]
     for call in scope.calls:
         name = (dotted(call.func) or "").rpartition(".")[2]
         if name in ("argmax", "amax", "max", "nanargmax", "choice", "argsort") and call.args:
             inner = call.args[0]
-            if isinstance(inner, Subscript) and constant(inner.index) == 0 and alike(inner.base, whole):
-                return True
+            if isinstance(inner, Subscript) and constant(inner.index) == 0:
+                found.append(inner.base)
             if (
                 name == "argmax"
-                and alike(inner, whole)
                 and len(call.args) == 1
                 and not any(key in ("axis", "out") for key, _ in call.keywords)
             ):
-                return True
+                found.append(inner)
         if call.method in ("argmax", "max", "item") and not call.args and not call.keywords:
             owner = call.receiver
             if isinstance(owner, Subscript) and constant(owner.index) == 0:
                 owner = owner.base
-            if owner is not None and alike(owner, whole):
-                return True
-    return any(
-        isinstance(part, Subscript)
-        and isinstance(part.base, Subscript)
-        and alike(part.base.base, whole)
-        and constant(part.base.index) == 0
-        and constant(part.index) == 0
-        for item in scope.events()
-        if item.value is not None
-        for part in walk(item.value)
-    )
+            if owner is not None:
+                found.append(owner)
+    return {expr.name if isinstance(expr, Name) else id(expr) for expr in found}
 
 
 def check(program: Program) -> Iterable[Hit]:

@@ -9,7 +9,7 @@ from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.model.expressions import dotted, is_none
 from cfgfix.code.model.hit import Step, at, hit_at
 from cfgfix.code.model.nodes import Call, Literal
-from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.program import Module, Program, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Instance, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
@@ -35,6 +35,7 @@ def left_out(program: Program) -> Iterator[Hit]:
         scope = tape.scope
         if id(scope) in seen or written_for_one(program, scope):
             continue
+        seen.add(id(scope))
         if not _applies(scope) and not any(_applies(caller.scope) for caller in program.flow.callers(scope)):
             continue
         for site in _sites_of_step(program, scope):
@@ -44,9 +45,8 @@ def left_out(program: Program) -> Iterator[Hit]:
             if found is None:
                 continue
             asking, call, option = found
-            if _added(program, scope, asking.module):
+            if _is_added(program, scope, asking.module):
                 break
-            seen.add(id(scope))
             yield hit_at(
                 tape,
                 flow=(),
@@ -97,6 +97,7 @@ def _called_models(program: Program, site: Site) -> Iterator[Value]:
             yield value
 
 
+@once
 def _asks(program: Program, value: Value) -> tuple[Scope, Call, str] | None:
     """Return the call of a layer of a model that asks for a penalty, and the argument; None where none is found."""
     if isinstance(value, Made):
@@ -148,7 +149,7 @@ def _asking(scope: Scope) -> tuple[Scope, Call, str] | None:
     return None
 
 
-def _added(program: Program, scope: Scope, asking: Module) -> bool:
+def _is_added(program: Program, scope: Scope, asking: Module) -> bool:
     """Tell whether a file around a step shows that the penalties reach the loss."""
     modules = {id(scope.module): scope.module, id(asking): asking}
     pending = [scope]

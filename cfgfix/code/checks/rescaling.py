@@ -9,6 +9,7 @@ from cfgfix.code.checks.common import in_tests, short
 from cfgfix.code.checks.guarded_calls import may_run_together
 from cfgfix.code.checks.models import model_calls
 from cfgfix.code.checks.pipelines import upstream
+from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, walk
 from cfgfix.code.model.hit import Step, at, hit_in
 from cfgfix.code.model.nodes import Binary, Call, Collection, Expr, Lambda, Literal, Name
@@ -101,20 +102,14 @@ def _scalers(program: Program, fit: Site) -> list[Site] | None:
     numbers = {made.call.number}
     for given in (*made.call.args, *(value for _, value in made.call.keywords)):
         numbers |= _calls_behind(given, scope)
-    names = {
-        target.name
-        for event in scope.events()
-        if event.value is not None and event.value is made.call
-        for target in event.targets
-        if isinstance(target, Name)
-    }
-    for call in scope.calls:
-        if call.method == "add" and isinstance(call.receiver, Name) and call.receiver.name in names:
+    event = statement_of(scope, made.call.place)
+    for target in event.targets if event is not None and event.value is made.call else ():
+        for call in scope.calls_on(target.name, "add") if isinstance(target, Name) else ():
             for given in call.args:
                 numbers |= _calls_behind(given, scope)
     found: list[Site] = []
-    for site in program.flow.within(scope):
-        if site.call.number not in numbers or any(site.call is other.call for other in found):
+    for site in program.flow.of_calls(scope, numbers):
+        if any(site.call is other.call for other in found):
             continue
         if site.name in _RESCALING:
             scale = _number(site.argument(0, "scale"), site.call.argument(0, "scale"))
@@ -144,10 +139,7 @@ def _calls_behind(expr: Expr, scope: Scope) -> set[int]:
                 seen.add(part.name)
                 pending += [event.value for event in scope.binding(part.name) if event.value is not None]
                 pending += [
-                    given
-                    for call in scope.calls
-                    if call.method in ("append", "extend") and is_name(call.receiver, part.name)
-                    for given in call.args
+                    given for call in scope.calls_on(part.name, "append", "extend") for given in call.args
                 ]
     return found
 

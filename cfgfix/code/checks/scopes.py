@@ -50,8 +50,9 @@ def model_outside_scope(program: Program) -> Iterator[Hit]:
             (severity,) = refused
         elif any(
             _enters_scope(program, target.scope)
-            for other in program.flow.within(scope)
-            if made.value is not None and made.value is other.call
+            for other in (
+                program.flow.of_calls(scope, (made.value.number,)) if isinstance(made.value, Call) else ()
+            )
             for target in other.targets
         ):
             continue

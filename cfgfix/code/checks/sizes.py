@@ -8,10 +8,11 @@ from typing import Any
 from cfgfix.code.checks.batch_shapes import called_in_loops, padded_argument, padded_batch
 from cfgfix.code.checks.common import in_tests, inside_function, is_augmentation, short
 from cfgfix.code.checks.guarded_calls import flag, is_given
+from cfgfix.code.checks.models import compiles_of
 from cfgfix.code.checks.moves import ELSEWHERE, autotune, move
 from cfgfix.code.checks.order import DECODES, kind, named_for_evaluation
 from cfgfix.code.checks.pipelines import downstream, upstream
-from cfgfix.code.inference.hot_paths import GRAPH, hot_paths
+from cfgfix.code.inference.hot_paths import GRAPH, KERAS_COMPILES, hot_paths
 from cfgfix.code.model.hit import Rewrite, at, hit_at
 from cfgfix.code.model.nodes import Literal
 from cfgfix.code.model.program import Program
@@ -170,24 +171,17 @@ def padded_for_fit(program: Program) -> Iterator[Hit]:
     They are padded to their own longest element.
     """
     seen: set[int] = set()
-    compiles = [
-        site
-        for name in ("keras.Model.compile", "keras.Sequential.compile")
-        for site in program.flow.named(name)
+    compiles = {
+        site.number
+        for site in program.flow.named(*KERAS_COMPILES)
         if flag(site.keywords.get("jit_compile")) is True
-    ]
+    }
     for name in ("keras.Model.fit", "keras.Sequential.fit") if compiles else ():
         for fit in program.flow.named(name):
             if in_tests(fit.scope):
                 continue
-            compiled = next(
-                (
-                    site
-                    for site in compiles
-                    if set(alternatives(site.receiver)) & set(alternatives(fit.receiver))
-                ),
-                None,
-            )
+            of_model = compiles_of(program, *alternatives(fit.receiver))
+            compiled = next((site for site in of_model if site.number in compiles), None)
             given_data = [item for item in alternatives(fit.argument(0, "x")) if isinstance(item, Dataset)]
             batch = next((found for item in given_data if (found := padded_batch(item)) is not None), None)
             if compiled is None or batch is None or batch.site is None or id(batch.site.call) in seen:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import text, walk
 from cfgfix.code.model.hit import hit_in
 from cfgfix.code.model.nodes import Name
-from cfgfix.code.model.program import Program
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
@@ -27,29 +29,33 @@ def tape_never_asked(program: Program) -> Iterator[Hit]:
         if key in seen or written_for_one(program, scope):
             continue
         seen.add(key)
-        for event in scope.events():
-            if event.kind != "with" or tape.call not in event.managers:
-                continue
-            target = event.targets[event.managers.index(tape.call)] if event.targets else None
-            name = target.name if isinstance(target, Name) else None
-            if name is None or _mentions(scope, name) > 1:
-                continue
-            yield hit_in(
-                scope,
-                tape.call.name_place,
-                tape.call.block,
-                {"name": name},
-                severity="info" if _shows_only(scope) else None,
-            )
+        event = statement_of(scope, tape.call.place)
+        if event is None or tape.call not in event.managers:
+            continue
+        target = event.targets[event.managers.index(tape.call)] if event.targets else None
+        name = target.name if isinstance(target, Name) else None
+        if name is None or _mentions(program, scope)[name] > 1:
+            continue
+        yield hit_in(
+            scope,
+            tape.call.name_place,
+            tape.call.block,
+            {"name": name},
+            severity="info" if _shows_only(scope) else None,
+        )
 
 
-def _mentions(scope: Scope, name: str) -> int:
-    """Return how often a name stands in the text of a function, or of a file where the scope is one."""
+@once
+def _mentions(program: Program, scope: Scope) -> Counter[str]:
+    """Return how often each word stands in the text of a function, or of a file where the scope is one."""
+    del program
     lines = scope.module.source_file().text.splitlines()
     if scope.kind != "module":
         lines = lines[scope.place[0] - 1 : scope.place[2]]
-    word = re.compile(rf"\b{re.escape(name)}\b")
-    return sum(len(word.findall(line.partition("#")[0])) for line in lines)
+    return Counter(word for line in lines for word in _WORD.findall(line.partition("#")[0]))
+
+
+_WORD = re.compile(r"\w+")
 
 
 def _shows_only(scope: Scope) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from cfgfix.code.fixes import layout, spans
 from cfgfix.code.fixes.spans import ONLY_TREE, tree_of
 from cfgfix.code.model.hit import Rewrite
-from cfgfix.code.model.nodes import Call, Place
+from cfgfix.code.model.nodes import Place
 from cfgfix.code.model.positions import CannotRewriteError, Offsets
 from cfgfix.code.model.summary import Scope
 from cfgfix.core.edits import Edit, ReplaceText
@@ -21,15 +21,6 @@ def contains(outer: Place, inner: Place) -> bool:
     return (outer[0], outer[1]) <= (inner[0], inner[1]) and (inner[2], inner[3]) <= (outer[2], outer[3])
 
 
-def smallest_call(scope: Scope, place: Place) -> Call | None:
-    """Return the innermost call of a scope that holds a place."""
-    best: Call | None = None
-    for call in scope.calls:
-        if contains(call.place, place) and (best is None or contains(best.place, call.place)):
-            best = call
-    return best
-
-
 def confirm(scope: Scope, place: Place, offsets: Offsets) -> bool:
     """Tell whether the text has at a place what was found there.
 
@@ -37,7 +28,7 @@ def confirm(scope: Scope, place: Place, offsets: Offsets) -> bool:
     """
     start, end = offsets.span(place)
     text = offsets.text[start:end]
-    call = smallest_call(scope, place)
+    call = scope.call_around(place)
     try:
         if call is None:
             tree_of(text)

@@ -21,7 +21,8 @@ from cfgfix.code.model.nodes import (
     Place,
     Unary,
 )
-from cfgfix.code.model.summary import Event, Scope
+from cfgfix.code.model.program import Program, once
+from cfgfix.code.model.summary import Event, Point, Scope
 
 _READY = re.compile(
     r"hasattr|getattr|\bdir\(|__dict__|callable\((?:tf|keras|tensorflow)|executing_eagerly|i[ns]_eager|eager_(?:execution|mode)|version(?!_base\b)|compat|legacy|type_checking|theano|cntk"
@@ -271,26 +272,35 @@ def _tells_of_import(scope: Scope, name: str) -> bool:
 _NO_WAY_BACK = frozenset({"exit", "quit", "sys.exit", "os._exit", "os.abort"})
 
 
-def never_reached(scope: Scope, block: int, place: Place) -> bool:
+def never_reached(program: Program, scope: Scope, block: int, place: Place) -> bool:
     """Tell whether a statement before a place leaves its function or module.
 
     `raise`, `return` and `sys.exit()` that stand in no condition of their own; a module that raises while it is imported has
     no function that anybody calls.
     """
-    around: set[int] = set()
+    left = _first_left(program, scope)
     here = block
     while here >= 0:
-        around.add(here)
-        here = scope.blocks[here].parent
-    for event in scope.events():
-        if event.block in around and event.place[2:] <= place[:2] and _leaves(event):
+        if here in left and left[here] <= place[:2]:
             return True
+        here = scope.blocks[here].parent
     module = scope.module.scope
     return (
         scope is not module
         and module is not None
         and any(event.block == 0 and event.kind == "raise" for event in module.body)
     )
+
+
+@once
+def _first_left(program: Program, scope: Scope) -> dict[int, Point]:
+    """Return where in each block the first statement ends that leaves its function or module."""
+    del program
+    found: dict[int, Point] = {}
+    for event in scope.events():
+        if _leaves(event):
+            found[event.block] = min(event.place[2:], found.get(event.block, event.place[2:]))
+    return found
 
 
 def _leaves(event: Event) -> bool:

@@ -9,7 +9,9 @@ Expressions are the nodes of `nodes.py`.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Name, Pattern, Place, Starred
@@ -142,6 +144,10 @@ class Event:
         return (self.extra,) if self.kind == "annotate" else ()
 
 
+Point = tuple[int, int]
+"""A line, and a column in it."""
+
+
 class Parameter(NamedTuple):
     """What a function takes.
 
@@ -187,9 +193,9 @@ class Scope:
     """
 
     __slots__ = (
-        "_bound", "_by_kind", "_events", "bases", "block", "blocks", "body", "calls", "children", "decorators", "generator", "imports", "is_async",
-        "kind", "module", "name", "names", "number", "outer", "params", "parent", "place", "qualname", "references", "returns",
-        "stars",
+        "_bound", "_by_kind", "_by_method", "_by_receiver", "_ends", "_events", "_in_text", "bases", "block", "blocks", "body", "calls",
+        "children", "decorators", "generator", "imports", "is_async", "kind", "module", "name", "names", "number", "outer", "params", "parent", "place", "qualname", "references",
+        "returns", "stars",
     )  # fmt: skip
 
     def __init__(
@@ -221,6 +227,10 @@ class Scope:
         self._events: list[Event] | None = None
         self._bound: dict[str, list[Event]] | None = None
         self._by_kind: dict[str, list[Event]] | None = None
+        self._by_method: dict[str | None, list[Call]] | None = None
+        self._by_receiver: dict[tuple[str, str], list[Call]] | None = None
+        self._in_text: list[Call] | None = None
+        self._ends: list[Point] | None = None
 
     @property
     def line(self) -> int:
@@ -260,6 +270,46 @@ class Scope:
                 self._by_kind.setdefault(event.kind, []).append(event)
         return [event for kind in kinds for event in self._by_kind.get(kind, ())]
 
+    def calls_of(self, *methods: str) -> list[Call]:
+        """Return the calls of some methods, in order by method."""
+        if self._by_method is None:
+            self._by_method = {}
+            for call in self.calls:
+                self._by_method.setdefault(call.method, []).append(call)
+        return [call for method in methods for call in self._by_method.get(method, ())]
+
+    def calls_on(self, name: str, *methods: str) -> list[Call]:
+        """Return the calls of some methods of what a name stands for, in order by method."""
+        found = self._by_receiver
+        if found is None:
+            found = self._by_receiver = {}
+            for call in self.calls:
+                func = call.func
+                if isinstance(func, Attribute) and isinstance(func.base, Name):
+                    found.setdefault((func.base.name, func.attribute), []).append(call)
+        return [call for method in methods for call in found.get((name, method), ())]
+
+    def calls_between(self, start: Point, end: Point) -> list[Call]:
+        """Return the calls that begin between two points, in the order of the text."""
+        calls = self._in_text
+        if calls is None:
+            calls = self._in_text = sorted(self.calls, key=_start)
+        return calls[bisect_left(calls, start, key=_start) : bisect_left(calls, end, key=_start)]
+
+    def call_around(self, place: Place) -> Call | None:
+        """Return the innermost call that holds a place, or None."""
+        end = place[2:]
+        before = self.calls_between((0, 0), (place[0], place[1] + 1))
+        ends = self._ends
+        if ends is None:
+            ends = self._ends = list(accumulate((call.place[2:] for call in self._in_text or ()), max))
+        for number in range(len(before) - 1, -1, -1):
+            if ends[number] < end:
+                break
+            if end <= before[number].place[2:]:
+                return before[number]
+        return None
+
     def binding(self, name: str) -> list[Event]:
         """Return the statements that bind a name, in order.
 
@@ -279,6 +329,12 @@ class Scope:
                     bound.setdefault(item, []).append(event)
         return bound.get(name, [])
 
+    def bound_before(self, name: str, place: Place) -> Event | None:
+        """Return the last statement that binds a name and begins before a place."""
+        bound = self.binding(name)
+        count = bisect_left(bound, place[:2], key=_start)
+        return bound[count - 1] if count else None
+
     def block_chain(self, block: int) -> Iterator[Block]:
         """Yield a block and the blocks around it, innermost first, up to the scope's body."""
         while block >= 0:
@@ -295,6 +351,10 @@ class Scope:
     def loops(self, block: int) -> list[Block]:
         """Return the loops around a block, innermost first."""
         return [found for found in self.block_chain(block) if found.kind in ("for", "while", "comprehension")]
+
+
+def _start(event: Event | Call) -> Point:
+    return event.place[:2]
 
 
 def bind(target: Expr, names: dict[str, None]) -> None:

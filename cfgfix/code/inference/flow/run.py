@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from cfgfix.code.inference.parameters import Parameters
 from cfgfix.code.model.nodes import Expr
@@ -58,6 +58,7 @@ class Run:
         self.compiled: list[Site] = []
         self.unresolved: list[Site] = []
         self._under: dict[tuple[str, ...], tuple[int, list[Site]]] = {}
+        self._by_call: dict[int, tuple[int, dict[int, list[Site]]]] = {}
         self.datasets: list[Dataset] = []
         self.consumed: list[tuple[str, Dataset, Scope, int]] = []
         """`(kind, dataset, scope, block)`: where datasets are looped over."""
@@ -102,6 +103,19 @@ class Run:
     def within(self, scope: Scope) -> list[Site]:
         """Return the sites that stand in a scope."""
         return self.by_scope.get(id(scope), [])
+
+    def of_calls(self, scope: Scope, numbers: Iterable[int]) -> list[Site]:
+        """Return the sites of some calls of a scope, by their numbers.
+
+        They come in the order they were met.
+        """
+        sites = self.within(scope)
+        count, found = self._by_call.get(id(scope), (0, {}))
+        if count != len(sites):
+            for site in sites[count:]:
+                found.setdefault(site.call.number, []).append(site)
+            self._by_call[id(scope)] = (len(sites), found)
+        return in_order(site for number in numbers for site in found.get(number, ()))
 
     def callers(self, scope: Scope) -> list[Site]:
         """Return the sites that may enter a scope."""
