@@ -233,7 +233,7 @@ def generator_by_rows() -> Made:
 
 
 def sequential_compute() -> Made:
-    return count().map(multiplying(600)).batch(4).prefetch(2)
+    return count().map(multiplying(1500)).batch(4).prefetch(2)
 
 
 def sequential_interleave() -> Made:

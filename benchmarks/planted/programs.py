@@ -45,7 +45,7 @@ recogniser = Recogniser()
 def long_step(x, n):
     with tf.GradientTape() as tape:
         mask = tf.sequence_mask(n, tf.shape(x)[1], tf.float32)[:, :, None]
-        loss = tf.reduce_sum(mask * recogniser(x) ** 2) / tf.reduce_sum(mask)
+        loss = tf.reduce_sum(mask * tf.reduce_mean(recogniser(x) ** 2, -1, keepdims=True)) / tf.reduce_sum(mask)
     optimizer.apply_gradients(zip(tape.gradient(loss, recogniser.trainable_variables), recogniser.trainable_variables))
     return loss
 

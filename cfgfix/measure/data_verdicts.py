@@ -27,6 +27,8 @@ LONG_START = 0.25
 some ten milliseconds, on a busy machine more."""
 ROOM = 0.8
 """Share of the step that a pipeline may take for a batch and still keep up on a free machine."""
+HANDING_OVER = 0.0003
+"""Seconds that a wait for a batch that is ready takes at most: waking up a thread, while the pipeline's threads have the CPUs."""
 
 
 def judge(found: DataProfile, graph: Node | None, cpus: int) -> tuple[Verdict, ...]:
@@ -116,6 +118,12 @@ def _feeds(found: DataProfile, load: Load) -> Verdict:
             "the interval of the idle share crosses the limit; measure more batches",
             tuple(evidence),
         )
+    lost = consumer.step_seconds * idle.value / max(1 - idle.value, 1e-9)
+    if lost < HANDING_OVER and found.rates.batch.mean < ROOM * consumer.step_seconds:
+        evidence.append(
+            f"a batch comes every {found.rates.batch.mean * 1e3:.3g} ms where nobody waits for it; {lost * 1e3:.2g} ms of a step go to handing it over"
+        )
+        return Verdict("input", Outcome.GOOD, "not input-bound", tuple(evidence))
     alone = _undisturbed(found)
     if alone is not None:
         evidence.append(f"undisturbed, its slowest part takes {alone * 1e3:.3g} ms per batch")
@@ -230,7 +238,7 @@ def _starts(found: DataProfile, load: Load) -> Verdict | None:
     change = None
     if from_cache:
         change = "repeat the dataset before .prefetch, so that the next epoch starts while the last one ends"
-    elif waits and start.fills:
+    elif start.fills and any(stage.inputs for stage in waits[:1]):
         change = f"shuffle before {waits[0].label} (file names or indices rather than what it makes), and let it run in parallel after"
     elif start.fills:
         change = "shuffle file names or indices rather than samples, or use a smaller buffer"

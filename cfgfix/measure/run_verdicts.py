@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from cfgfix.core.wording import counted
-from cfgfix.measure.numerics import (
-    judge_numbers,
-)
+from cfgfix.measure.data_verdicts import HANDING_OVER
+from cfgfix.measure.numerics import judge_numbers
 from cfgfix.measure.observe import Loop, Step
 from cfgfix.measure.padding import judge_padding
 from cfgfix.measure.run_profile import EPOCH_END, RunProfile, short
@@ -90,17 +89,19 @@ def _input(found: RunProfile, *, wait_share: float, floor: float, busy: float) -
         pass
     elif share < low:
         yield Verdict("input", Outcome.GOOD, "the steps do not wait for data", tuple(evidence))
-    elif nested and by_name["input"].outcome in (Outcome.GOOD, Outcome.INCONCLUSIVE) and found.load.contended:
+    elif (
+        nested
+        and by_name["input"].outcome in (Outcome.GOOD, Outcome.INCONCLUSIVE)
+        and (found.load.contended or share < high or share * period < HANDING_OVER)
+    ):
         evidence += by_name["input"].evidence
         good = by_name["input"].outcome is Outcome.GOOD
-        yield Verdict(
-            "input",
-            by_name["input"].outcome,
-            "the steps waited for other processes, which keep the CPUs at work"
-            if good
-            else by_name["input"].summary,
-            tuple(evidence),
-        )
+        summary = by_name["input"].summary
+        if good and found.load.contended:
+            summary = "the steps waited for other processes, which keep the CPUs at work"
+        elif good:
+            summary = "the dataset by itself keeps up: the steps wait where both want the CPUs"
+        yield Verdict("input", by_name["input"].outcome, summary, tuple(evidence))
     else:
         word = "highly" if share >= high else "moderately"
         faults = tuple(dict.fromkeys(fault for cause in causes for fault in cause.faults))
@@ -109,6 +110,9 @@ def _input(found: RunProfile, *, wait_share: float, floor: float, busy: float) -
         if causes:
             summary += f": {causes[0].summary}"
             evidence += causes[0].evidence
+        elif nested and by_name["input"].outcome is Outcome.GOOD:
+            summary += ", though the dataset by itself keeps up: step and pipeline want the same CPUs or the interpreter lock"
+            evidence += by_name["input"].evidence
         elif by_name.get("stage") is not None:
             evidence += (by_name["stage"].summary, *by_name["stage"].evidence)
         yield Verdict(

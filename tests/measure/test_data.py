@@ -247,9 +247,11 @@ def test_python_that_computes_holds_the_lock(tf):
         assert "holds the interpreter lock" in verdict.summary
 
 
-def profile_of(*, idle, predicted=0.0, stages=(), cpu=0.001, elsewhere=0.0, fetch=None, by_step=0.01):
+def profile_of(
+    *, idle, predicted=0.0, stages=(), cpu=0.001, elsewhere=0.0, fetch=None, by_step=0.01, period=0.01
+):
     line = Timeline(
-        0, 0, np.full(40, 0.01), np.zeros(40), np.ones(40), np.ones(40), False, np.full(40, cpu), (), None, None
+        0, 0, np.full(40, period), np.zeros(40), np.ones(40), np.ones(40), False, np.full(40, cpu), (), None, None
     )  # fmt: skip
     rates = measure_rates(line, elsewhere=elsewhere)[0]
     return DataProfile(
@@ -277,6 +279,12 @@ def test_a_fast_pipeline_is_not_blamed():
     found = judged(idle=0.01, stages=[stage(0.009, python=False)])
     assert found["input"].outcome is Outcome.GOOD
     assert Outcome.PROBLEM not in {verdict.outcome for verdict in found.values()}
+
+
+def test_handing_over_to_a_short_step_is_not_the_pipelines_fault():
+    assert judged(idle=0.15, by_step=0.0007, period=0.0003)["input"].outcome is Outcome.GOOD
+    assert judged(idle=0.5, by_step=0.0007, period=0.0003)["input"].outcome is Outcome.PROBLEM
+    assert judged(idle=0.15, by_step=0.0007, period=0.0009)["input"].outcome is Outcome.PROBLEM
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,10 @@ from cfgfix.measure.attribution import attribute, find_stalls, period_of, warm_u
 from cfgfix.measure.observe import Look, Loop, Observation, Step, StopObservation, describe_stack, is_users
 from cfgfix.measure.pace import Load
 from cfgfix.measure.run_profile import RunPlan, memory_growth
+from cfgfix.measure.run_verdicts import judge
 from cfgfix.measure.sampling import UserCodeError, run_child
 from cfgfix.measure.training import analyse, main_loop
-from cfgfix.measure.verdicts import Outcome
+from cfgfix.measure.verdicts import Outcome, Verdict
 
 PLACE = "/home/me/train.py:10"
 FREE = Load(cpus=4, busy=0.5, elsewhere=0.0)
@@ -71,6 +72,33 @@ def test_a_healthy_loop_has_no_problem():
         found, problems = Programme(kind).judged()
         assert problems == []
         assert sum(found.shares.values()) == pytest.approx(1, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("alone", "wait_share", "outcome"),
+    [
+        (Outcome.GOOD, 0.1, Outcome.GOOD),
+        (Outcome.GOOD, 0.5, Outcome.PROBLEM),
+        (Outcome.INCONCLUSIVE, 0.1, Outcome.INCONCLUSIVE),
+        (Outcome.PROBLEM, 0.1, Outcome.PROBLEM),
+    ],
+)
+def test_a_dataset_that_keeps_up_by_itself_is_not_blamed(alone, wait_share, outcome):
+    made = Programme()
+    found, _ = made.judged()
+    data = {"verdicts": [Verdict("input", alone, "as the dataset by itself").as_dict()]}
+    verdicts = judge(
+        replace(found, data=data),
+        made.loop.steps,
+        made.loop,
+        {},
+        wait_share=wait_share,
+        floor=0.0,
+        busy=0.009,
+    )
+    (verdict,) = (verdict for verdict in verdicts if verdict.name == "input")
+    assert verdict.outcome is outcome
+    assert alone is not Outcome.GOOD or "by itself keeps up" in verdict.summary
 
 
 def test_a_stall_is_told_with_function_period_size_and_share():
