@@ -18,6 +18,7 @@ from cfgfix.code.inference.config_atoms import (
     ObjectOf,
     Outside,
     Path,
+    Role,
     names_outside,
 )
 from cfgfix.code.inference.config_values import AS_DICT
@@ -61,7 +62,7 @@ class Collector(Protocol):
     def fate(self, expr: Expr, scope: Scope) -> str:
         """Return what becomes of an expression's value."""
 
-    def follows(self, atom: Callee, role: Any) -> bool:
+    def follows(self, atom: Callee, role: Role) -> bool:
         """Tell whether what a function or class does with an argument is followed."""
 
     def methods(self) -> dict[str, int]:
@@ -115,13 +116,15 @@ def note_loose(found: Collector) -> None:
             fate = found.fate(outer, scope)
         elif isinstance(parent, Compare) and isinstance(constant(parent.left), str):
             continue
+        elif isinstance(parent, Expr) and not isinstance(parent, Yield):
+            fate = found.fate(parent, scope)
         else:
-            fate = USED if isinstance(parent, Yield) else found.fate(parent, scope)
+            fate = USED
         for path in paths:
             found.used_whole(path, fate, expr, scope)
 
 
-def _is_followed(found: Collector, event: Event, role: Any, scope: Scope, paths: set[Path]) -> bool:
+def _is_followed(found: Collector, event: Event, role: Role, scope: Scope, paths: set[Path]) -> bool:
     """Tell whether reads of what a statement does with a section are found where they stand."""
     if event.kind == "return":
         return not (
@@ -243,7 +246,7 @@ def find_given_away(found: Collector) -> None:
                     found.uses.escaped.update((id(owner), owner) for owner in owners)
 
 
-def _goes_away(found: Collector, call: Call, role: Any, scope: Scope) -> bool:
+def _goes_away(found: Collector, call: Call, role: Role, scope: Scope) -> bool:
     func = call.func
     last = func.attribute if isinstance(func, Attribute) else func.name if isinstance(func, Name) else ""
     if last in _FRAMEWORK_METHODS or last in ("getattr", "setattr", "hasattr", "delattr"):
@@ -289,7 +292,7 @@ def enters_outside(found: Collector, func: Expr, scope: Scope) -> bool:
         return True
     own = [
         base
-        for base in found.program.bases(owner)[0]
+        for base in found.program.bases(owner).classes
         if base is not owner and func.attribute in base.children
     ]
     return not own and any(base != "object" for base in _outside_bases(found, owner))

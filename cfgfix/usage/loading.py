@@ -218,7 +218,7 @@ class _About:
                             owner = next(
                                 (
                                     above
-                                    for above in self.program.bases(atom.scope)[0]
+                                    for above in self.program.bases(atom.scope).classes
                                     if id(above) in sections.by_class
                                 ),
                                 None,
@@ -355,11 +355,11 @@ class _About:
             ):
                 value = call.args[0]
         found = self.found.uses.access(value)
-        if found is None or found[1] not in flags:
+        if found is None or found.name not in flags:
             return None
-        name = dotted(found[0]) or ""
+        name = dotted(found.base) or ""
         return (
-            found[1]
+            found.name
             if name.rsplit(".", 1)[-1].lower()
             in ("args", "opt", "opts", "options", "flags", "a", "parsed", "ns", "namespace")
             else None
@@ -386,7 +386,7 @@ class _About:
             elif not flag.default and not flag.required:
                 return False
             found = self.found.uses.access(test)
-            if found is None or found[1] != name:
+            if found is None or found.name != name:
                 return False
         return True
 
@@ -480,7 +480,7 @@ class _About:
             return False
         return any(
             isinstance(atom, ClassItself)
-            and any(id(above) in sections.by_class for above in self.program.bases(atom.scope)[0])
+            and any(id(above) in sections.by_class for above in self.program.bases(atom.scope).classes)
             for scope in module.summary.scopes
             for call in scope.calls
             if isinstance(call.func, (Name, Attribute))
@@ -575,7 +575,8 @@ class _About:
                         if sections is not None and any(
                             isinstance(atom, ClassItself)
                             and any(
-                                id(above) in sections.by_class for above in self.program.bases(atom.scope)[0]
+                                id(above) in sections.by_class
+                                for above in self.program.bases(atom.scope).classes
                             )
                             for atom in callee
                         ):

@@ -23,15 +23,16 @@ from cfgfix.code.inference.config_atoms import (
     ObjectOf,
     Outside,
     Path,
+    Role,
     apart,
     config_objects,
     names_outside,
 )
+from cfgfix.code.inference.config_sections import Sections
 from cfgfix.code.inference.config_values import (
     AS_DICT,
     MAX_STEPS,
     Follower,
-    Sections,
 )
 from cfgfix.code.inference.name_uses import NAMING, Loads
 from cfgfix.code.inference.value_ends import End, ends_of, ends_of_attribute, ends_of_parameters
@@ -364,10 +365,10 @@ class Collector:
         if not isinstance(target, (Attribute, Subscript)):
             return
         found = self.uses.access(target)
-        if found is None or found[1] not in self.by_name:
+        if found is None or found.name not in self.by_name:
             return
-        for path in self.uses.paths_of(self.follower.atoms_of(found[0], scope)):
-            key = self.keys.get((*path, found[1]))
+        for path in self.uses.paths_of(self.follower.atoms_of(found.base, scope)):
+            key = self.keys.get((*path, found.name))
             if key is not None:
                 key.writes.append((target, scope, event, event.value or NOT_KEPT))
 
@@ -469,14 +470,14 @@ class Collector:
         for path in paths:
             self.used_whole(path, fate, value, scope)
 
-    def _given(self, callee: Iterable[Callee], role: Any, paths: set[Path]) -> None:
+    def _given(self, callee: Iterable[Callee], role: Role, paths: set[Path]) -> None:
         """Note the sections that the fields of classes get by a call."""
         for atom in callee:
             for kind, owner, name in parameters(self.follower, atom, role) or ():
                 if kind == "a":
                     self.stored.setdefault((id(owner), name), (owner, set()))[1].update(paths)
 
-    def _bound(self, call: Call, role: Any, scope: Scope) -> bool:
+    def _bound(self, call: Call, role: Role, scope: Scope) -> bool:
         """Tell whether `partial(f, section)` gives a section to a parameter, whose reads are then found by name."""
         if not call.args or role == 0 or role in ("*", "**"):
             return False
@@ -494,7 +495,7 @@ class Collector:
         )
         return isinstance(atom, ClassItself) or called == atom.scope.name
 
-    def follows(self, atom: Callee, role: Any) -> bool:
+    def follows(self, atom: Callee, role: Role) -> bool:
         """Tell whether an argument becomes something that is followed by name.
 
         That is a parameter or an attribute.
@@ -502,12 +503,12 @@ class Collector:
         if (
             isinstance(atom, ClassItself)
             and self.sections is not None
-            and any(id(above) in self.sections.by_class for above in self.program.bases(atom.scope)[0])
+            and any(id(above) in self.sections.by_class for above in self.program.bases(atom.scope).classes)
         ):
             return True
         return parameters(self.follower, atom, role) is not None or self._forwarded(atom, role)
 
-    def _forwarded(self, atom: Callee, role: Any, depth: int = 0) -> bool:
+    def _forwarded(self, atom: Callee, role: Role, depth: int = 0) -> bool:
         """Tell whether a keyword ends in a `**kwargs` that is only handed on, or read by name."""
         scope = self.program.method(atom.scope, "__init__") if isinstance(atom, ClassItself) else atom.scope
         if (
@@ -582,7 +583,9 @@ class Collector:
             if (
                 isinstance(atom, ClassItself)
                 and self.sections is not None
-                and any(id(above) in self.sections.by_class for above in self.program.bases(atom.scope)[0])
+                and any(
+                    id(above) in self.sections.by_class for above in self.program.bases(atom.scope).classes
+                )
             ):
                 continue
             for path in paths:
@@ -763,7 +766,7 @@ class Collector:
         return block is not None and any(item.kind == "try" for item in scope.block_chain(block))
 
 
-def _has_own_name(role: Any) -> bool:
+def _has_own_name(role: Role) -> bool:
     """Tell whether an argument is given by a name of its own."""
     return isinstance(role, str) and role not in ("*", "**")
 

@@ -13,7 +13,7 @@ from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, hot_paths, inside
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import alike, constant, dotted, is_name, place_of, text, walk
-from cfgfix.code.model.hit import Rewrite, at, hit_at
+from cfgfix.code.model.hit import Repair, Rewrite, at, hit_at
 from cfgfix.code.model.nodes import (
     Attribute,
     Binary,
@@ -88,7 +88,7 @@ def scalar_argument(program: Program) -> Iterator[Hit]:
                 break
 
 
-def _as_tensor(site: Site, compiled: list[Function], expr: Expr, *, counted: bool) -> dict[str, Any]:
+def _as_tensor(site: Site, compiled: list[Function], expr: Expr, *, counted: bool) -> Repair:
     """Return the fix that hands a number over as a tensor, where the function only does with it what a tensor of integers can.
 
     That is: it is the step of a summary, made another type by `tf.cast`, or held against an integer.
@@ -505,7 +505,7 @@ def _counter_stores(program: Program, owner: Scope, name: str) -> list[tuple[Sco
     """Return the statements that set an attribute in a class and its bases; None unless it begins with a number and is only raised."""
     found: list[tuple[Scope, Event]] = []
     begins = False
-    for item in program.bases(owner)[0]:
+    for item in program.bases(owner).classes:
         for number in item.children.values():
             method = item.module.summary.scopes[number]
             if method.kind != "function" or not method.params:

@@ -156,7 +156,9 @@ def _in_sequences(program: Program) -> Iterator[Hit]:
             if in_tests(site.scope) or _several(site) or written_for_one(program, site.scope):
                 continue
             for value in alternatives(site.argument(0, name)):
-                if not isinstance(value, Instance) or _SEQUENCES.isdisjoint(program.bases(value.scope)[1]):
+                if not isinstance(value, Instance) or _SEQUENCES.isdisjoint(
+                    program.bases(value.scope).outside
+                ):
                     continue
                 getter = program.method(value.scope, "__getitem__")
                 if getter is None or _asks_for_workers(program, value.scope) or _has_workers(getter.module):
@@ -175,7 +177,7 @@ def _in_sequences(program: Program) -> Iterator[Hit]:
 
 def _asks_for_workers(program: Program, owner: Scope) -> bool:
     """Tell whether a sequence is made with workers of its own, in its class or where it is made."""
-    for base in program.bases(owner)[0]:
+    for base in program.bases(owner).classes:
         for scope in base.module.summary.scopes:
             if scope.parent != base.number:
                 continue

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from cfgfix.code.checks.bindings import bound_once
 from cfgfix.code.checks.common import value_named
@@ -25,7 +24,7 @@ from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import innermost_loop
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, dotted, is_name, text, walk
-from cfgfix.code.model.hit import Rewrite, at, hit_at, hit_in
+from cfgfix.code.model.hit import Repair, Rewrite, at, hit_at, hit_in
 from cfgfix.code.model.nodes import (
     Attribute,
     Boolean,
@@ -90,7 +89,7 @@ def growth_and_limit(program: Program) -> Iterator[Hit]:
             break
 
 
-def _without_growth(growth: Site, limit: Site, *, first: bool) -> dict[str, Any]:
+def _without_growth(growth: Site, limit: Site, *, first: bool) -> Repair:
     """Return the fix that takes memory growth out where the same GPUs have a limit; with it the loop that sets nothing else."""
     scope = growth.scope
     argument, other = growth.call.args[0], limit.call.args[0]
@@ -185,7 +184,7 @@ def growth_for_one(program: Program) -> Iterator[Hit]:
         )
 
 
-def _growth_for_all(site: Site, devices: Expr) -> dict[str, Any]:
+def _growth_for_all(site: Site, devices: Expr) -> Repair:
     """Return the fix that sets memory growth for all GPUs of a list."""
     scope = site.scope
     event = statement_of(scope, site.call.place)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from cfgfix.code.checks.common import (
     COMPILED,
@@ -32,7 +31,7 @@ from cfgfix.code.inference.hot_paths import (
 )
 from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import constant, dotted, is_name, text, walk
-from cfgfix.code.model.hit import Rewrite, at, hit_at
+from cfgfix.code.model.hit import Repair, Rewrite, at, hit_at
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Name, Subscript
 from cfgfix.code.model.program import Program, is_keras_model, once
 from cfgfix.code.model.summary import Scope
@@ -242,7 +241,7 @@ _SIDE_EFFECTS = (
 )
 
 
-def _compiled(program: Program, scope: Scope, target: Function, *, alone: bool) -> dict[str, Any]:
+def _compiled(program: Program, scope: Scope, target: Function, *, alone: bool) -> Repair:
     """Return the fix that compiles a step, where nothing in it is Python that has to run in every step."""
     alias = tensorflow_alias(scope)
     if not alone:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from cfgfix.code.checks.runtime_start import LIST_DEVICES, callee_text, starts_runtime
 from cfgfix.code.inference.environment import environment_of
@@ -14,7 +13,7 @@ from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, text
-from cfgfix.code.model.hit import Rewrite, at, hit_in
+from cfgfix.code.model.hit import Repair, Rewrite, at, hit_in
 from cfgfix.code.model.nodes import Boolean, Call, Subscript
 from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.summary import Event, Scope
@@ -123,7 +122,7 @@ def _there_are_none(listed: Site, event: Event) -> bool:
     )
 
 
-def _above_import(top: Scope, scope: Scope, event: Event, line: int, name: str) -> dict[str, Any]:
+def _above_import(top: Scope, scope: Scope, event: Event, line: int, name: str) -> Repair:
     """Return the fix that puts the statement that sets a variable above the import that reads it, with `import os` where need be."""
     goal = next((item for item in top.body if item.kind == "import" and item.line == line), None)
     if scope is not top or event.block != 0 or goal is None or not _sets_constant(event):
@@ -147,7 +146,7 @@ def _above_import(top: Scope, scope: Scope, event: Event, line: int, name: str) 
     }
 
 
-def _above_devices(scope: Scope, event: Event, first: Site) -> dict[str, Any]:
+def _above_devices(scope: Scope, event: Event, first: Site) -> Repair:
     """Return the fix that puts the statement that sets a variable above the first use of a device."""
     goal = statement_of(scope, first.call.place)
     if goal is None or goal.block != event.block or goal.bodies or not _sets_constant(event):

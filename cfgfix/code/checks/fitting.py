@@ -358,7 +358,7 @@ def run_in_batch_hook(program: Program) -> Iterator[Hit]:
             owner = program.owner(scope)
             if owner is None:
                 continue
-            if not any(name.startswith("keras.callbacks.") for name in program.bases(owner)[1]):
+            if not any(name.startswith("keras.callbacks.") for name in program.bases(owner).outside):
                 continue
             for call in scope.calls:
                 if (

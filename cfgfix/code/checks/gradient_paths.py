@@ -200,7 +200,7 @@ def _of_model(program: Program, owner: Scope, site: Site) -> Iterator[Hit]:
     if call is None or not is_keras_model(program, owner) or loss is None or call.decorators:
         return
     if {"train_step", "compute_loss", "fit"} & {
-        name for item in program.bases(owner)[0] for name in item.children
+        name for item in program.bases(owner).classes for name in item.children
     }:
         return
     fitted = any(

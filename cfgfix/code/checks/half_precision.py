@@ -87,7 +87,7 @@ class _Types:
         self._owner = owner
         self._stores: dict[str, list[tuple[Scope, Expr | None]]] = {}
         self.clashes: list[_Clash] = []
-        for item in program.bases(owner)[0]:
+        for item in program.bases(owner).classes:
             for method in item.module.summary.scopes[item.number + 1 :]:
                 if method.parent != item.number or not method.params:
                     continue
@@ -378,7 +378,7 @@ def _keeps_its_type(program: Program, owner: Scope, makers: Iterable[tuple[Scope
     """Tell whether a class, or those who make it, may say themselves what type it computes in."""
     if any(call.opaque or call.keyword("dtype") is not None for _, call in makers):
         return True
-    for item in program.bases(owner)[0]:
+    for item in program.bases(owner).classes:
         for method in item.module.summary.scopes[item.number + 1 :]:
             if method.parent != item.number:
                 continue

@@ -164,14 +164,14 @@ class Parts:
         if method is not None:
             # What a functional model's own `call` takes is not looked at.
             return None if functional else _Callee(self._parameters(scope, method))
-        base = self._program.bases(scope)[1][0]
+        base = self._program.bases(scope).outside[0]
         if base in ("keras.Model", "keras.Sequential"):
             return _Callee(_FUNCTIONAL, functional=base == "keras.Model")
         return _Callee(self._table.layer_call(base.rpartition(".")[2]).params)
 
     def _begins_functional(self, scope: Scope) -> bool:
         """Tell whether a class may make itself a functional model: its constructor hands inputs and outputs on."""
-        for item in self._program.bases(scope)[0] if is_keras_model(self._program, scope) else ():
+        for item in self._program.bases(scope).classes if is_keras_model(self._program, scope) else ():
             number = item.children.get("__init__")
             if number is None:
                 continue
@@ -203,7 +203,7 @@ class Parts:
             for module in self._program.modules:
                 for item in module.summary.scopes:
                     if item.kind == "class":
-                        for above in self._program.bases(item)[0][1:]:
+                        for above in self._program.bases(item).classes[1:]:
                             self._subclasses.setdefault(id(above), []).append(item)
         return self._subclasses.get(id(scope), [])
 
@@ -532,7 +532,7 @@ class _Lists:
     def _written(self, owner: Scope, name: str) -> Value:
         """Return what the methods of a class put into a list; not known where any of them does something else with it."""
         found: Value | None = None
-        for item in (*self._program.bases(owner)[0], *self._parts.below(owner)):
+        for item in (*self._program.bases(owner).classes, *self._parts.below(owner)):
             for method in methods(item):
                 for value in self._put(method, name):
                     if value is UNKNOWN:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from cfgfix.code.checks.bindings import names_in, statement
 from cfgfix.code.checks.common import inside_function, is_augmentation, is_autotune, short
@@ -16,7 +15,7 @@ from cfgfix.code.inference.eras import ends_before
 from cfgfix.code.inference.guards import statement_of, unnegated
 from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import constant, text, walk
-from cfgfix.code.model.hit import Rewrite, at, hit_at
+from cfgfix.code.model.hit import Repair, Rewrite, at, hit_at
 from cfgfix.code.model.nodes import Attribute, Call, Compare, Name
 from cfgfix.code.model.program import Module, Program, once
 from cfgfix.code.model.summary import Event, Scope
@@ -131,7 +130,7 @@ def _statement(site: Site) -> Event | None:
     return None
 
 
-def _fix_moving_before(moved: Site, goal: Site) -> dict[str, Any]:
+def _fix_moving_before(moved: Site, goal: Site) -> Repair:
     """Return the fix that puts a step before another one, or why there is none."""
     rewrites = move(moved, goal, behind=False)
     return {"rewrites": rewrites, "no_fix": None if rewrites else ELSEWHERE}
@@ -184,7 +183,7 @@ def works_ahead(step: Dataset) -> bool:
     )
 
 
-def _to_the_end(dataset: Dataset, later: list[Dataset]) -> dict[str, Any]:
+def _to_the_end(dataset: Dataset, later: list[Dataset]) -> Repair:
     """Return the fix that puts a prefetch behind the last step of its pipeline."""
     assert dataset.site is not None
     end = later[-1].site
@@ -777,7 +776,7 @@ def shuffle_before_shard(program: Program) -> Iterator[Hit]:
             break
 
 
-def _in_order(files: Site) -> dict[str, Any]:
+def _in_order(files: Site) -> Repair:
     """Return the fix that lists files in one order."""
     if len(files.call.args) > 1:
         return {"no_fix": "shuffle is given by position"}

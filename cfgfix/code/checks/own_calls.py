@@ -208,7 +208,7 @@ class _Certain:
                             target.attribute for target in event.targets if isinstance(target, Attribute)
                         }
         return name in self._stored or any(
-            owner in self._program.bases(other)[0]
+            owner in self._program.bases(other).classes
             for other in self._overridden.get(name, ())
             if other is not owner
         )

@@ -51,7 +51,7 @@ def not_as_called(program: Program) -> Iterator[Hit]:
 
 
 def _of_class(program: Program, owner: Scope) -> Iterator[Hit]:
-    names = program.bases(owner)[1]
+    names = program.bases(owner).outside
     hooks: dict[str, tuple[str, ...]] = {}
     if any(name.startswith("keras.callbacks.") for name in names):
         hooks = _OF_CALLBACKS

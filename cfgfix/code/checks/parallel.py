@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from cfgfix.code.checks.common import (
     evaluates,
@@ -28,7 +27,7 @@ from cfgfix.code.inference.flow.datasets import DATASET
 from cfgfix.code.inference.hot_paths import GRAPH, PY_FUNCTIONS, Reach, hot_paths
 from cfgfix.code.inference.references import api
 from cfgfix.code.model.expressions import constant, dotted, place_of, text, walk
-from cfgfix.code.model.hit import Rewrite, at, hit_at, hit_in
+from cfgfix.code.model.hit import Repair, Rewrite, at, hit_at, hit_in
 from cfgfix.code.model.nodes import (
     Attribute,
     Binary,
@@ -551,7 +550,7 @@ def _model_takes_rows(program: Program, module: Module) -> bool:
     )
 
 
-def _batched_first(site: Site, batch: Site, function: Scope) -> dict[str, Any]:
+def _batched_first(site: Site, batch: Site, function: Scope) -> Repair:
     """Return the fix that puts a map behind batch; one that parses single examples then parses batches of them."""
     rewrites = move(site, batch, behind=True)
     single = next(

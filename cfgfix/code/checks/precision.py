@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from cfgfix.code.checks.common import COMPILED, inside_function, short
 from cfgfix.code.checks.moves import free_name
@@ -13,7 +12,7 @@ from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import keras_three
 from cfgfix.code.model.expressions import dotted, is_name, text
-from cfgfix.code.model.hit import Rewrite, at, hit_at
+from cfgfix.code.model.hit import Repair, Rewrite, at, hit_at
 from cfgfix.code.model.nodes import Name
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.values import Constant, Made, Site, alternatives
@@ -141,7 +140,7 @@ def unscaled_loss(program: Program) -> Iterator[Hit]:
         )
 
 
-def _scaled_loss(apply: Site) -> dict[str, Any]:
+def _scaled_loss(apply: Site) -> Repair:
     """Return the fix that takes the gradient of the scaled loss: it is scaled on the tape, behind the statement that makes it."""
     scope = apply.scope
     optimizer = dotted(apply.call.receiver)

@@ -91,7 +91,7 @@ def _called_models(program: Program, site: Site) -> Iterator[Value]:
             isinstance(value, Instance)
             and any(
                 outer.startswith(("keras.Model", "keras.layers.Layer"))
-                for outer in program.bases(value.scope)[1]
+                for outer in program.bases(value.scope).outside
             )
         ):
             yield value
@@ -120,7 +120,7 @@ def _of_class(program: Program, owner: Scope, depth: int) -> tuple[Scope, Call, 
     """Return what asks for a penalty in the methods of a class that set it up, or in the layers that these make."""
     if depth <= 0:
         return None
-    for base in program.bases(owner)[0]:
+    for base in program.bases(owner).classes:
         for method in base.module.summary.scopes:
             if (
                 method.parent != base.number

@@ -443,7 +443,7 @@ def _called_often(program: Program, scope: Scope) -> str | None:
     if (
         owner is not None
         and _CALLBACKS.fullmatch(scope.name)
-        and any(name.startswith("keras.callbacks.") for name in program.bases(owner)[1])
+        and any(name.startswith("keras.callbacks.") for name in program.bases(owner).outside)
     ):
         return "epoch" if "epoch" in scope.name else "batch"
     if scope.name in _HANDLERS:

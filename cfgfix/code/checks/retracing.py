@@ -222,7 +222,7 @@ def of_new_object(program: Program) -> Iterator[Hit]:
         owner = program.owner(target.scope)
         assert owner is not None
         if not any(
-            isinstance(value, Instance) and owner in program.bases(value.scope)[0]
+            isinstance(value, Instance) and owner in program.bases(value.scope).classes
             for item in program.flow.within(scope)
             if item.call is made
             for value in alternatives(item.result)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from cfgfix.code.checks.batch_shapes import called_in_loops, padded_argument, padded_batch
 from cfgfix.code.checks.common import in_tests, inside_function, is_augmentation, short
@@ -13,7 +12,7 @@ from cfgfix.code.checks.moves import ELSEWHERE, autotune, move
 from cfgfix.code.checks.order import DECODES, kind, named_for_evaluation
 from cfgfix.code.checks.pipelines import downstream, upstream
 from cfgfix.code.inference.hot_paths import GRAPH, KERAS_COMPILES, hot_paths
-from cfgfix.code.model.hit import Rewrite, at, hit_at
+from cfgfix.code.model.hit import Repair, Rewrite, at, hit_at
 from cfgfix.code.model.nodes import Literal
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.values import (
@@ -72,7 +71,7 @@ def unbuffered_end(program: Program) -> Iterator[Hit]:
         )
 
 
-def buffered(program: Program, site: Site) -> dict[str, Any]:
+def buffered(program: Program, site: Site) -> Repair:
     """Return the fix that puts a prefetch behind the last step of a pipeline."""
     name = autotune(program, site.scope)
     if name is None:

@@ -133,7 +133,7 @@ def _stalls_in_callbacks(program: Program) -> Iterator[Hit]:
         for scope in module.summary.scopes:
             owner = program.owner(scope) if _EACH_BATCH.fullmatch(scope.name) else None
             if owner is None or not any(
-                name.startswith("keras.callbacks.") for name in program.bases(owner)[1]
+                name.startswith("keras.callbacks.") for name in program.bases(owner).outside
             ):
                 continue
             for site in program.flow.within(scope):

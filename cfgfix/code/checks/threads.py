@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TypedDict
 
 from cfgfix.code.inference.hot_paths import PYTHON, hot_paths, inside
 from cfgfix.code.model.expressions import text
-from cfgfix.code.model.hit import at, hit_in
+from cfgfix.code.model.hit import Entry, Step, at, hit_in
 from cfgfix.code.model.nodes import Call
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
@@ -140,9 +140,16 @@ _POOLS = (
 )
 
 
-def _pooled(program: Program) -> dict[int, list[tuple[str, dict[str, Any]]]]:
+class _Entered(TypedDict, total=False):
+    """How a thread comes to a function."""
+
+    entry: Entry
+    flow: tuple[Step, ...]
+
+
+def _pooled(program: Program) -> dict[int, list[tuple[str, _Entered]]]:
     """Return the functions that several threads run, by the identity of their scopes: by which pool, and the way to them."""
-    found: dict[int, list[tuple[str, dict[str, Any]]]] = {}
+    found: dict[int, list[tuple[str, _Entered]]] = {}
     hot = hot_paths(program)
     for reach in hot.reached(PYTHON):
         if reach.root.site is not None and reach.root.site.name != "tensorflow.data.Dataset.from_generator":

@@ -6,7 +6,6 @@ import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from cfgfix.code.checks.bindings import bound_in_loop, names_in, statement
 from cfgfix.code.checks.common import few_turns, tensorflow_alias
@@ -26,7 +25,7 @@ from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.code.inference.references import api
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, is_true, text
-from cfgfix.code.model.hit import Rewrite, at, hit_at
+from cfgfix.code.model.hit import Repair, Rewrite, at, hit_at
 from cfgfix.code.model.nodes import (
     Attribute,
     Call,
@@ -168,7 +167,7 @@ def options_copy(program: Program) -> Iterator[Hit]:
                 yield hit_at(site, values={}, **_with_options(event, target, site))
 
 
-def _with_options(event: Event, target: Attribute, site: Site) -> dict[str, Any]:
+def _with_options(event: Event, target: Attribute, site: Site) -> Repair:
     """Return the fix that gives a dataset options of its own, in three lines for one."""
     scope = site.scope
     alias = tensorflow_alias(scope)
@@ -251,7 +250,7 @@ def _shuffles(step: Dataset) -> bool:
     )
 
 
-def _one_iterator(site: Site, inner: Call, loop: int) -> dict[str, Any]:
+def _one_iterator(site: Site, inner: Call, loop: int) -> Repair:
     """Return the fix that begins the dataset once, before the loop."""
     scope = site.scope
     name = free_name(scope, "iterator", "batches")
@@ -354,7 +353,7 @@ def rebuilt(program: Program) -> Iterator[Hit]:
         )
 
 
-def _built_once(site: Site, loop: int) -> dict[str, Any]:
+def _built_once(site: Site, loop: int) -> Repair:
     """Return the fix that puts the statement that builds a dataset before the loop."""
     event = statement_of(site.scope, site.call.place)
     rewrites: tuple[Rewrite, ...] = ()

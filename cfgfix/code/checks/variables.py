@@ -87,7 +87,7 @@ def untracked(program: Program) -> Iterator[Hit]:
             and bound_twice(scope, call.func.base.name)
         ):
             continue
-        family = [*program.bases(owner)[0], *parts.below(owner)]
+        family = [*program.bases(owner).classes, *parts.below(owner)]
         if any(_says_itself(item) for item in family):
             continue
         uses = uses or _Uses(program)

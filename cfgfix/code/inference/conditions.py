@@ -401,7 +401,7 @@ class Conditions:
         self._active.add(key)
         try:
             values = []
-            for scope in self.program.bases(owner)[0]:
+            for scope in self.program.bases(owner).classes:
                 for number in range(scope.number + 1, len(scope.module.summary.scopes)):
                     method = scope.module.summary.scopes[number]
                     if method.parent != scope.number or method.kind != "function" or not method.params:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from cfgfix.code.model.program import Module
 
 Path = tuple[str, ...]
+Role = int | str
+"""As which part of a call or another expression something stands: its position, its keyword, or a word for the part."""
 
 
 class Atom:

@@ -8,7 +8,7 @@ and whoever asks must take it for anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -26,10 +26,10 @@ from cfgfix.code.inference.config_atoms import (
     ModuleItself,
     ObjectOf,
     Outside,
-    Path,
     PlainFunction,
     apart,
 )
+from cfgfix.code.inference.config_sections import Sections
 from cfgfix.code.model.expressions import MISSING, children, constant, dotted
 from cfgfix.code.model.nodes import (
     NOT_KEPT,
@@ -90,54 +90,6 @@ _SAME = frozenset(
 """Calls whose result is as good as their argument."""
 AS_DICT = frozenset({"dataclasses.asdict", "attr.asdict", "attrs.asdict", "vars", "dataclasses.astuple"})
 _SCALARS = frozenset({"int", "float", "str", "bool", "bytes", "complex", "None", "pathlib.Path", "argparse.Namespace", "argparse.ArgumentParser"})  # fmt: skip
-
-
-class Sections:
-    """The config classes and what they hold.
-
-    Args:
-        schema: The schema read from the root class.
-        classes: For each class scope its key paths, outermost first.
-    """
-
-    __slots__ = ("by_class", "fields", "schema")
-
-    def __init__(self, schema: Mapping[str, Any], classes: Mapping[Scope, tuple[Path, ...]]) -> None:
-        self.schema = schema
-        self.by_class = {id(scope): (scope, paths) for scope, paths in classes.items()}
-        self.fields: dict[int, Mapping[str, Any]] = {}
-        for scope, paths in classes.items():
-            node: Any = schema
-            for step in paths[0]:
-                node = (
-                    node.get("items", node.get("additionalProperties", {}))
-                    if step in ("[]", "*")
-                    else node.get("properties", {}).get(step, {})
-                )
-                if isinstance(node, Mapping) and "anyOf" in node:
-                    node = next((part for part in node["anyOf"] if "properties" in part), node)
-            self.fields[id(scope)] = node.get("properties", {}) if isinstance(node, Mapping) else {}
-
-    def child(self, owner: int, name: str) -> int | None:
-        """Return the config class that a field of a config class holds, by id."""
-        entry = self.by_class.get(owner)
-        if entry is None:
-            return None
-        for path in entry[1]:
-            inner = (*path, name)
-            for key, (_, paths) in self.by_class.items():
-                if any(
-                    other == inner or (other[:-1] == inner and other[-1] in ("[]", "*")) for other in paths
-                ):
-                    return key
-        return None
-
-    def paths(self) -> Iterator[tuple[Path, int]]:
-        """Yield every key path with the class that holds it."""
-        for owner, (_, paths) in self.by_class.items():
-            for path in paths:
-                for name in self.fields[owner]:
-                    yield (*path, name), owner
 
 
 class Follower:
@@ -270,7 +222,7 @@ class Follower:
 
     def _instance(self, scope: Scope) -> Atom:
         if self.sections is not None:
-            for above in self.program.bases(scope)[0]:
+            for above in self.program.bases(scope).classes:
                 if id(above) in self.sections.by_class:
                     return ConfigObject(id(above))
         return ObjectOf(scope)
@@ -426,7 +378,7 @@ class Follower:
             return self._item(atom, name)
         if isinstance(atom, ClassItself):
             child_number = None
-            for above in self.program.bases(atom.scope)[0]:
+            for above in self.program.bases(atom.scope).classes:
                 child_number = above.children.get(name)
                 if child_number is not None:
                     found = above.module.summary.scopes[child_number]
@@ -473,11 +425,11 @@ class Follower:
 
         Each value has the scope it stands in.
         """
-        classes = self.program.bases(owner)[0]
+        classes = self.program.bases(owner).classes
         found = []
         for value, where, whose in self._stores(name):
             if isinstance(whose, Scope):
-                if whose in classes or owner in self.program.bases(whose)[0]:
+                if whose in classes or owner in self.program.bases(whose).classes:
                     found.append((value, where))
                 continue
             # What is stored through another name than `self` may be stored in this class too.
@@ -486,7 +438,7 @@ class Follower:
                 atom is UNKNOWN
                 or (
                     isinstance(atom, ObjectOf)
-                    and (atom.scope in classes or owner in self.program.bases(atom.scope)[0])
+                    and (atom.scope in classes or owner in self.program.bases(atom.scope).classes)
                 )
                 or (
                     isinstance(atom, ConfigObject)
@@ -670,7 +622,7 @@ class Follower:
             for module in self.modules:
                 for scope in module.summary.scopes:
                     if scope.kind == "class":
-                        for above in self.program.bases(scope)[0][1:]:
+                        for above in self.program.bases(scope).classes[1:]:
                             self._subclasses.setdefault(id(above), []).append(scope.name)
         return self._subclasses.get(id(owner), [])
 
@@ -682,7 +634,7 @@ class Follower:
         return (
             here is not None
             and owner is not None
-            and any(item is owner for item in self.program.bases(here)[0])
+            and any(item is owner for item in self.program.bases(here).classes)
         )
 
     def _annotated(self, annotation: Expr, scope: Scope) -> Atoms:
@@ -742,7 +694,7 @@ class Follower:
                 # A class method of a subclass makes objects of the subclass.
                 return frozenset(
                     self._instance(owner.scope)
-                    if isinstance(item, ObjectOf) and item.scope in self.program.bases(owner.scope)[0]
+                    if isinstance(item, ObjectOf) and item.scope in self.program.bases(owner.scope).classes
                     else item
                     for item in made
                 )

@@ -400,7 +400,7 @@ class HotPaths:
             elif isinstance(item, Function):
                 yield item
             elif isinstance(item, Instance):
-                outside = self.program.bases(item.scope)[1]
+                outside = self.program.bases(item.scope).outside
                 for kind, method in _JUDGED_BY.items():
                     if any(name.startswith(kind) for name in outside):
                         scope = self.program.method(item.scope, method)

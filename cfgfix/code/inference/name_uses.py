@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from cfgfix.code.inference.config_atoms import Role
 from cfgfix.code.inference.config_values import Follower
 from cfgfix.code.model.nodes import (
     Assigned,
@@ -44,12 +44,16 @@ class Default:
         self.name = name
 
 
+Around = Expr | Event | Default | None
+"""What an expression is a part of; None for a call that no kept expression leads to."""
+
+
 class Loads:
     """Every expression of a program with what is around it."""
 
     def __init__(self, follower: Follower) -> None:
         self.follower = follower
-        self.around: dict[int, tuple[Any, Any]] = {}
+        self.around: dict[int, tuple[Around, Role]] = {}
         """For each expression by id the expression, event or default it is part of, and as which part."""
         self.names: dict[int, dict[str, list[Expr]]] = {}
         self.attributes: dict[str, list[tuple[Attribute, Scope]]] = {}
@@ -115,10 +119,10 @@ class Loads:
             self._visit(target.base, event, "owner", scope)
             self._visit(target.index, event, "index", scope)
 
-    def _visit(self, top: Expr, parent: Any, role: Any, scope: Scope) -> None:
+    def _visit(self, top: Expr, parent: Around, role: Role, scope: Scope) -> None:
         around = self.around
         names = self.names[id(scope)]
-        pending: list[tuple[Expr, Any, Any]] = [(top, parent, role)]
+        pending: list[tuple[Expr, Around, Role]] = [(top, parent, role)]
         while pending:
             expr, parent, role = pending.pop()
             if isinstance(expr, NotKept):
@@ -199,7 +203,7 @@ class Loads:
                     pending.append(inner)
 
 
-def _loose(parent: Any, role: Any, scope: Scope) -> bool:
+def _loose(parent: Around, role: Role, scope: Scope) -> bool:
     """Tell whether an expression stands where nothing follows the section that it may be."""
     if isinstance(parent, Event):
         kind = parent.kind

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from cfgfix.code.inference.config_atoms import (
     CALLEES,
@@ -15,6 +14,7 @@ from cfgfix.code.inference.config_atoms import (
     ObjectOf,
     Path,
     PlainFunction,
+    Role,
     names_outside,
 )
 from cfgfix.code.inference.config_values import AS_DICT
@@ -145,7 +145,7 @@ class _Trace:
                 return
             elif isinstance(parent, Conditional) and role in ("then", "else"):
                 guards = guards | self.uses.tested(parent.test, role == "then", scope)
-            elif isinstance(parent, Boolean) and role:
+            elif isinstance(parent, Boolean) and isinstance(role, int) and role:
                 for before in parent.operands[:role]:
                     guards = guards | self.uses.tested(before, parent.operator == "and", scope)
             elif isinstance(parent, Assigned):
@@ -156,11 +156,11 @@ class _Trace:
             here = parent
         self.end(USED, scope, expr, guards)
 
-    def decides(self, here: Expr, parent: Expr, role: Any, scope: Scope) -> bool:
+    def decides(self, here: Expr, parent: Expr, role: Role, scope: Scope) -> bool:
         """Tell whether a part of an expression settles whether another part is run that does something."""
         if isinstance(parent, Conditional) and role == "test":
             after: Iterable[Expr] = (parent.then, parent.otherwise)
-        elif isinstance(parent, Boolean):
+        elif isinstance(parent, Boolean) and isinstance(role, int):
             after = parent.operands[role + 1 :]
         elif isinstance(parent, Comprehension):
             parts = parent.parts
@@ -170,7 +170,7 @@ class _Trace:
         return not all(self.uses.idle(part, scope) for part in after)
 
     def statement(
-        self, here: Expr, event: Event, role: Any, scope: Scope, guards: Guards, expr: Expr
+        self, here: Expr, event: Event, role: Role, scope: Scope, guards: Guards, expr: Expr
     ) -> None:
         guards = guards | self.uses.guards(scope, event.block)
         kind = event.kind
@@ -220,10 +220,10 @@ class _Trace:
             return
         found = self.uses.access(target)
         if found is not None and isinstance(target, (Attribute, Subscript)):
-            atoms = self.follower.atoms_of(found[0], scope)
+            atoms = self.follower.atoms_of(found.base, scope)
             paths = self.uses.paths_of(atoms)
             if paths:
-                own = all((*path, found[1]) == self.origin for path in paths)
+                own = all((*path, found.name) == self.origin for path in paths)
                 self.end(COPIED if own else USED, scope, expr, guards)
                 return
         if isinstance(target, Name):
@@ -270,7 +270,7 @@ class _Trace:
                 return
         self.end(USED, scope, expr, guards)
 
-    def argument(self, here: Expr, call: Call, role: Any, scope: Scope, guards: Guards, expr: Expr) -> bool:
+    def argument(self, here: Expr, call: Call, role: Role, scope: Scope, guards: Guards, expr: Expr) -> bool:
         """Follow a value into a call; return whether the call's result stands for the value."""
         func = call.func
         if role == "func":
@@ -313,13 +313,13 @@ class _Trace:
         self.end(USED, scope, expr, guards)
         return False
 
-    def into(self, atom: Callee, role: Any, scope: Scope, guards: Guards, expr: Expr) -> None:
+    def into(self, atom: Callee, role: Role, scope: Scope, guards: Guards, expr: Expr) -> None:
         sections = self.follower.sections
         if isinstance(atom, ClassItself) and sections is not None:
             config = next(
                 (
                     above
-                    for above in self.follower.program.bases(atom.scope)[0]
+                    for above in self.follower.program.bases(atom.scope).classes
                     if id(above) in sections.by_class
                 ),
                 None,
@@ -378,7 +378,7 @@ class _Trace:
                 for atom in atoms
                 if (
                     isinstance(atom, ObjectOf)
-                    and (atom.scope in bases or owner in self.follower.program.bases(atom.scope)[0])
+                    and (atom.scope in bases or owner in self.follower.program.bases(atom.scope).classes)
                 )
                 or (isinstance(atom, ClassItself) and atom.scope in bases)
             ]

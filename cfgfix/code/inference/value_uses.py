@@ -10,7 +10,7 @@ On the way the guards are collected: settings without which the place is not rea
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from cfgfix.code.inference.config_atoms import (
     Atoms,
@@ -23,6 +23,7 @@ from cfgfix.code.inference.config_atoms import (
     ObjectOf,
     Outside,
     Path,
+    Role,
     names_outside,
 )
 from cfgfix.code.inference.config_values import Follower
@@ -87,6 +88,13 @@ STORING = frozenset(
 """Methods that write an object down, also where something outside calls them."""
 
 
+class Access(NamedTuple):
+    """A read of an object by a name: `cfg.x`, `cfg["x"]`."""
+
+    base: Expr
+    name: str
+
+
 class Uses:
     """Follows values of a config to where they end.
 
@@ -116,7 +124,7 @@ class Uses:
         """
         bases = self.follower.program.bases
         return any(
-            other is owner or owner in bases(other)[0] or other in bases(owner)[0]
+            other is owner or owner in bases(other).classes or other in bases(owner).classes
             for other in self.escaped.values()
         )
 
@@ -131,25 +139,25 @@ class Uses:
                 found.update(sections.by_class[atom.config][1])
         return found
 
-    def access(self, expr: Expr) -> tuple[Expr, str] | None:
+    def access(self, expr: Expr) -> Access | None:
         """Return the object and the name of a read, or None.
 
         Reads are `cfg.x`, `cfg["x"]`, `cfg.get("x")`, `getattr(cfg, "x")`.
         """
         if isinstance(expr, Attribute):
-            return expr.base, expr.attribute
+            return Access(expr.base, expr.attribute)
         if isinstance(expr, Subscript):
             key = constant(expr.index)
-            return (expr.base, key) if isinstance(key, str) else None
+            return Access(expr.base, key) if isinstance(key, str) else None
         if isinstance(expr, Call):
             call = expr
             func = call.func
             if isinstance(func, Attribute) and func.attribute in ("get", "pop", "setdefault") and call.args:
                 key = constant(call.args[0])
-                return (func.base, key) if isinstance(key, str) else None
+                return Access(func.base, key) if isinstance(key, str) else None
             if isinstance(func, Name) and func.name == "getattr" and len(call.args) >= 2:
                 key = constant(call.args[1])
-                return (call.args[0], key) if isinstance(key, str) else None
+                return Access(call.args[0], key) if isinstance(key, str) else None
         return None
 
     def key_of(self, expr: Expr | None, scope: Scope, depth: int = 0) -> Path | None:
@@ -161,9 +169,9 @@ class Uses:
             return None
         found = self.access(expr)
         if found is not None:
-            paths = self.paths_of(self.follower.atoms_of(found[0], scope))
+            paths = self.paths_of(self.follower.atoms_of(found.base, scope))
             if paths:
-                return (*min(paths), found[1])
+                return (*min(paths), found.name)
         if isinstance(expr, Call):
             call = expr
             if (
@@ -288,7 +296,7 @@ class Uses:
                 continue
             if any(
                 isinstance(atom, ObjectOf)
-                and (atom.scope is owner or owner in self.follower.program.bases(atom.scope)[0])
+                and (atom.scope is owner or owner in self.follower.program.bases(atom.scope).classes)
                 for atom in atoms
             ):
                 if names is None:
@@ -378,8 +386,8 @@ class Uses:
             elif event.kind in ("assign", "augment") and len(event.targets) == 1:
                 target = self.access(event.targets[0])
                 if target is not None:
-                    paths = self.paths_of(self.follower.atoms_of(target[0], scope))
-                    if paths and all((*path, target[1]) == origin for path in paths):
+                    paths = self.paths_of(self.follower.atoms_of(target.base, scope))
+                    if paths and all((*path, target.name) == origin for path in paths):
                         continue
             elif event.kind in ("if", "for") and all(
                 self.inert(body, scope, origin) for _, body in event.bodies
@@ -460,7 +468,7 @@ INERT_BASES = frozenset(
 )
 
 
-def parameters(follower: Follower, atom: Callee, role: Any) -> list[tuple[str, Scope, str]] | None:
+def parameters(follower: Follower, atom: Callee, role: Role) -> list[tuple[str, Scope, str]] | None:
     """Return what an argument becomes in a function or class, or None.
 
     The argument is given by position or name; None means that it is not known. The result is parameters (`v`), or
@@ -470,7 +478,7 @@ def parameters(follower: Follower, atom: Callee, role: Any) -> list[tuple[str, S
     if isinstance(atom, ClassItself):
         method = follower.program.method(atom.scope, "__init__")
         if method is None:
-            if isinstance(role, str) and role != "**" and not follower.program.bases(atom.scope)[1]:
+            if isinstance(role, str) and role != "**" and not follower.program.bases(atom.scope).outside:
                 return [("a", atom.scope, role)]
             return None
         scope, shift = method, 1
@@ -487,10 +495,8 @@ def parameters(follower: Follower, atom: Callee, role: Any) -> list[tuple[str, S
         if role + shift < len(plain):
             return [("v", scope, plain[role + shift].name)]
         return None
-    if (
-        isinstance(role, str)
-        and role != "**"
-        and any(param.name == role and param.kind in ("plain", "keyword") for param in scope.params)
+    if role != "**" and any(
+        param.name == role and param.kind in ("plain", "keyword") for param in scope.params
     ):
         return [("v", scope, role)]
     return None

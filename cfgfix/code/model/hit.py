@@ -153,6 +153,16 @@ class HitFields(TypedDict, total=False):
     notes: tuple[str, ...]
 
 
+class Repair(TypedDict, total=False):
+    """How a check repairs a hit, or why it does not: arguments of `hit_at` and `hit_in`."""
+
+    rewrites: tuple[Rewrite, ...]
+    safety: str | None
+    title: str | None
+    no_fix: str | None
+    notes: tuple[str, ...]
+
+
 class Check(Protocol):
     """A function of a module in `cfgfix/code/checks/`: the program in, hits out.
 

@@ -10,7 +10,7 @@ import functools
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from cfgfix.code.model import python_files as discover
 from cfgfix.code.model.expressions import dotted, is_name
@@ -225,6 +225,18 @@ MAX_REEXPORTS = 60
 """Most steps from a name to where it is defined, through modules that import it from one another."""
 
 
+class Bases(NamedTuple):
+    """A class with all it is derived from, the nearest first.
+
+    Attributes:
+        classes: Itself and its bases in the project.
+        outside: The names of its bases outside of the project.
+    """
+
+    classes: list[Scope]
+    outside: list[str]
+
+
 class _Search:
     """One search for where a name is defined: how deep it is, and what it has looked through, by module and name."""
 
@@ -276,7 +288,7 @@ class Program:
         """The configs that the program is judged under."""
         self.answers: dict[Callable[..., Any], dict[Any, Any]] = {}
         """What was asked of the program once (`once`), by the function that answers."""
-        self._mro: dict[int, tuple[list[Scope], list[str]]] = {}
+        self._mro: dict[int, Bases] = {}
         self._heads: dict[tuple[int, str], str | None] = {}
 
     def scan(self, jobs: int = 1, progress: Callable[[int, int], None] | None = None) -> None:
@@ -571,7 +583,7 @@ class Program:
 
     # Classes
 
-    def bases(self, scope: Scope) -> tuple[list[Scope], list[str]]:
+    def bases(self, scope: Scope) -> Bases:
         """Return a class with its project bases, and its external bases by name.
 
         The nearest base comes first.
@@ -581,7 +593,7 @@ class Program:
             return known
         classes: list[Scope] = [scope]
         outside: list[str] = []
-        self._mro[id(scope)] = (classes, outside)
+        found = self._mro[id(scope)] = Bases(classes, outside)
         outer = scope.module.summary.scopes[scope.parent] if scope.parent >= 0 else scope
         for base in (part for item in scope.bases for part in _sides(item)):
             value = self.static_value(base, outer)
@@ -591,7 +603,7 @@ class Program:
                 outside += others
             elif isinstance(value, External):
                 outside.append(fold(value.name))
-        return classes, outside
+        return found
 
     def static_value(self, expr: Expr, scope: Scope) -> Value | None:
         """Return what definitions and imports make of a dotted expression, or None."""
@@ -646,7 +658,7 @@ class Program:
 
     def method(self, owner: Scope, name: str) -> Scope | None:
         """Return the method of a class by name, looked for in its bases in order."""
-        for scope in self.bases(owner)[0]:
+        for scope in self.bases(owner).classes:
             child = scope.children.get(name)
             if child is not None:
                 found: Scope = scope.module.summary.scopes[child]
@@ -658,7 +670,7 @@ class Program:
 
         Those are given by their canonical names.
         """
-        return any(name in names for name in self.bases(owner)[1])
+        return any(name in names for name in self.bases(owner).outside)
 
     def owner(self, scope: Scope) -> Scope | None:
         """Return the class a method belongs to, or None."""
@@ -680,14 +692,14 @@ def is_keras_model(program: Program, owner: Scope) -> bool:
     """Tell whether a class of the project is a Keras model."""
     return any(
         name in ("keras.Model", "keras.Sequential") or name.startswith("keras.applications.")
-        for name in program.bases(owner)[1]
+        for name in program.bases(owner).outside
     )
 
 
 def is_keras_part(program: Program, owner: Scope) -> bool:
     """Tell whether a class of the project is a Keras model or layer."""
     return is_keras_model(program, owner) or any(
-        name == "keras.Layer" or name.startswith("keras.layers.") for name in program.bases(owner)[1]
+        name == "keras.Layer" or name.startswith("keras.layers.") for name in program.bases(owner).outside
     )
 
 

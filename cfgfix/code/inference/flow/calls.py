@@ -160,7 +160,7 @@ class Calls(Datasets):
                     site.targets = (*site.targets, function)
                     result = self.enter(function, site, args, keywords)
                     return SYMBOLIC if symbolic and name == "call" else result
-            outside = self.program.bases(callee.scope)[1]
+            outside = self.program.bases(callee.scope).outside
             if outside:
                 site.name = site.raw = f"{outside[0]}.__call__"
             return SYMBOLIC if symbolic else UNKNOWN

@@ -263,7 +263,7 @@ class Functions(Expressions):
         key = (id(receiver.scope), id(owner))
         known = self._replaces.get(key)
         if known is None:
-            classes = self.program.bases(receiver.scope)[0]
+            classes = self.program.bases(receiver.scope).classes
             known = False
             if owner in classes:
                 nearer = classes[: classes.index(owner)]
