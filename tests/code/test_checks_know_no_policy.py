@@ -40,6 +40,7 @@ EVIDENCE = {
     "sizes.early_cast": "which pipeline runs a function",
     "sizes.padded_for_fit": "which batches a model is given",
     "sizes.unbuffered_end": "which loop reads a pipeline",
+    "swapped.asked_of_batch": "which loss asks in a helper",
     "traced_state._changed": "what changes an attribute",
     "tracing.array_call": "which tensors a function is given",
     "workers._made_again": "which other strategy reads the cluster",

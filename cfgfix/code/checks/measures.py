@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.checks.outputs import output_of
 from cfgfix.code.inference.eras import written_for_one
@@ -132,7 +131,7 @@ def _compiled_unknown(program: Program, seen: set[tuple[int, int]]) -> Iterator[
                 given, measured = call.keyword("loss"), call.keyword("metrics")
                 if not isinstance(given, Call) or measured is None:
                     continue
-                if in_tests(scope) or written_for_one(program, scope):
+                if written_for_one(program, scope):
                     continue
                 loss = _made_at(program, scope, given)
                 metrics = list(_made_in(program, scope, measured))
@@ -210,7 +209,7 @@ def _compiled(program: Program) -> Iterator[tuple[Site, str, list[tuple[str, Sit
         key = id(site.scope), site.call.number
         if site.call.method != "compile" or key in seen or keras_model_method(site.name) != "compile":
             continue
-        if site.call.opaque or in_tests(site.scope) or written_for_one(program, site.scope):
+        if site.call.opaque or written_for_one(program, site.scope):
             continue
         if any(
             isinstance(model, Instance) and program.method(model.scope, "train_step") is not None

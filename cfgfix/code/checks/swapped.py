@@ -55,7 +55,7 @@ def labels_and_predictions(program: Program) -> Iterator[Hit]:
         key = id(site.scope), site.call.number
         if key in seen or _ONE_WAY.fullmatch(site.name) is None or ".compat.v1" in site.raw:
             continue
-        if site.call.opaque or site.targets or in_tests(site.scope) or written_for_one(program, site.scope):
+        if site.call.opaque or site.targets or written_for_one(program, site.scope):
             continue
         seen.add(key)
         first = _argument(site.call, 0, "y_true", "labels", "target")
@@ -137,7 +137,7 @@ def _losses(program: Program) -> Iterator[tuple[Scope, frozenset[str]]]:
             owner = program.owner(scope)
             if scope.name not in ("call", "__call__") or owner is None:
                 continue
-            if "keras.losses.Loss" in program.bases(owner)[1]:
+            if "keras.losses.Loss" in program.bases(owner).outside:
                 yield scope, frozenset(item.name for item in scope.params[1:3])
 
 
