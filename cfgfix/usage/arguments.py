@@ -9,7 +9,7 @@ from cfgfix.code.inference.custom_objects import refusals
 from cfgfix.code.inference.eras import for_others, where_keras_known, where_known, written_for_one
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.interpreter.objects import ConfigKey, Mapping, Scalar, Sequence, Value
-from cfgfix.code.inference.interpreter.run import SAYS_NO
+from cfgfix.code.inference.interpreter.run import OPTIONS, SAYS_NO
 from cfgfix.code.inference.references import keras_is_two
 from cfgfix.code.inference.releases import keras_of_release, refused_by_three
 from cfgfix.code.model.nodes import Binary
@@ -99,7 +99,7 @@ class Arguments:
 
         Args:
             result: The run.
-            path: The config.
+            path: The config, or `OPTIONS` for the defaults of the command line.
             floats: Where the config has floats: a float that is made of anything else is the code's.
         """
         if self.api.silent:
@@ -278,7 +278,7 @@ class Arguments:
     ) -> Fault | None:
         key = item.key if item.key is not None and item.key.source == path else None
         origins = [origin for origin in item.origins if origin.source == path]
-        if item.optional or (key is None and not origins):
+        if (item.optional and path != OPTIONS) or (key is None and not origins):
             return None
         refusal = self.refusals.refusal_of(parameter, item.value)
         if refusal is None:

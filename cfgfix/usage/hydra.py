@@ -14,6 +14,7 @@ from cfgfix.code.inference.interpreter.events import Loading
 from cfgfix.code.inference.interpreter.models.options import SHELL
 from cfgfix.code.inference.interpreter.objects import (
     EITHER,
+    NOTHING,
     ConfigKey,
     Mapping,
     PartialText,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
 
 MAX_FILES = 64
+QUOTES = "'\""
 _PACKAGE = re.compile(r"^\s*#\s*@package\s+(\S+)", re.MULTILINE)
 _INTERPOLATION = re.compile(r"\$\{([^${}]*)\}")
 
@@ -130,6 +132,10 @@ class _Composer:
             if self.host.is_known(f"{path}{ending}"):
                 return f"{path}{ending}"
         return None
+
+    def is_group(self, name: str) -> bool:
+        """Tell whether the defaults lists so far choose an option of a group."""
+        return (self.folder, name.replace(".", "/")) in self.host.groups
 
     def whole(self, path: str, evidence: str) -> Value | None:
         root = Mapping(access=EITHER, absent="ConfigAttributeError", flavour="omegaconf")
@@ -257,15 +263,27 @@ class _Composer:
         if before is None and not sign:
             self.host.unknown_overrides.append((name, holder))
             return
+        if isinstance(before, Mapping) and SHELL not in text and self.is_group(name):
+            # Hydra stops: it is a group, and the option has no file.
+            self.host.unknown_overrides.append((f"{name}={text.strip(QUOTES)}", holder))
+            return
+        plain = before if type(before) is Scalar else None
         for key in before.origins if before is not None else ():
             # Without the option the file's value counts.
-            key.overlaid = True
+            key.overlaid = key.overlaid or plain is None
             key.may_write.append(self.loading.spot)
         origins = frozenset({ConfigKey(OPTIONS, tuple(name.split(".")), None)})
         if SHELL in text or "," in text:
-            holder.entries[last] = Unknown(origins)
+            holder.entries[last] = Unknown(origins | (before.origins if before is not None else NOTHING))
+            for key in before.origins if before is not None else ():
+                key.overlaid = True
         else:
-            holder.entries[last] = Scalar(resolve(text.strip("'\""), LOADERS["omegaconf"]).value, origins)
+            value = resolve(text.strip("'\""), LOADERS["omegaconf"]).value
+            holder.entries[last] = (
+                Scalar(value, origins | plain.origins, plain.key, optional=True)
+                if plain is not None
+                else Scalar(value, origins)
+            )
 
 
 def lay_over(holder: Mapping, value: Mapping) -> None:

@@ -11,11 +11,13 @@ from cfgfix.code.inference.interpreter.objects import ConfigKey, Scalar, Spot
 from cfgfix.code.inference.interpreter.run import OPTIONS, Option
 from cfgfix.code.model.nodes import Attribute
 from cfgfix.core.records import dataclass
+from cfgfix.usage.arguments import VALUE, WORD, Arguments, Fault
 from cfgfix.usage.commands import Command
 from cfgfix.usage.mentions import MentionIndex
 from cfgfix.usage.program_runs import ProjectRuns, made_again
 from cfgfix.usage.run_host import counts_as_read
 from cfgfix.usage.run_results import RunResult
+from cfgfix.usage.sinks import Sinks
 from cfgfix.usage.spelling import in_words, nearest_name, number_text
 
 MAX_STEPS = 150_000
@@ -206,7 +208,13 @@ def _refused_defaults(
                 severity="warning",
             )
     options = {id(key): item for item in declared for key in item.keys}
+    arguments = Arguments(project, Sinks(project))
     for result in results:
+        for fault in arguments.faults_in(result, OPTIONS, frozenset()) if options else ():
+            found = options.get(id(fault.key))
+            if found is None or fault.kind not in (WORD, VALUE) or fault.computed or fault.bound.conditions:
+                continue
+            yield _refused_by_sink(project, found.option, fault)
         for refusal in result.run.refusals:
             found = options.get(id(refusal.key))
             if found is None or refusal.conditions or refusal.kind not in ("wrong-type", "no-number"):
@@ -249,6 +257,26 @@ def _refused(
         },
         spot,
         f"{by} does not take it",
+    )
+
+
+def _refused_by_sink(project: ProjectRuns, option: Option, fault: Fault) -> OptionVerdict:
+    """Return what is told of a default that the call it reaches does not take."""
+    spot = fault.bound.spot
+    meant = f" (is {fault.meant!r} meant?)" if fault.meant else ""
+    takes = f", it takes {fault.takes}" if fault.takes else ""
+    return OptionVerdict(
+        "refused-option",
+        option.spot,
+        {
+            "option": _option_text(option),
+            "value": in_words(fault.value),
+            "by": fault.by,
+            "effect": f"{fault.error or 'it is not known'} in {project.relative(spot.path)}:{spot.line}{takes}{meant}",
+        },
+        spot,
+        f"goes to `{fault.parameter}`",
+        severity="warning" if fault.severity == "warning" else None,
     )
 
 

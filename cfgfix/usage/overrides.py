@@ -36,8 +36,10 @@ def find_unknown_overrides(runs: ConfigRuns) -> None:
                 continue
             told.add((name, command.path, command.line))
             place = f"{runs.relative(command.path)}:{command.line}"
-            last = name.rpartition(".")[2]
-            near = nearest_name(last, [str(key) for key in holder.entries if str(key) != last])
+            group, of_group, option = name.partition("=")
+            last = option if of_group else name.rpartition(".")[2]
+            names = [] if of_group else [str(key) for key in holder.entries if str(key) != last]
+            near = nearest_name(last, names)
             span = entry.key if entry.path else (entry.value[0], entry.value[0])
             runs.add(
                 Verdict(
@@ -47,7 +49,9 @@ def find_unknown_overrides(runs: ConfigRuns) -> None:
                     {
                         "argument": name,
                         "place": place,
-                        "section": format_key_path(section.path) or "the config",
+                        "section": f"the group {group}"
+                        if of_group
+                        else format_key_path(section.path) or "the config",
                         "name": last,
                         "effect": effect,
                         "near": f"; is `{near}` meant?" if near else "",
@@ -69,7 +73,7 @@ def _line_of(command: Command, name: str) -> tuple[Location, ...]:
         start = source.text.find("\n", start) + 1
         if not start:
             return ()
-    found = source.text.find(f"{name}=", start)
+    found = source.text.find(name if "=" in name else f"{name}=", start)
     if found < 0:
         return ()
     return (source.location(found, found + len(name), "sets it"),)

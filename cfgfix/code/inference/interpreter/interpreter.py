@@ -81,6 +81,9 @@ class Interpreter(Run):
         names = Namespace(scope, None)
         found = self._modules[id(module)] = ModuleObject(module, names)
         names.names["__name__"] = Scalar("__main__" if module is self.main else module.name)
+        names.names["__package__"] = Scalar(
+            module.name if os.path.basename(module.path) == "__init__.py" else module.name.rpartition(".")[0]
+        )
         names.names["__file__"] = Scalar(os.path.normpath(module.path))
         assumed, self.assumed = self.assumed, []
         self.entered[id(scope)] = scope

@@ -8,7 +8,13 @@ from typing import Any
 from cfgfix.code.inference.interpreter import classes
 from cfgfix.code.inference.interpreter.events import DEFAULT, REQUIRED, Asked
 from cfgfix.code.inference.interpreter.models.method_names import DICT_METHODS, GROWING, METHODS_OF
-from cfgfix.code.inference.interpreter.models.options import FLAGS, command_argument, flag, note_holder
+from cfgfix.code.inference.interpreter.models.options import (
+    FLAGS,
+    command_argument,
+    flag,
+    flag_holder,
+    note_holder,
+)
 from cfgfix.code.inference.interpreter.models.os_functions import environment
 from cfgfix.code.inference.interpreter.models.paths import path_attribute
 from cfgfix.code.inference.interpreter.models.texts import MAX_RANGE
@@ -316,6 +322,8 @@ def item(
         return environment(run, index, default)
     if isinstance(owner, External) and owner.name == "sys.argv":
         return command_argument(run, index)
+    if isinstance(owner, External) and owner.name in FLAGS:
+        return flag_holder(run, index, spot)
     if isinstance(owner, Scalar) and isinstance(owner.value, str):
         number = constant_of(index)
         if isinstance(number, int) and -len(owner.value) <= number < len(owner.value):

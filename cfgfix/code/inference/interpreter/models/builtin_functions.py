@@ -518,6 +518,13 @@ def _variables(call: Call) -> Value:
     return UNKNOWN
 
 
+def _module_variables(call: Call) -> Value:
+    names = call.frame.names
+    while names.parent is not None:
+        names = names.parent
+    return Mapping(names.names, open=True)
+
+
 def _any_or_all(call: Call) -> Value:
     for value in call.args:
         for item in held_values(value, 2):
@@ -583,7 +590,7 @@ _FUNCTIONS: dict[str, _Function] = {
     "iter": _iterate,
     "next": _next_item,
     "vars": _variables,
-    "globals": _variables,
+    "globals": _module_variables,
     "locals": _variables,
     "any": _any_or_all,
     "all": _any_or_all,

@@ -37,9 +37,9 @@ from cfgfix.code.inference.interpreter.values import (
     wrapped,
 )
 from cfgfix.code.model import nodes
-from cfgfix.code.model.expressions import dotted
+from cfgfix.code.model.expressions import dotted, walk
 from cfgfix.code.model.nodes import Expr
-from cfgfix.core.records import dataclass
+from cfgfix.core.records import dataclass, replace
 
 _DATACLASSES = frozenset(
     {"dataclasses.dataclass", "flax.struct.dataclass", "chex.dataclass", "pydantic.dataclasses.dataclass"}
@@ -166,7 +166,47 @@ def fields_of(run: Run, cls: ClassObject, kind: str) -> list[Field]:
                 names,
                 _items_of(run, event.annotation, here),
             )
+        changed = _changed_before(run, here) if kind == "pydantic" else frozenset()
+        for name in found.keys() & changed if EVERY_FIELD not in changed else list(found):
+            found[name] = replace(found[name], types=frozenset(), choices=None, limits=(), items=None)
     return list(found.values())
+
+
+_VALIDATORS = frozenset({"BeforeValidator", "PlainValidator", "WrapValidator"})
+"""What pydantic calls in an annotation before it looks at the type."""
+EVERY_FIELD = "*"
+"""How a validator names all fields of its class."""
+
+
+def _changed_before(run: Run, cls: ClassObject) -> frozenset[str]:
+    """Return the fields whose value a validator of the class may change before its type is asked for."""
+    scope = cls.scope
+    found = {
+        event.targets[0].name
+        for event in scope.body
+        if event.kind == "annotate"
+        and isinstance(event.targets[0], nodes.Name)
+        and event.annotation is not None
+        and any(
+            (dotted(item.func) or "").rpartition(".")[2] in _VALIDATORS
+            for item in walk(event.annotation)
+            if isinstance(item, nodes.Call)
+        )
+    }
+    for number in scope.children.values():
+        for decorator in scope.module.summary.scopes[number].decorators:
+            if not isinstance(decorator, nodes.Call):
+                continue
+            name = (run.program.static_name(decorator.func, scope) or "").rpartition(".")[2]
+            mode, early = decorator.keyword("mode"), decorator.keyword("pre")
+            before = (isinstance(mode, nodes.Literal) and mode.value in ("before", "plain", "wrap")) or (
+                isinstance(early, nodes.Literal) and early.value is True
+            )
+            if before and name in ("model_validator", "root_validator"):
+                found.add(EVERY_FIELD)
+            elif before and name in ("field_validator", "validator"):
+                found.update(str(item.value) for item in decorator.args if isinstance(item, nodes.Literal))
+    return frozenset(found)
 
 
 _LIMITS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}

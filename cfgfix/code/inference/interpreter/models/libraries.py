@@ -14,6 +14,7 @@ from cfgfix.code.inference.interpreter.models import (
     loading,
     options,
     os_functions,
+    packaged_files,
     sacred,
     standard_library,
     trackers,
@@ -40,6 +41,7 @@ _FUNCTIONS: dict[str, Model] = {
     **hydra.FUNCTIONS,
     **options.FUNCTIONS,
     **os_functions.FUNCTIONS,
+    **packaged_files.FUNCTIONS,
     **standard_library.FUNCTIONS,
     **trackers.FUNCTIONS,
 }

@@ -27,7 +27,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import OPTIONS, Call, Model, Option, Run
-from cfgfix.code.inference.interpreter.values import constant_text, held_values, key_of
+from cfgfix.code.inference.interpreter.values import choice, constant_text, held_values, key_of
 from cfgfix.core.records import replace
 
 SHELL = "\x00"
@@ -41,6 +41,11 @@ FLAG_MODULES = frozenset({"absl.flags", "tensorflow.app.flags", "tensorflow.flag
 FLAGS = frozenset(
     {"absl.flags.FLAGS", "tensorflow.app.flags.FLAGS", "tensorflow.flags.FLAGS", "gflags.FLAGS"}
 )
+
+MAX_CHOICES = 8
+"""Most words of an option that are each tried where it has to be given."""
+ON_OR_OFF = "store_either"
+"""The action of an option that is there twice: `--jit` and `--no-jit`."""
 
 _CONVERSIONS: dict[str, Callable[[str], Any]] = {
     "builtins.int": int,
@@ -70,7 +75,9 @@ def add_argument(call: Call, parser: Made) -> Value:
     long_names = [name for name in names if name.startswith("--")] or list(names)
     attribute = constant_text(call.keywords.get("dest", NONE)) or long_names[0].lstrip("-").replace("-", "_")
     positional = not names[0].startswith("-")
-    action = constant_text(call.keywords.get("action", NONE)) or ""
+    action = _action_of(call.keywords.get("action", NONE))
+    if action == ON_OR_OFF:
+        names += tuple(f"--no-{name[2:]}" for name in names if name.startswith("--"))
     nargs = call.keywords.get("nargs")
     count = nargs.value if type(nargs) is Scalar else None
     default = call.keywords.get("default")
@@ -96,6 +103,14 @@ def add_argument(call: Call, parser: Made) -> Value:
     call.run.parsers.setdefault(id(parser), []).append(option)
     call.run.options[attribute] = option
     return Made("argparse.Action", (), {}, call.spot)
+
+
+def _action_of(action: Value) -> str:
+    """Return the name of an action; `?` for one that a class of the project makes."""
+    if isinstance(action, External) and action.name == "argparse.BooleanOptionalAction":
+        return ON_OR_OFF
+    name = constant_text(action)
+    return name if name is not None else "" if action is NONE else "?"
 
 
 def _kind_of(kind: Value | None) -> str:
@@ -141,6 +156,11 @@ def options_given(run: Run, parser: Made) -> Mapping:
             found.entries[option.attribute] = _default_value(option)
         elif given is not None or not option.required:
             found.entries[option.attribute] = Scalar(None, frozenset({option.key}), option.key, optional=True)
+        elif option.choices and len(option.choices) <= MAX_CHOICES and not option.many:
+            origins = frozenset({option.key})
+            found.entries[option.attribute] = choice(
+                Scalar(item, origins, option.key, optional=True) for item in option.choices
+            )
         else:
             found.entries[option.attribute] = Unknown(frozenset({option.key}))
     if not options or id(parser) in run.open_parsers:
@@ -328,6 +348,22 @@ def flag(run: Run, name: str, spot: Spot) -> Value:
         return UNKNOWN
     option.key.reads.append(spot)
     return _flag_value(run, option)
+
+
+def flag_holder(run: Run, index: Value, spot: Spot) -> Value:
+    """Return a flag of `absl` itself, which `FLAGS[name]` gives: its value is an attribute."""
+    name = constant_text(index)
+    if name is None:
+        for each in run.parsers.get(0, []):
+            each.key.reads.append(spot)
+        return UNKNOWN
+    option = run.options.get(name)
+    if option is None:
+        return flag(run, name, spot)
+    made = Made("absl.flags.FlagHolder", (Scalar(name),), {}, spot)
+    made.attributes["value"] = _flag_value(run, option)
+    made.attributes["default"] = option.default if option.default is not None else NONE
+    return made
 
 
 def note_holder(run: Run, holder: Made, spot: Spot) -> None:

@@ -1,0 +1,79 @@
+"""Files that lie beside the code of a package: `importlib.resources`, `pkg_resources`, `pkgutil`."""
+
+from __future__ import annotations
+
+import posixpath
+
+from cfgfix.code.inference.interpreter.models.paths import join_paths
+from cfgfix.code.inference.interpreter.models.texts import text_of
+from cfgfix.code.inference.interpreter.objects import (
+    FilePath,
+    ModuleObject,
+    OpenFile,
+    Scalar,
+    Value,
+)
+from cfgfix.code.inference.interpreter.run import Call, Model
+from cfgfix.code.inference.interpreter.values import constant_text
+
+
+def _folder(call: Call, anchor: Value | None) -> Value | None:
+    """Return the folder of a package, given itself, its name or that of a module in it; the caller's where none is."""
+    module = call.spot.scope.module
+    if isinstance(anchor, ModuleObject):
+        module = anchor.module
+    elif anchor is not None:
+        name = constant_text(anchor)
+        if name is None:
+            return None
+        found = call.run.program.module(name) if name != "__main__" else module
+        if found is None:
+            return Scalar(name.replace(".", "/"))
+        module = found
+    return Scalar(posixpath.dirname(module.path.replace("\\", "/")) or ".")
+
+
+def _files(call: Call) -> Value | None:
+    folder = _folder(call, call.argument(0, "anchor") or call.keywords.get("package"))
+    return FilePath(folder) if folder is not None else None
+
+
+def _path(call: Call) -> Value | None:
+    """Return the path of a file of a package."""
+    folder = _folder(call, call.first)
+    return join_paths((folder, *map(text_of, call.args[1:]))) if folder is not None else None
+
+
+def _file_path(call: Call) -> Value | None:
+    path = _path(call)
+    return FilePath(path) if path is not None else None
+
+
+def _opened(call: Call) -> Value | None:
+    path = _path(call)
+    return OpenFile(path) if path is not None else None
+
+
+def _as_file(call: Call) -> Value:
+    return call.first
+
+
+FUNCTIONS: dict[str, Model] = {
+    **{
+        f"{package}.{name}": model
+        for package in ("importlib.resources", "importlib_resources")
+        for name, model in {
+            "files": _files,
+            "as_file": _as_file,
+            "path": _file_path,
+            "open_text": _opened,
+            "open_binary": _opened,
+            "read_text": _opened,
+            "read_binary": _opened,
+        }.items()
+    },
+    "pkg_resources.resource_filename": _path,
+    "pkg_resources.resource_stream": _opened,
+    "pkg_resources.resource_string": _opened,
+    "pkgutil.get_data": _opened,
+}
