@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.bindings import bound_once
 from cfgfix.code.checks.models import method_of
+from cfgfix.code.checks.outputs import constant_in_every_call
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text
 from cfgfix.code.model.hit import hit_at, hit_in
@@ -143,7 +144,10 @@ def share_of_one(program: Program) -> Iterator[Hit]:
         key = id(site.scope), site.call.number
         if key in seen or site.call.opaque:
             continue
-        if constant(site.call.argument(0, "units")) != 1:
+        units = site.call.argument(0, "units")
+        if isinstance(units, Name):
+            units = constant_in_every_call(program, site.scope, units.name) or units
+        if constant(units) != 1:
             continue
         activation = site.call.argument(1, "activation")
         if activation is None or not _is_softmax(activation, site.argument(1, "activation")):

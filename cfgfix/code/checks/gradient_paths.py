@@ -27,18 +27,7 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import External, Function, Instance, Site, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (
-    b"argm",
-    b"round",
-    b"equal(",
-    b"greater",
-    b"less",
-    b"cast(",
-    b"one_hot",
-    b"floor",
-    b"ceil",
-    b"accuracy",
-)
+NEEDLES = (b".compile(", b"GradientTape", b"tensorflow", b"keras")
 
 _STEPS = frozenset(
     {"argmax", "argmin", "argsort", "round", "rint", "floor", "ceil", "equal", "not_equal", "greater", "greater_equal", "less",
@@ -56,20 +45,31 @@ _SMOOTH = frozenset(
 _MODULES = ("tensorflow.", "keras.backend.", "keras.ops.", "keras.metrics.", "keras.activations.")
 _INTEGERS = ("int", "uint", "bool")
 _DEPTH = 24
+_ENTERED = 3
+"""How deep functions of the project are entered."""
 
 
 class _Way:
     """What the gradient of one expression goes through."""
 
-    def __init__(self, program: Program, scope: Scope, source: str | None, since: int | None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        scope: Scope,
+        sources: frozenset[str] = frozenset(),
+        since: int | None = None,
+        entered: int = 0,
+    ) -> None:
         self._program = program
         self._scope = scope
-        self._source = source
+        self._sources = sources
         self._since = since
+        self._entered = entered
+        self._in_order = not any(block.kind in ("for", "while", "comprehension") for block in scope.blocks)
         self._sites: dict[int, list[Site]] = {}
         for site in program.flow.within(scope):
             self._sites.setdefault(id(site.call), []).append(site)
-        self.stops: list[Call | Compare] = []
+        self.stops: list[tuple[Scope, Call | Compare]] = []
 
     def passes(self, expr: Expr | None, depth: int = 0) -> bool:
         """Tell whether a gradient may pass from an expression to what is learnt.
@@ -98,26 +98,67 @@ class _Way:
         known = len(self.stops)
         if any(self.passes(item, depth + 1) for item in given):
             del self.stops[known:]
-            self.stops.append(step)
+            self.stops.append((self._scope, step))
         return False
 
     def _named(self, name: Name, depth: int) -> bool:
         bound = self._scope.binding(name.name)
-        if any(item.name == name.name for item in self._scope.params) and not bound:
-            return self._source is not None and name.name == self._source
-        if len(bound) != 1 or bound[0].kind != "assign" or bound[0].value is None:
+        taken = any(item.name == name.name for item in self._scope.params)
+        if self._in_order:
+            bound = [event for event in bound if event.place[2:] <= name.place[:2]]
+            certain = [number for number, event in enumerate(bound) if event.block == 0]
+            if certain:
+                bound, taken = bound[certain[-1] :], False
+        elif len(bound) > 1 or taken:
+            return bool(bound) or name.name in self._sources
+        if not bound and not taken:
             return True
-        if not any(is_name(target, name.name) for target in bound[0].targets):
+        for event in bound:
+            if event.kind != "assign" or event.value is None:
+                return True
+            if not any(is_name(target, name.name) for target in event.targets):
+                return True
+            if self._since is not None and not inside(self._scope, event.block, self._since):
+                return True
+        learnt = taken and name.name in self._sources
+        return any(self.passes(event.value, depth + 1) for event in bound) or learnt
+
+    def _own(self, call: Call, function: Function, depth: int) -> bool:
+        """Tell whether a gradient passes through a function of the project."""
+        scope = function.scope
+        plain = [item.name for item in scope.params if item.kind == "plain"]
+        returned = _returned(scope)
+        if (
+            scope.kind != "function"
+            or scope.decorators
+            or scope.generator
+            or function.receiver is not None
+            or function.partial
+            or function.fixed
+            or len(call.args) > len(plain)
+            or not returned
+            or self._entered >= _ENTERED
+        ):
             return True
-        if self._since is not None and not inside(self._scope, bound[0].block, self._since):
+        given = [
+            *zip(plain, call.args, strict=False),
+            *((name or "", value) for name, value in call.keywords),
+        ]
+        learnt = frozenset([name for name, value in given if self.passes(value, depth + 1)])
+        inner = _Way(self._program, scope, learnt, None, self._entered + 1)
+        if any(inner.passes(expr) for expr in returned):
             return True
-        return self.passes(bound[0].value, depth + 1)
+        self.stops += inner.stops
+        return False
 
     def _called(self, call: Call, depth: int) -> bool:
         given = [*call.args, *(value for _, value in call.keywords)]
         if call.opaque:
             return True
         sites = self._sites.get(id(call), [])
+        targets = {id(target.scope): target for site in sites for target in site.targets}
+        if len(targets) == 1 and not any(site.open for site in sites):
+            return self._own(call, next(iter(targets.values())), depth)
         names = {site.name for site in sites}
         if not names:
             value = self._program.flow.stands_for(self._scope, call.func)
@@ -174,12 +215,11 @@ def no_gradient(program: Program) -> Iterator[Hit]:
 def _in_tapes(program: Program) -> Iterator[Hit]:
     for asked in asked_gradients(program):
         target = asked.call.argument(0, "target")
-        way = _Way(program, asked.scope, None, asked.body.bodies[0][0])
+        way = _Way(program, asked.scope, since=asked.body.bodies[0][0])
         if target is None or way.passes(target) or not way.stops:
             continue
         yield _hit(
-            asked.scope,
-            way.stops[0],
+            *way.stops[0],
             Step(asked.scope, asked.call.name_place, asked.call.block, "the gradient is asked for here"),
             f"the gradient in line {asked.call.line} is None for every variable",
         )
@@ -190,7 +230,9 @@ def _of_loss(program: Program, loss: Function, site: Site) -> Iterator[Hit]:
     plain = [item.name for item in scope.params if item.kind == "plain"][int(loss.receiver is not None) :]
     if scope.kind != "function" or scope.decorators or len(plain) < 2 or scope.generator:
         return
-    yield from _all_cut(program, scope, plain[1], at(site, label=f"{scope.name} is the loss here"))
+    yield from _all_cut(
+        program, scope, frozenset({plain[1]}), at(site, label=f"{scope.name} is the loss here")
+    )
 
 
 def _of_model(program: Program, owner: Scope, site: Site) -> Iterator[Hit]:
@@ -211,22 +253,20 @@ def _of_model(program: Program, owner: Scope, site: Site) -> Iterator[Hit]:
         for other in program.flow.sites
     )
     if fitted:
-        yield from _all_cut(program, call, None, at(site, label="compiled with a loss here"))
+        yield from _all_cut(program, call, frozenset(), at(site, label="compiled with a loss here"))
 
 
-def _all_cut(program: Program, scope: Scope, source: str | None, related: Step) -> Iterator[Hit]:
+def _all_cut(program: Program, scope: Scope, sources: frozenset[str], related: Step) -> Iterator[Hit]:
     """Find a function of which nothing that it returns passes a gradient on."""
     if written_for_one(program, scope):
         return
     returned = _returned(scope)
-    ways = [_Way(program, scope, source, None) for _ in returned]
+    ways = [_Way(program, scope, sources) for _ in returned]
     if not returned or any(way.passes(expr) for way, expr in zip(ways, returned, strict=True)):
         return
     first = next((way.stops[0] for way in ways if way.stops), None)
     if first is not None:
-        yield _hit(
-            scope, first, related, "no variable of the model gets a gradient, and fit raises ValueError"
-        )
+        yield _hit(*first, related, "no variable of the model gets a gradient, and fit raises ValueError")
 
 
 def _hit(scope: Scope, stop: Call | Compare, related: Step, effect: str) -> Hit:

@@ -193,6 +193,9 @@ class _Types:
             if told is not None:
                 return SINGLE if _is_float32(self._program, told, scope) else None
             return SINGLE if call.args and any(_holds_floats(item) for item in call.args) else None
+        if name == "tensorflow.image.resize":
+            way = call.argument(2, "method")
+            return SINGLE if way is None or constant(way) in _TO_SINGLE else None
         if name == "tensorflow.Variable":
             return SINGLE if first == SINGLE and call.keyword("dtype") is None else None
         if name in _KEEPS:
@@ -248,6 +251,10 @@ class _Types:
                 self.clashes.append(_Clash(scope, _text_without_index(singles[0]), place, block))
 
 
+_TO_SINGLE = ("bilinear", "bicubic", "lanczos3", "lanczos5", "area", "gaussian", "mitchellcubic")
+"""Ways of resizing that make float32 of every picture."""
+
+
 def _text_without_index(expr: Expr) -> str:
     """Return an expression as it is written, without what it is indexed by."""
     while isinstance(expr, Subscript):
@@ -276,6 +283,8 @@ def _holds_floats(expr: Expr) -> bool:
     """Tell whether a literal has floats, so that TensorFlow makes float32 of it."""
     if isinstance(expr, Unary):
         return _holds_floats(expr.operand)
+    if isinstance(expr, Binary) and expr.operator in ("*", "+"):
+        return _holds_floats(expr.left) or _holds_floats(expr.right)
     if isinstance(expr, Collection):
         return any(_holds_floats(item) for item in expr.items)
     return isinstance(expr, Literal) and isinstance(expr.value, float)

@@ -7,14 +7,23 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import in_tests, short
 from cfgfix.code.checks.models import compiles_of
+from cfgfix.code.checks.outputs import constant_in_every_call
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text, walk
 from cfgfix.code.model.hit import at, hit_in
-from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name
+from cfgfix.code.model.nodes import Attribute, Call, Collection, Comprehension, Expr, Literal, Name
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import Scope
-from cfgfix.code.model.values import Site, alternatives
+from cfgfix.code.model.summary import Event, Scope
+from cfgfix.code.model.values import (
+    Instance,
+    Items,
+    Made,
+    Site,
+    Value,
+    alternatives,
+    first_dataset,
+)
 from cfgfix.rules.hit import Hit
 
 NEEDLES = IMPORTS
@@ -22,7 +31,10 @@ NEEDLES = IMPORTS
 _SPARSE = re.compile(r"keras\.losses\.SparseCategoricalCrossentropy|sparse_categorical_crossentropy")
 _DENSE = re.compile(r"keras\.losses\.CategoricalCrossentropy|categorical_crossentropy")
 _ONE_HOT = ("keras.utils.to_categorical", "tensorflow.one_hot", "keras.utils.np_utils.to_categorical")
-_WHOLE = ("numpy.random.randint", "numpy.argmax")
+_WHOLE = ("numpy.random.randint", "numpy.argmax", "sklearn.preprocessing.LabelEncoder.fit_transform")
+_LOADED = re.compile(r"keras\.datasets\.(?:mnist|fashion_mnist|cifar10|cifar100)\.load_data")
+"""Data of Keras whose labels are class numbers."""
+_DEPTH = 12
 
 
 def labels_against_loss(program: Program) -> Iterator[Hit]:
@@ -31,18 +43,16 @@ def labels_against_loss(program: Program) -> Iterator[Hit]:
         if fit.call.method != "fit" or not fit.name.startswith("keras.") or in_tests(fit.scope):
             continue
         y = fit.call.argument(1, "y")
-        if fit.call.opaque:
+        compiled = _compile_of(program, fit) if not fit.call.opaque else None
+        loss = _loss(program, compiled) if compiled is not None else None
+        if compiled is None or loss is None:
             continue
-        compiled = _compile_of(program, fit)
-        if compiled is None:
-            continue
-        loss = _loss(compiled)
         labels = (
-            _labels(program, fit.scope, y, fit.call.place, 0)
+            _labels(program, fit, y, fit.argument(1, "y"))
             if y is not None
-            else _labels_of_folders(program, fit)
+            else _labels_of_folders(program, fit) or _labels_of_elements(program, fit)
         )
-        if loss is None or labels is None or loss == labels[0] or written_for_one(program, fit.scope):
+        if labels is None or loss == labels[0] or written_for_one(program, fit.scope):
             continue
         given = compiled.call.argument(1, "loss")
         yield hit_in(
@@ -63,58 +73,167 @@ def labels_against_loss(program: Program) -> Iterator[Hit]:
 
 def _compile_of(program: Program, fit: Site) -> Site | None:
     """Return the only `compile` of the model that is trained."""
-    compiles = compiles_of(program, *alternatives(fit.receiver))
-    found = [site for site in compiles if site.scope is fit.scope]
-    return found[0] if len({site.call.number for site in found}) == 1 else None
+    models = alternatives(fit.receiver)
+    if len(models) != 1 or not isinstance(models[0], (Instance, Made)):
+        return None
+    found = list(compiles_of(program, *models))
+    return found[0] if len({(id(site.scope), site.call.number) for site in found}) == 1 else None
 
 
-def _loss(compiled: Site) -> str | None:
+def _loss(program: Program, compiled: Site) -> str | None:
     """Return what the loss of a model takes: `numbers`, `rows`, or None where that is not known."""
     found = set()
-    for value in alternatives(compiled.argument(1, "loss")):
+    given = compiled.call.argument(1, "loss")
+    default = constant_in_every_call(program, compiled.scope, given.name) if isinstance(given, Name) else None
+    values = alternatives(compiled.argument(1, "loss")) if default is None else (default,)
+    for value in values:
         name = getattr(value, "name", None) or getattr(value, "value", None)
         if not isinstance(name, str):
             return None
-        last = name
-        found.add("numbers" if _SPARSE.fullmatch(last) else "rows" if _DENSE.fullmatch(last) else "")
+        found.add("numbers" if _SPARSE.fullmatch(name) else "rows" if _DENSE.fullmatch(name) else "")
     return found.pop() if len(found) == 1 and found != {""} else None
 
 
 def _labels(
-    program: Program, scope: Scope, expr: Expr, before: tuple[int, int, int, int], depth: int
+    program: Program, site: Site, expr: Expr, value: Value | None, depth: int = 0
 ) -> tuple[str, Site] | None:
-    """Return what labels are, `rows` or `numbers`, with the call that made them."""
-    if depth > 4:
-        return None
-    if isinstance(expr, Name):
-        last = scope.bound_before(expr.name, before)
-        if last is None or last.kind != "assign" or last.value is None or last.block != 0:
+    """Return what labels are, `rows` or `numbers`, with the call that made them.
+
+    Args:
+        program: The program.
+        site: The call that is given them.
+        expr: What it is given.
+        value: What that stands for.
+        depth: How many steps were followed.
+    """
+    made = alternatives(value)
+    if len(made) == 1 and isinstance(made[0], Made) and made[0].site is not None:
+        source = made[0].site
+        if source.name in _ONE_HOT:
+            return "rows", source
+        if source.name in _WHOLE and not _table(source.call):
+            return "numbers", source
+        if source.name in ("numpy.array", "numpy.asarray") and _counts_classes(source.call):
+            return "numbers", source
+    scope = site.scope
+    while depth < _DEPTH and isinstance(expr, Name):
+        depth += 1
+        name = expr.name
+        position = next((number for number, item in enumerate(scope.params) if item.name == name), None)
+        if position is not None and not scope.binding(name):
+            return _labels_of_callers(program, scope, name, position, depth)
+        found = _bound_before(program, scope, name, site if scope is site.scope else None)
+        if found is None:
             return None
-        if (
-            len(last.targets) == 1
-            and isinstance(last.targets[0], Collection)
-            and isinstance(last.value, Call)
-        ):
-            call = last.value
-            names = [item.name if isinstance(item, Name) else "" for item in last.targets[0].items]
-            if (dotted(call.func) or "").rpartition(".")[2] != "train_test_split" or expr.name not in names:
-                return None
-            number = names.index(expr.name) // 2
-            return (
-                _labels(program, scope, call.args[number], last.place, depth + 1)
-                if number < len(call.args)
-                else None
-            )
-        if not any(is_name(target, expr.name) for target in last.targets):
+        scope, event = found
+        if event.value is None:
             return None
-        return _labels(program, scope, last.value, last.place, depth + 1)
-    if not isinstance(expr, Call):
+        if any(is_name(target, name) for target in event.targets):
+            expr = event.value
+            continue
+        return _part(program, scope, event, name, depth)
+    return _made_by(program, scope, expr) if isinstance(expr, Call) else None
+
+
+def _bound_before(program: Program, scope: Scope, name: str, site: Site | None) -> tuple[Scope, Event] | None:
+    """Return the assignment that gives a name its value before a call.
+
+    A name of the module that a function uses must be bound once.
+    """
+    here: Scope | None = scope
+    while here is not None and not here.binding(name):
+        here = program.outer(here)
+    if here is None:
         return None
-    for site in program.flow.of_calls(scope, (expr.number,)):
-        if site.name in _ONE_HOT:
-            return "rows", site
-        if site.name in _WHOLE and not _table(expr):
-            return "numbers", site
+    bound = here.binding(name)
+    if here is scope and site is not None:
+        bound = [event for event in bound if event.place[:2] < site.call.place[:2]]
+    elif len(bound) != 1:
+        return None
+    last = bound[-1] if bound else None
+    if last is None or last.kind != "assign" or last.value is None or last.block != 0:
+        return None
+    return here, last
+
+
+def _labels_of_callers(
+    program: Program, scope: Scope, name: str, position: int, depth: int
+) -> tuple[str, Site] | None:
+    """Return what labels every call of a function gives one of its parameters."""
+    found: list[tuple[str, Site]] = []
+    callers = program.flow.callers(scope)
+    for caller in callers:
+        offset = int(any(target.receiver is not None for target in caller.targets))
+        given = caller.call.argument(position - offset, name)
+        if given is None or caller.call.opaque or caller.open:
+            return None
+        kind = _labels(program, caller, given, caller.argument(position - offset, name), depth)
+        if kind is None:
+            return None
+        found.append(kind)
+    return found[0] if len({kind for kind, _ in found}) == 1 else None
+
+
+def _part(program: Program, scope: Scope, event: Event, name: str, depth: int) -> tuple[str, Site] | None:
+    """Return what labels a name is given as one of several: by `train_test_split`, or with a dataset of Keras."""
+    target, call = event.targets[0] if len(event.targets) == 1 else None, event.value
+    if not isinstance(target, Collection) or not isinstance(call, Call):
+        return None
+    if (dotted(call.func) or "").rpartition(".")[2] == "train_test_split":
+        names = [item.name if isinstance(item, Name) else "" for item in target.items]
+        number = names.index(name) // 2 if name in names else len(call.args)
+        if number >= len(call.args):
+            return None
+        split = next((site for site in program.flow.within(scope) if site.call is call), None)
+        value = split.args[number] if split is not None and number < len(split.args) else None
+        return _labels(program, split, call.args[number], value, depth) if split is not None else None
+    labels = [pair.items[1] for pair in target.items if isinstance(pair, Collection) and len(pair.items) == 2]
+    loaded = next(
+        (site for site in program.flow.within(scope) if site.call is call and _LOADED.fullmatch(site.name)),
+        None,
+    )
+    return ("numbers", loaded) if loaded is not None and any(is_name(item, name) for item in labels) else None
+
+
+def _counts_classes(call: Call) -> bool:
+    """Tell whether an array is made of the place of each name among those of the classes."""
+    given = call.args[0] if call.args else None
+    item = given.parts[-1] if isinstance(given, Comprehension) and given.parts else None
+    return isinstance(item, Call) and item.method == "index"
+
+
+def _made_by(program: Program, scope: Scope, call: Call) -> tuple[str, Site] | None:
+    for site in program.flow.within(scope):
+        if site.call is call:
+            if site.name in _ONE_HOT:
+                return "rows", site
+            if site.name in _WHOLE and not _table(call):
+                return "numbers", site
+            if site.name in ("numpy.array", "numpy.asarray") and _counts_classes(call):
+                return "numbers", site
+    return None
+
+
+def _labels_of_elements(program: Program, fit: Site) -> tuple[str, Site] | None:
+    """Return what the labels are that the last function mapped over a dataset returns beside the inputs."""
+    data = first_dataset(fit.argument(0, "x"))
+    for _ in range(_DEPTH):
+        if data is None or data.site is None:
+            return None
+        if data.op == "map":
+            break
+        if data.op not in (*_KEEP_LABELS, "batch"):
+            return None
+        data = data.parents[0] if len(data.parents) == 1 else None
+    if data is None or data.op != "map" or len(data.functions) != 1:
+        return None
+    mapped = data.functions[0]
+    returned = program.flow.default(mapped.scope)
+    if not isinstance(returned, Items) or len(returned.items) not in (2, 3):
+        return None
+    label = returned.items[1]
+    if isinstance(label, Made) and label.site is not None and label.site.name == "tensorflow.one_hot":
+        return "rows", label.site
     return None
 
 
@@ -143,8 +262,9 @@ def _labels_of_folders(program: Program, fit: Site) -> tuple[str, Site] | None:
         made = next(
             (
                 site
-                for site in program.flow.of_calls(scope, (call.number,))
-                if site.name in (_FOLDERS, "keras.preprocessing.image_dataset_from_directory")
+                for site in program.flow.within(scope)
+                if site.call is call
+                and site.name in (_FOLDERS, "keras.preprocessing.image_dataset_from_directory")
             ),
             None,
         )

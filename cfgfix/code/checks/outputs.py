@@ -330,7 +330,7 @@ def _activation(program: Program, layer: Site) -> str | None:
     if given is None or is_none(given):
         return "linear"
     if isinstance(given, Name):
-        given = _constant_in_every_call(program, layer.scope, given.name) or given
+        given = constant_in_every_call(program, layer.scope, given.name) or given
     shown = constant(given)
     if isinstance(shown, str):
         return shown
@@ -340,8 +340,11 @@ def _activation(program: Program, layer: Site) -> str | None:
     return value.name.rpartition(".")[2] if isinstance(value, External) else None
 
 
-def _constant_in_every_call(program: Program, scope: Scope, name: str) -> Expr | None:
-    """Return the constant that a parameter has in every call of its function; its default where none gives it."""
+def constant_in_every_call(program: Program, scope: Scope, name: str) -> Literal | None:
+    """Return the constant that a parameter has in every call of its function.
+
+    Its default counts where none gives it.
+    """
     position = next((number for number, item in enumerate(scope.params) if item.name == name), None)
     if position is None or scope.binding(name):
         return None

@@ -51,6 +51,10 @@ class Made(Value):
         self.site = site
 
 
+KERAS_TENSOR = "keras.KerasTensor"
+"""The name of what Keras gives out for a tensor while a model is built of layers."""
+
+
 class Constant(Value):
     """A plain constant."""
 
@@ -315,6 +319,8 @@ def join(first: Value, second: Value) -> Value:
     elif type(first) is Instance and type(second) is Instance:
         if first.scope is second.scope:
             return first
+    elif type(first) is Made and type(second) is Made and first.name == second.name == KERAS_TENSOR:
+        return Made(KERAS_TENSOR, None)
     elif (
         type(first) is Function
         and type(second) is Function

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from cfgfix.code.inference.flow.datasets import CONSTRUCTORS, DATASET, Datasets
 from cfgfix.code.inference.flow.run import Frame
-from cfgfix.code.inference.flow.symbolic import SYMBOLIC, holds_symbolic, tensors_of
+from cfgfix.code.inference.flow.symbolic import MERGES, SYMBOLIC, holds_symbolic, tensors_of
 from cfgfix.code.inference.parameters import Parameters
 from cfgfix.code.model.nodes import Attribute, Call, Name, Starred
 from cfgfix.code.model.program import fold, is_keras_part
 from cfgfix.code.model.values import (
+    KERAS_TENSOR,
     UNKNOWN,
     ClassValue,
     Constant,
@@ -126,7 +127,10 @@ class Calls(Datasets):
 
     def _called(self, frame: Frame, site: Site, callee: Value) -> Value:
         if type(callee) is External:
-            return self._external(frame, site, callee.name)
+            result = self._external(frame, site, callee.name)
+            if site.name in MERGES and any(map(holds_symbolic, site.args)):
+                return Made(KERAS_TENSOR, site)
+            return result
         if type(callee) is Function:
             if not self._takes(callee, site.call):
                 return UNKNOWN
@@ -169,7 +173,7 @@ class Calls(Datasets):
             if callee.name == "tensorflow.function" and site.args:
                 return self._compiled(callee.site or site, site.args[0])
             if callee.name.startswith(_CALLED_BY_KERAS) and any(map(holds_symbolic, site.args)):
-                return SYMBOLIC
+                return Made(KERAS_TENSOR, site)
         return UNKNOWN
 
     def _takes(self, function: Function, call: Call) -> bool:

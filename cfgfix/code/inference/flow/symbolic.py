@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from cfgfix.code.model.values import UNKNOWN, Items, Made, Value
+from cfgfix.code.model.values import KERAS_TENSOR, UNKNOWN, Items, Made, Value
 
-SYMBOLIC = Made("keras.KerasTensor", None)
-"""What layers give for what `keras.Input` gives."""
-SYMBOLIC_NAMES = frozenset({"keras.Input", "keras.layers.Input", SYMBOLIC.name})
+SYMBOLIC = Made(KERAS_TENSOR, None)
+"""What comes of what `keras.Input` gives; where a layer of Keras made it, another one knows the call."""
+SYMBOLIC_NAMES = frozenset({"keras.Input", "keras.layers.Input", KERAS_TENSOR})
+
+MERGES = {
+    "keras.layers.add": "Add",
+    "keras.layers.average": "Average",
+    "keras.layers.concatenate": "Concatenate",
+    "keras.layers.maximum": "Maximum",
+    "keras.layers.minimum": "Minimum",
+    "keras.layers.multiply": "Multiply",
+    "keras.layers.subtract": "Subtract",
+}
+"""Functions that make a layer and call it at once, with the layer."""
 
 
 def is_symbolic(value: Value) -> bool:

@@ -7,6 +7,7 @@ from cfgfix.code.tensorflow.layers.sizes import (
     Arguments,
     Inputs,
     LayerSizes,
+    MisfitError,
     Rule,
     Shape,
     UnknownSize,
@@ -15,6 +16,7 @@ from cfgfix.code.tensorflow.layers.sizes import (
     known_elements,
     only_input,
     product,
+    shown,
 )
 
 
@@ -168,6 +170,8 @@ def merged(inputs: Inputs) -> Shape:
     made: list[int | None] = []
     for sizes in zip(*inputs, strict=True):
         wide = {size for size in sizes if size != 1}
+        if len(wide - {None}) > 1:
+            raise MisfitError(f"gets {' and '.join(map(shown, inputs))}")
         if len(wide) > 1:
             raise UnknownSize
         made.append(wide.pop() if wide else 1)
@@ -197,7 +201,10 @@ def concatenated(inputs: Inputs, axis: object) -> Shape:
     if axis == 0 or not 0 <= position < rank or any(len(shape) != rank for shape in inputs):
         raise UnknownSize
     for number in range(rank):
-        if number != position and len({shape[number] for shape in inputs}) > 1:
+        beside = {shape[number] for shape in inputs}
+        if number != position and len(beside - {None}) > 1:
+            raise MisfitError(f"gets {' and '.join(map(shown, inputs))}, which differ beside the axis")
+        if number != position and len(beside) > 1:
             raise UnknownSize
     along = [shape[position] for shape in inputs]
     known = [size for size in along if size is not None]

@@ -16,6 +16,10 @@ class UnknownSize(Exception):  # noqa: N818 - no error: the code does not show i
     """A size is not known."""
 
 
+class MisfitError(UnknownSize):
+    """What comes to a layer is certainly refused; the text says why."""
+
+
 UNKNOWN = object()
 """Stands for an argument that the code does not show."""
 
@@ -163,6 +167,11 @@ MAX_ELEMENTS = 1 << 60
 """Most elements of one tensor; more is no size."""
 
 Rule = Callable[[Arguments, Inputs], LayerSizes]
+
+
+def shown(shape: Shape) -> str:
+    """Return a shape in words: `28 x 28 x 3`."""
+    return " x ".join("?" if size is None else str(size) for size in shape)
 
 
 def elements(shape: Shape) -> int:

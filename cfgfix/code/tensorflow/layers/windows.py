@@ -9,12 +9,14 @@ from cfgfix.code.tensorflow.layers.sizes import (
     Arguments,
     Inputs,
     LayerSizes,
+    MisfitError,
     Rule,
     Shape,
     UnknownSize,
     channels,
     only_input,
     product,
+    shown,
 )
 
 
@@ -32,16 +34,18 @@ def window_steps(size: int | None, kernel: int, stride: int, dilation: int, padd
         return -(-size // stride)
     if padding != "valid":
         raise UnknownSize
-    found = (size - dilation * (kernel - 1) - 1) // stride + 1
-    if found < 1:
-        raise UnknownSize
-    return found
+    window = dilation * (kernel - 1) + 1
+    if window > size:
+        raise MisfitError(f"slides a window of {window} over {size} without padding")
+    return (size - window) // stride + 1
 
 
 def _space(inputs: Inputs, rank: int) -> Shape:
     shape = only_input(inputs)
     if len(shape) != rank + 1:
-        raise UnknownSize
+        raise MisfitError(
+            f"takes {rank + 1} dimensions of each sample, and gets {len(shape)} ({shown(shape)})"
+        )
     return shape
 
 
@@ -190,7 +194,7 @@ def _padding(rank: int, name: str, sign: int) -> Rule:
         for size, edges in zip(shape[:-1], _edges(arguments, name, rank), strict=True):
             made = None if size is None else size + sign * sum(edges)
             if made is not None and made < 1:
-                raise UnknownSize
+                raise MisfitError(f"cuts off {sum(edges)} of {size}")
             space.append(made)
         return LayerSizes(((*space, shape[-1]),))
 
