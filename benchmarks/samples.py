@@ -1,6 +1,6 @@
-"""Count what is told of small projects and programs that were written for no rule: `python benchmarks/samples.py [first|second|third|code]`.
+"""Count what is told of small projects and programs that were written for no rule: `python benchmarks/samples.py [NAME...]`.
 
-`samples/first` and `samples/second` are projects of a config and its code, with the truth in `expected.tsv`, each row tried with TensorFlow or
+`samples/first` to `samples/fifth` are projects of a config and its code, with the truth in `expected.tsv`, each row tried with TensorFlow or
 shown by reading; `samples/code` are pairs of a program with one fault and the same without it. Their writers knew no rule and did not run
 cfgfix. The first run of each is in SAMPLES.md; what was mended since was mended by what it showed, so the counts of today prove no more than
 that nothing is lost. No settings.
@@ -112,7 +112,7 @@ def count_programs() -> Counter[str]:
 
 def main() -> None:
     """Print what is missed and wrong, and the sums of each sample."""
-    for name in sys.argv[1:] or ["first", "second", "third", "code"]:
+    for name in sys.argv[1:] or ["first", "second", "third", "fourth", "fifth", "code"]:
         count = count_programs() if name == "code" else count_projects(name)
         print(
             f"{name}: {count['rows found']} of {count['rows']} found, {count['findings about no row']} wrong"

@@ -1,0 +1,2 @@
+from .defaults import get_defaults
+from .node import Node

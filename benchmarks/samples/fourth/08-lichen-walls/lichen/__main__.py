@@ -1,0 +1,3 @@
+from lichen.command import main
+
+main()
