@@ -351,7 +351,7 @@ def flag(run: Run, name: str, spot: Spot) -> Value:
 
 
 def flag_holder(run: Run, index: Value, spot: Spot) -> Value:
-    """Return a flag of `absl` itself, which `FLAGS[name]` gives: its value is an attribute."""
+    """Return a flag of `absl` itself: `FLAGS[name]`, whose value is an attribute."""
     name = constant_text(index)
     if name is None:
         for each in run.parsers.get(0, []):
