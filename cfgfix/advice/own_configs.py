@@ -69,7 +69,7 @@ def own_configs(hardware: Hardware | None) -> list[OwnConfig]:
     found: list[OwnConfig] = []
     for path, says in code.all().items():
         whole = os.path.join(code.root, path)
-        if says.framework and says.form != "toml" and whole.startswith(here):
+        if says.framework and says.form in ("yaml", "json") and whole.startswith(here):
             own = _own_config(os.path.relpath(whole), runs, says, hardware)
             if own is not None:
                 found.append(own)

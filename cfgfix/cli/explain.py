@@ -95,7 +95,9 @@ def explain(*, what: str, request: str | None, dialect: str | None, as_json: boo
 
 def _is_config(what: str) -> bool:
     """Tell whether what is to be explained is a file that may be a config."""
-    return what.endswith((".yaml", ".yml", ".json", ".toml")) and os.path.isfile(what)
+    return what.endswith((".yaml", ".yml", ".json", ".toml", ".ini", ".cfg", ".conf")) and os.path.isfile(
+        what
+    )
 
 
 def _in_code(what: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The reports of configs in JSON and TOML, and of files that only the code tells of."""
+"""The reports of configs in JSON, TOML and INI, and of files that only the code tells of."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cfgfix.usage.code_says import CodeSays
 
 
-OPENED_BY_CODE = (".json", ".toml")
+OPENED_BY_CODE = (".json", ".toml", ".ini", ".cfg", ".conf")
 """Endings of configs that are judged by the code that opens them."""
 
 
@@ -32,7 +32,7 @@ _JSON = "a JSON config is only read"
 
 
 def other_formats(runs: Runs, request: Request, known: set[str]) -> Iterator[FileReport]:
-    """Yield the reports of configs in JSON and TOML that the code opens.
+    """Yield the reports of configs in JSON, TOML and INI that the code opens.
 
     That is the code that was looked at.
     """
@@ -50,7 +50,7 @@ def other_formats(runs: Runs, request: Request, known: set[str]) -> Iterator[Fil
 
 
 def _of_other_format(runs: Runs, path: str, says: CodeSays, request: Request) -> Iterator[FileReport]:
-    """Yield the report of a config in JSON or TOML that a program opens, where it can be read."""
+    """Yield the report of a config in JSON, TOML or INI that a program opens, where it can be read."""
     run = runs.run_for(runs.finder.settings_in(os.path.dirname(path) or "."))
     if not run.rule_set.code:
         return

@@ -37,6 +37,8 @@ _UNSOUND = "the settings above it are wrong"
 _NOT_INCLUDED = "no YAML or Python by its name, and no pattern of `include` fits it"
 
 
+_READ_BY_CODE_ONLY = tuple(ending for ending in OPENED_BY_CODE if ending != ".json")
+"""Endings of what is no YAML text."""
 _NOT_OPENED = "no program here whose imports come to TensorFlow opens it"
 
 
@@ -158,7 +160,7 @@ def _run(request: Request, runs: Runs | None = None) -> Report:
             files = find(request.paths or (".",), runs.finder, runs.inputs)
             for found in files:
                 if found.path.endswith(YAML) or (
-                    found.included and not found.path.endswith((*PYTHON, ".toml"))
+                    found.included and not found.path.endswith((*PYTHON, *_READ_BY_CODE_ONLY))
                 ):
                     own = runs.sound(found.settings)
                     if own is not None:
@@ -174,7 +176,7 @@ def _run(request: Request, runs: Runs | None = None) -> Report:
                     continue
                 runs.inputs.append(found.path)
                 asked_for = found.included or found.path.endswith(YAML) or len(request.paths) == 1
-                if not asked_for or found.path.endswith(".toml"):
+                if not asked_for or found.path.endswith(_READ_BY_CODE_ONLY):
                     left_out.append(found.path)
                     continue
                 try:

@@ -110,7 +110,7 @@ class ConfigFile:
     Attributes:
         path: As shown to the user.
         source: Its text.
-        form: `yaml`, `json` or `toml`.
+        form: `yaml`, `json`, `toml` or `ini`.
         looked_through: Whether something was decided by its text beside its values.
     """
 
@@ -171,6 +171,8 @@ class ConfigFile:
             return _json_tree(text)
         if self.form == "toml":
             return _toml_tree(text)
+        if self.form == "ini":
+            return _ini_tree(text)
         document = self.document
         if document.problem is not None:
             return None, Problem(document.problem.offset, document.problem.message)
@@ -183,6 +185,8 @@ def form_of(path: str) -> str:
     """Return the format that a file's name tells."""
     if path.endswith(".json"):
         return "json"
+    if path.endswith((".ini", ".cfg", ".conf")):
+        return "ini"
     return "toml" if path.endswith(".toml") else "yaml"
 
 
@@ -441,5 +445,45 @@ def _toml_steps(text: str) -> tuple[str, ...]:
         step.strip().strip("\"'") for step in re.findall(r"""[^."']+|"[^"]*"|'[^']*'""", text) if step.strip()
     )
 
+
+# INI
+
+
+def _ini_tree(text: str) -> tuple[Entry | None, Problem | None]:
+    """Return the sections of a text as `configparser` reads it with its own settings: names as written, values as texts."""
+    import configparser
+
+    parser = configparser.RawConfigParser()
+    try:
+        parser.read_string(text)
+    except configparser.Error as error:
+        line = int(getattr(error, "lineno", None) or 1) - 1
+        offset = sum(len(item) + 1 for item in text.split("\n")[:line])
+        return None, Problem(min(offset, len(text)), str(error).partition("\n")[0])
+    sections: dict[str, tuple[Span, dict[str, Entry]]] = {}
+    here, offset = "", 0
+    for line_text in text.split("\n"):
+        header = parser.SECTCRE.match(line_text.strip())
+        pair = _INI_KEY.match(line_text)
+        if header and not line_text[:1].isspace():
+            here = header.group("header")
+            sections.setdefault(here, ((offset, offset + len(line_text.rstrip())), {}))
+        elif pair and here:
+            name = pair.group(1)
+            known = parser.defaults() if here == parser.default_section else parser[here]
+            value = known.get(name.lower())
+            if value is not None:
+                key = (offset + pair.start(1), offset + pair.end(1))
+                span = (offset + pair.start(2), offset + pair.start(2) + len(pair.group(2).rstrip()))
+                sections[here][1].setdefault(name, Entry("scalar", (here, name), key, span, value))
+        offset += len(line_text) + 1
+    children = tuple(
+        (name, Entry("map", (name,), span, span, children=tuple(entries.items())))
+        for name, (span, entries) in sections.items()
+    )
+    return Entry("map", (), (0, 0), (0, len(text)), children=children), None
+
+
+_INI_KEY = late(r"^([^\s#;\[=:][^=:]*?)\s*[=:]\s*(.*)$")
 
 Make = Callable[[Entry], Any]

@@ -50,6 +50,8 @@ _PACKAGES = frozenset(
         "tomllib",
         "tomli",
         "toml",
+        "configparser",
+        "ConfigParser",
         "omegaconf",
         "hydra",
         "yacs",

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from cfgfix.core.source_file import read_regular
 
-DATA = (".yaml", ".yml", ".json", ".toml")
+DATA = (".yaml", ".yml", ".json", ".toml", ".ini", ".cfg", ".conf")
 _COMMANDS = (
     ".sh",
     ".bash",
@@ -106,7 +106,11 @@ class ProjectFiles:
                     folders.append(path)
                 elif entry.name.endswith(DATA):
                     self.data.append(path)
-                    if here.startswith((".github", ".circleci")) or entry.name.startswith("."):
+                    if (
+                        here.startswith((".github", ".circleci"))
+                        or entry.name.startswith(".")
+                        or entry.name in _NAMED
+                    ):
                         self.texts.append(path)
                 elif (
                     entry.name in _NAMED

@@ -13,6 +13,7 @@ from cfgfix.usage.config_files import Entry
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
 from cfgfix.usage.spelling import in_words, number_text
 
+_OF_TEXTS = ("configparser gives every value as a text: `getint`, `getfloat` and `getboolean` convert it",)
 MAX_WHOLE = 1 << 53
 """Up to here a float tells all integers apart."""
 
@@ -48,7 +49,7 @@ def _verdict(runs: ConfigRuns, fault: Fault, entry: Entry) -> Verdict:
     }
     check, label, title = "refused-key", f"{callable_name} does not take it", None
     changes: tuple[Change, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = _OF_TEXTS if fault.kind == VALUE and runs.first.file.form == "ini" else ()
     if fault.kind == MISSPELT:
         check, label = "misspelt-key", f"{callable_name} takes `{fault.meant}`"
         changes = (RenameKey(entry.path, fault.meant),)
@@ -56,7 +57,7 @@ def _verdict(runs: ConfigRuns, fault: Fault, entry: Entry) -> Verdict:
         check, label = "ignored-argument", f"{callable_name} forgets it"
     elif fault.kind == CLASSES:
         check, label = "text-classes", "looks up each class by its number"
-        values["form"] = {"json": "JSON", "toml": "TOML"}.get(runs.first.file.form, "")
+        values["form"] = {"json": "JSON", "toml": "TOML", "ini": "INI"}.get(runs.first.file.form, "")
     elif fault.kind == TRUTH:
         check, label = "text-truth", f"goes to `{fault.parameter}`, where a text is true"
         values["value"] = entry.data

@@ -161,7 +161,7 @@ def _judge_refusal(runs: ConfigRuns, result: RunResult, item: Refusal) -> None:
     elif item.kind == "missing-key":
         for other in result.run.refusals:
             if (
-                other.kind == "unknown-key"
+                other.kind in ("unknown-key", "swallowed")
                 and other.key.path[:-1] == item.key.path
                 and (nearest_name(str(other.key.path[-1]), [item.name]) or _one_for_one(result, other, item))
             ):

@@ -262,7 +262,9 @@ def lacking(opened: Opened, result: RunResult) -> int:
 
 def loads_form(how: str) -> tuple[str, ...]:
     """Return how the names of the files end that a function loads."""
-    return {"json": (".json",), "toml": (".toml",)}.get(how, (".yaml", ".yml"))
+    return {"json": (".json",), "toml": (".toml",), "ini": (".ini", ".cfg", ".conf")}.get(
+        how, (".yaml", ".yml")
+    )
 
 
 def from_outside(path: Value) -> bool:

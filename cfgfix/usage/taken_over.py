@@ -30,7 +30,7 @@ MAX_CHARACTERS = 100_000
 """Longest text of which it is kept which values count."""
 MAX_KEPT = 3_000_000
 """Most characters of such texts in one project."""
-SETTINGS = frozenset({"pyproject.toml", "package.json"})
+SETTINGS = frozenset({"pyproject.toml", "package.json", "setup.cfg", "tox.ini"})
 """Files that say how the project is built, what it installs and what it needs."""
 
 

@@ -361,10 +361,10 @@ class Pattern(Expr):
     """A pattern of a `case`: what its parts are depends on the kind.
 
     Attributes:
-        kind: `case` (a pattern, and its guard where it has one), `value`, `map` (keys and patterns in turn), `list`, `rest`, `any`, `or`
-            or `class` (the class, then patterns).
+        kind: `case` (a pattern, and its guard where it has one), `value`, `map` (keys and patterns in turn), `list`, `rest`, `any`, `or`,
+            `class` (the class, then patterns) or `field` (an attribute of a class, by its name).
         parts: Its parts.
-        name: The name that it binds, or None.
+        name: The name that it binds, or that a field has; or None.
     """
 
     __slots__ = ("kind", "name", "parts")

@@ -733,8 +733,9 @@ class SummaryBuilder:
             return Pattern("any", inner, self._bound_by(node.name))
         if isinstance(node, _ast.MatchOr):
             return Pattern("or", tuple(map(self.pattern, node.patterns)), None)
-        parts = (*getattr(node, "patterns", ()), *getattr(node, "kwd_patterns", ()))
-        return Pattern("class", (self.expr(node.cls), *map(self.pattern, parts)), None)
+        named = zip(getattr(node, "kwd_attrs", ()), getattr(node, "kwd_patterns", ()), strict=True)
+        fields = (Pattern("field", (self.pattern(inner),), name) for name, inner in named)
+        return Pattern("class", (self.expr(node.cls), *map(self.pattern, node.patterns), *fields), None)
 
     def _bound_by(self, name: str | None) -> str | None:
         if name is not None:

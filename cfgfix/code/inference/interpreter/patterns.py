@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from cfgfix.code.inference.interpreter import classes, reading
 from cfgfix.code.inference.interpreter.events import GUARD, Asked
 from cfgfix.code.inference.interpreter.expressions import evaluate
 from cfgfix.code.inference.interpreter.models.operators import compared
 from cfgfix.code.inference.interpreter.objects import (
     UNKNOWN,
     Choice,
+    ClassObject,
+    External,
+    Instance,
     Mapping,
     Scalar,
     Sequence,
@@ -48,9 +52,32 @@ def matches(frame: Frame, pattern: Expr, value: Value, bound: dict[str, Value], 
         return _fits_mapping(frame, pattern, value, bound, spot)
     if kind == "list":
         return _fits_list(frame, parts, value, bound, spot)
+    return _fits_class(frame, parts, value, bound, spot)
+
+
+def _fits_class(
+    frame: Frame, parts: tuple[Expr, ...], value: Value, bound: dict[str, Value], spot: Spot
+) -> bool | None:
+    cls = evaluate(frame, parts[0])
+    found: bool | None = None
+    if isinstance(value, Instance) and isinstance(cls, ClassObject):
+        known = cls in classes.lineage(value.cls)
+        if not known and not classes.outside_bases(value.cls):
+            return False
+        found = True if known else None
+    plain = isinstance(cls, External) and cls.name.startswith("builtins.")
+    if plain and isinstance(value, Scalar):
+        frame.run.use(value, spot)
     for part in parts[1:]:
-        matches(frame, part, UNKNOWN, bound, spot)
-    return None
+        inner: Value = value if plain else UNKNOWN
+        if isinstance(part, Pattern) and part.kind == "field" and part.name is not None:
+            inner = reading.attribute(frame, value, part.name, spot)
+            part = part.parts[0]  # noqa: PLW2901 - what stands for the attribute
+        fits = matches(frame, part, inner, bound, spot)
+        if fits is False and found is True:
+            return False
+        found = None if fits is None else found
+    return found
 
 
 def _fits_mapping(

@@ -7,7 +7,7 @@ from typing import Any
 
 from cfgfix.code.inference.interpreter import classes
 from cfgfix.code.inference.interpreter.events import DEFAULT, REQUIRED, Asked
-from cfgfix.code.inference.interpreter.models.method_names import DICT_METHODS, GROWING, METHODS_OF
+from cfgfix.code.inference.interpreter.models.method_names import CASELESS, DICT_METHODS, GROWING, METHODS_OF
 from cfgfix.code.inference.interpreter.models.options import (
     FLAGS,
     command_argument,
@@ -51,6 +51,9 @@ from cfgfix.code.inference.interpreter.values import (
     key_of,
     name_of,
 )
+
+UNIONS = frozenset({"typing.Annotated", "typing.Union", "typing_extensions.Annotated"})
+"""What makes a type of several others; an annotation stands for the first of them."""
 
 
 def plain_attribute(run: Run, owner: Value, name: str) -> Value | None:
@@ -264,6 +267,8 @@ def item(
             if not owner.entries:
                 return UNKNOWN
             return choice(run.taken(item, spot) for item in owner.entries.values())
+        if owner.flavour in CASELESS and isinstance(name, str) and name not in owner.entries:
+            name = name.lower()
         found = owner.entries.get(name)
         if index.origins and not owner.open:
             run.note_rivals(index, owner.entries)
@@ -324,6 +329,8 @@ def item(
         return command_argument(run, index)
     if isinstance(owner, External) and owner.name in FLAGS:
         return flag_holder(run, index, spot)
+    if isinstance(owner, External) and owner.name in UNIONS and isinstance(index, Sequence):
+        return choice(index.items[:1] if owner.name == "typing.Annotated" else index.items)
     if isinstance(owner, Scalar) and isinstance(owner.value, str):
         number = constant_of(index)
         if isinstance(number, int) and -len(owner.value) <= number < len(owner.value):

@@ -42,6 +42,7 @@ def set_item(frame: Frame, owner: Value, index: Value, value: Value, spot: Spot)
     run = frame.run
     holder = owner.entries if isinstance(owner, Instance) else owner
     if not isinstance(holder, Mapping):
+        run.use(index, spot, deep=True)
         if isinstance(owner, Sequence):
             owner.open = owner.open or constant_of(index) is None
         if isinstance(owner, Instance):
@@ -110,7 +111,7 @@ def set_attribute(frame: Frame, owner: Value, name: str, value: Value, spot: Spo
         write_entry(run, owner, name, value, spot)
     elif isinstance(owner, Instance):
         setter = classes.member(owner.cls, "__setattr__")
-        if isinstance(setter, FunctionObject) and id(setter.scope) not in run.running:
+        if isinstance(setter, FunctionObject) and not run.running.get(id(setter.scope)):
             run.call(Call(frame, setter.bound(owner), (Scalar(name), value), {}, spot))
             return
         if owner.entries is not None and name in owner.entries.entries and owner.entries.flavour != "dict":

@@ -32,7 +32,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
-from cfgfix.code.inference.interpreter.run import Call
+from cfgfix.code.inference.interpreter.run import OPTIONS, Call
 from cfgfix.code.inference.interpreter.values import (
     alternatives,
     choice,
@@ -69,7 +69,10 @@ def builtin(call: Call) -> Value:
 def _show(call: Call) -> Value:
     shows_results = any(not isinstance(value, Scalar) for value in call.args)
     for value in call.values:
-        if shows_results and any(is_text(item) and key_of(item) is not None for item in alternatives(value)):
+        if shows_results and any(
+            is_text(item) and (key_of(item) is not None or len(item.origins) > 1)
+            for item in alternatives(value)
+        ):
             # A name that stands beside results says which they are.
             call.use(value)
         call.run.log(value, call.spot)
@@ -220,6 +223,9 @@ def _setattr(call: Call) -> Value:
         name = constant_text(call.args[1])
         for item in alternatives(call.args[0]):
             if name is not None:
+                if isinstance(item, Mapping) and any(key.source == OPTIONS for key in call.args[1].origins):
+                    # The command line says what is laid over: that is what the file is for.
+                    call.use(item.entries.get(name, UNKNOWN), deep=True)
                 writing.set_attribute(call.frame, item, name, call.args[2], call.spot)
             elif isinstance(item, Instance):
                 item.open = True

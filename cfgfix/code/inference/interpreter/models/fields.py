@@ -87,6 +87,7 @@ class Field:
         choices: The values of a `Literal`; None where any may do.
         names: The names under which it is given instead of its own: aliases.
         items: What each item of a list must be, or None.
+        classes: The classes of a union, of which one takes what is given.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Field:
     choices: tuple[Any, ...] | None = None
     names: tuple[str, ...] = ()
     items: Field | None = None
+    classes: tuple[ClassObject, ...] = ()
 
 
 def kind_of(run: Run, cls: ClassObject) -> str:
@@ -165,6 +167,7 @@ def fields_of(run: Run, cls: ClassObject, kind: str) -> list[Field]:
                 _choices_of(event.annotation),
                 names,
                 _items_of(run, event.annotation, here),
+                _classes_of(event.annotation, here) if kind == "pydantic" else (),
             )
         changed = _changed_before(run, here) if kind == "pydantic" else frozenset()
         for name in found.keys() & changed if EVERY_FIELD not in changed else list(found):
@@ -276,6 +279,21 @@ def _items_of(run: Run, expr: Expr | None, cls: ClassObject) -> Field | None:
     return Field(
         "item", types, inner, True, UNKNOWN, optional, _limits_of(expr.index), _choices_of(expr.index)
     )
+
+
+def _classes_of(expr: Expr | None, cls: ClassObject) -> tuple[ClassObject, ...]:
+    """Return the classes of the project in an annotation, those of a union that has a name too."""
+    if isinstance(expr, nodes.Binary) and expr.operator == "|":
+        return (*_classes_of(expr.left, cls), *_classes_of(expr.right, cls))
+    if isinstance(expr, nodes.Subscript):
+        name = (dotted(expr.base) or "").rpartition(".")[2]
+        parts = expr.index.items if isinstance(expr.index, nodes.Collection) else (expr.index,)
+        if name in ("Union", "Optional", "Annotated"):
+            return tuple(found for part in parts for found in _classes_of(part, cls))
+        return ()
+    value = _look_up(dotted(expr) or "", cls) if isinstance(expr, (nodes.Name, nodes.Attribute)) else None
+    held = alternatives(value) if value is not None else ()
+    return tuple(item for item in held if isinstance(item, ClassObject))
 
 
 def _by_field(made: Made) -> tuple[bool, Value]:
@@ -517,10 +535,36 @@ _BUILDING = frozenset({"pydantic", "dacite", "cattrs"})
 """What makes objects of the mappings inside by itself."""
 
 
+def _one_of(call: Call, found: tuple[ClassObject, ...], value: Mapping) -> Value:
+    """Return what the class of a union makes of a mapping that its literals tell from the others."""
+    fitting = []
+    for cls in found:
+        kind = kind_of(call.run, cls)
+        fields = fields_of(call.run, cls, kind) if kind else []
+        told = [(field, value.entries.get(field.name)) for field in fields if field.choices is not None]
+        if kind and all(type(item) is Scalar and item.value in (field.choices or ()) for field, item in told):
+            fitting.append((cls, kind))
+    if len(fitting) != 1:
+        call.run.walk(value, call.spot)
+        return UNKNOWN
+    cls, kind = fitting[0]
+    for field in fields_of(call.run, cls, kind):
+        if field.choices is not None:
+            call.use(value.entries.get(field.name, UNKNOWN))
+    return construct_from_mapping(call, cls, kind, value)
+
+
 def _field_value(call: Call, field: Field, kind: str, value: Value) -> Value:
-    if field.cls is not None and isinstance(value, Mapping) and kind in _BUILDING:
+    if (
+        field.cls is not None
+        and isinstance(value, Mapping)
+        and kind in _BUILDING
+        and not (len(field.classes) > 1 and kind == "pydantic")
+    ):
         inner = kind_of(call.run, field.cls) or kind
         return construct_from_mapping(call, field.cls, kind if kind != "pydantic" else inner, value)
+    if len(field.classes) > 1 and isinstance(value, Mapping) and kind == "pydantic":
+        return _one_of(call, field.classes, value)
     key = key_of(value)
     if key is None or kind not in _BUILDING:
         return value

@@ -11,6 +11,7 @@ from cfgfix.code.inference.interpreter.models import (
     fields,
     graph_code,
     hydra,
+    ini_files,
     loading,
     options,
     os_functions,
@@ -39,13 +40,18 @@ _FUNCTIONS: dict[str, Model] = {
     **fields.FUNCTIONS,
     **graph_code.FUNCTIONS,
     **hydra.FUNCTIONS,
+    **ini_files.FUNCTIONS,
     **options.FUNCTIONS,
     **os_functions.FUNCTIONS,
     **packaged_files.FUNCTIONS,
     **standard_library.FUNCTIONS,
     **trackers.FUNCTIONS,
 }
-_MAPPING_METHODS: dict[tuple[str, str], Model] = {**containers.METHODS, **config_nodes.METHODS}
+_MAPPING_METHODS: dict[tuple[str, str], Model] = {
+    **containers.METHODS,
+    **config_nodes.METHODS,
+    **ini_files.METHODS,
+}
 
 
 def call_external(call: Call) -> Value:

@@ -24,6 +24,8 @@ CLASSES_OF_ARRAYS = frozenset(
      "tensorflow.data.Dataset"}
 )  # fmt: skip
 """Classes of which nothing is that a file gives."""
+CASELESS = frozenset({"configparser section"})
+"""Mappings whose names are in small letters, however they are asked for."""
 GROWING = frozenset({"DotMap", "addict"})
 """Classes that make an empty one of themselves where a name is asked for that is not there, and say of each name that it is."""
 METHODS_OF: dict[str, frozenset[str]] = {
