@@ -11,7 +11,7 @@ BORDERS = {
     "advice": (14, "values of configs and of JSON"),
     "cli": (63, "what click hands on, JSON, values of configs"),
     "code": (3, "values of configs"),
-    "code.checks": (6, "constants of Python"),
+    "code.checks": (10, "constants of Python"),
     "code.fixes": (22, "nodes of ast and libcst"),
     "code.inference": (56, "constants of Python, values of configs"),
     "code.model": (66, "nodes of ast, packed summaries, constants of Python"),
