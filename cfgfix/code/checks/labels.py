@@ -12,7 +12,7 @@ from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text, walk
 from cfgfix.code.model.hit import at, hit_in
-from cfgfix.code.model.nodes import Attribute, Call, Collection, Comprehension, Expr, Literal, Name
+from cfgfix.code.model.nodes import Attribute, Call, Collection, Comprehension, Expr, Literal, Name, Starred
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import (
@@ -43,7 +43,8 @@ def labels_against_loss(program: Program) -> Iterator[Hit]:
         if fit.call.method != "fit" or not fit.name.startswith("keras.") or in_tests(fit.scope):
             continue
         y = fit.call.argument(1, "y")
-        compiled = _compile_of(program, fit) if not fit.call.opaque else None
+        written = len(fit.call.args) > 1 and not any(isinstance(item, Starred) for item in fit.call.args)
+        compiled = _compile_of(program, fit) if written or not fit.call.opaque else None
         loss = _loss(program, compiled) if compiled is not None else None
         if compiled is None or loss is None:
             continue

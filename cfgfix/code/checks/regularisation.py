@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from cfgfix.code.checks.common import only_value
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.model.expressions import dotted, is_none
 from cfgfix.code.model.hit import Step, at, hit_at
@@ -143,7 +144,7 @@ def _of_class(program: Program, owner: Scope, depth: int) -> tuple[Scope, Call, 
 def _asking(scope: Scope) -> tuple[Scope, Call, str] | None:
     for call in scope.calls:
         for name in _ASKS:
-            given = call.keyword(name)
+            given = only_value(scope, call.keyword(name))
             if given is not None and not is_none(given) and isinstance(given, (Call, Literal)):
                 return scope, call, name
     return None
