@@ -28,6 +28,8 @@ NAMED = "<name>"
 """The parameter of a module that a text looks up a class or function in: `getattr(tf.keras.optimizers, name)`."""
 MAX_DEPTH = 4
 """How deep objects that are described by a class name with its arguments are followed into each other."""
+MADE_FROM = "from_config"
+"""The method by which Keras makes an object of a class from its arguments."""
 DESCRIBED = ("class_name", "config")
 """The keys by which Keras describes an object."""
 
@@ -175,6 +177,12 @@ class Sinks:
             owner, _, attribute = name[:-1].rpartition(".")
             cls, way = self._owner(owner)
             yield BoundCall(cls, {way + attribute: call.args[0]}, None, call, result, sets=True)
+            return
+        owner, _, method = name.rpartition(".")
+        described = call.args[0] if len(call.args) == 1 else None
+        if method == MADE_FROM and isinstance(described, Mapping):
+            arguments = {str(key): entry for key, entry in described.entries.items()}
+            yield BoundCall(owner, arguments, self.api.constructor(owner), call, result, described)
             return
         name = self.objects.canonical(name)
         signature = self.api.constructor(name)

@@ -159,3 +159,28 @@ def test_an_option_of_a_group_that_has_no_file_is_told_and_a_key_behind_an_overr
         ("unknown-override", ""),
         ("dead-key", "steam.minutes"),
     ]
+
+
+def test_a_layer_made_from_its_config_takes_what_its_class_takes(tmp_path):
+    files = {
+        "train.py": """\
+            import json
+            import tensorflow as tf
+            with open("net.json") as stream:
+                net = json.load(stream)
+            model = tf.keras.Sequential()
+            for layer in net["layers"]:
+                model.add(getattr(tf.keras.layers, layer["kind"]).from_config(layer["args"]))
+            """,
+        "net.json": """\
+            {"layers": [
+              {"kind": "Dense", "args": {"units": 4, "use_bais": true}},
+              {"kind": "MaxPooling2D", "args": {"pool_size": 2, "padding": "vald"}},
+              {"kind": "Dropout", "args": {"rate": 0.5, "name": "drop", "trainable": true}}
+            ]}
+            """,
+    }
+    configs, _ = told(tmp_path, files)
+    assert configs == {
+        "net.json": [("misspelt-key", "layers.0.args.use_bais"), ("unknown-word", "layers.1.args.padding")]
+    }
