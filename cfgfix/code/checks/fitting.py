@@ -13,7 +13,7 @@ from cfgfix.code.model.hit import Step, at, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Name, Subscript
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
-from cfgfix.code.model.values import Made, Site, alternatives
+from cfgfix.code.model.values import Function, Made, Site, alternatives
 from cfgfix.rules.hit import Hit
 
 NEEDLES = (b".fit(", b"_batch_end", b"_batch_begin")
@@ -31,19 +31,18 @@ def rate_set_twice(program: Program) -> Iterator[Hit]:
         given = fit.call.argument(5, "callbacks")
         if given is None or written_for_one(program, scope):
             continue
-        numbers = calls_of(given, scope)
         callback = next(
-            (site for site in program.flow.of_calls(scope, numbers) if site.name in _SETS_RATE), None
+            (site for site in calls_behind(program, given, scope) if site.name in _SETS_RATE), None
         )
-        if callback is None or (id(scope), callback.call.number) in seen:
+        if callback is None or (id(callback.scope), callback.call.number) in seen:
             continue
         schedules = _schedules(program, fit)
         if not schedules or not may_run_together([fit, callback]):
             continue
-        seen.add((id(scope), callback.call.number))
+        seen.add((id(callback.scope), callback.call.number))
         schedule = schedules[0]
         yield hit_in(
-            scope,
+            callback.scope,
             callback.call.name_place,
             callback.call.block,
             {
@@ -73,6 +72,33 @@ def calls_of(expr: Expr, scope: Scope, depth: int = _DEPTH) -> set[int]:
                 for arg in call.args:
                     found |= calls_of(arg, scope, depth - 1)
     return found
+
+
+def calls_behind(program: Program, expr: Expr, scope: Scope, depth: int = _DEPTH) -> list[Site]:
+    """Return the calls in an expression, behind its names, and in what functions of the project that it calls return."""
+    numbers = calls_of(expr, scope)
+    found = list(program.flow.of_calls(scope, numbers))
+    for call in scope.calls if depth > 0 else ():
+        function = _function_called(program, call, scope) if call.number in numbers else None
+        for event in function.events_of("return") if function is not None else ():
+            if function is not None and event.value is not None:
+                found += [
+                    site
+                    for site in calls_behind(program, event.value, function, depth - 1)
+                    if site not in found
+                ]
+    return found
+
+
+def _function_called(program: Program, call: Call, scope: Scope) -> Scope | None:
+    """Return the function of the project that a call names; None for what is not known."""
+    value = program.static_value(call.func, scope)
+    if isinstance(value, Function):
+        return value.scope
+    if isinstance(call.func, Attribute) and is_name(call.func.base, "self"):
+        owner = program.owner(scope)
+        return program.method(owner, call.func.attribute) if owner is not None else None
+    return None
 
 
 def _schedules(program: Program, fit: Site) -> list[Site]:

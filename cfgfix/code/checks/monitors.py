@@ -7,7 +7,7 @@ import string
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import in_tests
-from cfgfix.code.checks.fitting import FITS, calls_of
+from cfgfix.code.checks.fitting import FITS, calls_behind
 from cfgfix.code.checks.guarded_calls import may_run_together
 from cfgfix.code.checks.models import compiles_of
 from cfgfix.code.inference.eras import written_for_one
@@ -181,8 +181,7 @@ def _callbacks(program: Program, fit: Site) -> list[Site]:
     written = fit.call.argument(5, "callbacks")
     if written is None:
         return found
-    numbers = calls_of(written, fit.scope)
-    found += program.flow.of_calls(fit.scope, numbers)
+    found += calls_behind(program, written, fit.scope)
     for value in alternatives(fit.argument(5, "callbacks")):
         for item in value.items if isinstance(value, Items) else (value,):
             for one in alternatives(item):
