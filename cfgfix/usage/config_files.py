@@ -245,7 +245,7 @@ class _Yaml:
             )
         elif node.tag is not None and not _STANDARD.fullmatch(node.tag):
             # What a constructor of the program makes of it is not known.
-            found = Entry("scalar", path, key, span, UNREAD, anchored=anchored)
+            found = Entry("scalar", path, key, span, Unread(node.tag), anchored=anchored)
         elif node.kind == SEQUENCE:
             items = []
             for number, item in enumerate(node.items):
@@ -294,15 +294,21 @@ class _Yaml:
                     return int(node.text.replace("_", ""), 0)
             except ValueError:
                 return node.text
-            return node.text if kind in ("str", "!") else UNREAD
+            return node.text if kind in ("str", "!") else Unread(node.tag, node.text)
         return resolve(node.text, self.loader).value
 
 
-class _Unread:
-    """The value of a tag that is not known."""
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """The value of a tag that is not known.
 
+    Attributes:
+        tag: The tag.
+        text: What stands behind it; None for a list or a mapping.
+    """
 
-UNREAD = _Unread()
+    tag: str
+    text: str | None = None
 
 
 def _shared(entry: Entry) -> Entry:

@@ -9,7 +9,7 @@ from cfgfix.code.inference.interpreter.objects import Scalar
 from cfgfix.code.inference.interpreter.reading import TABLE
 from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.findings import format_key_path
-from cfgfix.usage.config_files import UNREAD, Entry, KeyPath
+from cfgfix.usage.config_files import Entry, KeyPath, Unread
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
 from cfgfix.usage.run_host import Opened, Repair, counts_as_read
 from cfgfix.usage.run_results import RunResult
@@ -48,7 +48,8 @@ def _tell_choice(runs: ConfigRuns, result: RunResult, item: Refusal, entry: Entr
     value = entry.data
     if (
         entry.kind != "scalar"
-        or value in (None, "", UNREAD)
+        or value in (None, "")
+        or isinstance(value, Unread)
         or (isinstance(value, str) and set(value) & set("<>$?"))
     ):
         # A place that is left to be filled in.

@@ -19,13 +19,14 @@ from cfgfix.code.inference.interpreter.objects import (
     Scalar,
     Sequence,
     Spot,
+    Tagged,
     Unknown,
     Value,
 )
 from cfgfix.code.inference.interpreter.run import OPTIONS
 from cfgfix.core.records import dataclass, field
 from cfgfix.usage.commands import Command
-from cfgfix.usage.config_files import UNREAD, ConfigFile, Entry, KeyPath, Problem
+from cfgfix.usage.config_files import ConfigFile, Entry, KeyPath, Problem, Unread
 from cfgfix.usage.entrances import Entrance
 from cfgfix.usage.project_files import ProjectFiles, by_ending
 
@@ -374,9 +375,9 @@ class ValueMaker:
         """Return the value of an entry."""
         key = self.key(entry.path)
         if entry.kind == "scalar":
-            if entry.type is type(UNREAD) or (
-                self.filled and entry.type is str and not _MARKS.isdisjoint(entry.data)
-            ):
+            if entry.type is Unread:
+                return Tagged(entry.raw.tag, entry.raw.text, frozenset({key}))
+            if self.filled and entry.type is str and not _MARKS.isdisjoint(entry.data):
                 return Unknown(frozenset({key}))
             given = self.given.get((self.source, entry.path))
             if given is not None:

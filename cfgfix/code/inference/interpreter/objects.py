@@ -162,6 +162,22 @@ class Unknown(Value):
     __slots__ = ()
 
 
+class Tagged(Unknown):
+    """What a constructor of the program makes of a value with a tag.
+
+    Attributes:
+        tag: The tag.
+        text: What stands behind it; None where that is no plain value.
+    """
+
+    __slots__ = ("tag", "text")
+
+    def __init__(self, tag: str, text: str | None, origins: frozenset[ConfigKey]) -> None:
+        super().__init__(origins)
+        self.tag = tag
+        self.text = text
+
+
 class Scalar(Value):
     """A plain constant.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from cfgfix.code.inference.interpreter import classes
 from cfgfix.code.inference.interpreter.events import DEFAULT, Asked
-from cfgfix.code.inference.interpreter.models.loading import add_resolver, load
+from cfgfix.code.inference.interpreter.models.loading import add_constructor, add_resolver, load
 from cfgfix.code.inference.interpreter.objects import (
     DICT,
     NONE,
@@ -688,7 +688,9 @@ def class_method(call: Call, cls: ClassObject) -> Value | None:
     name = call.name
     if name == "add_implicit_resolver":
         return add_resolver(call, cls)
-    if name in ("add_constructor", "add_multi_constructor"):
+    if name == "add_constructor":
+        return add_constructor(call)
+    if name == "add_multi_constructor":
         return NONE
     if name in ("parse_obj", "model_validate", "from_dict", "validate") and call.args:
         kind = kind_of(call.run, cls)

@@ -71,6 +71,8 @@ def _models_of(name: str) -> tuple[Model, ...]:
     if name.startswith("builtins."):
         return (*first, builtin)
     module, _, last = name.rpartition(".")
+    if last == "add_constructor" and module.startswith("yaml"):
+        return (*first, loading.add_constructor)
     if last == "add_implicit_resolver" and module.startswith("yaml"):
         return (*first, _add_resolver)
     model = _FUNCTIONS.get(name)
@@ -105,6 +107,8 @@ def library_method(call: Call) -> Value | None:
             return sacred.experiment_method(call, owner)
         if owner.name in (options.ARGUMENT_PARSER, options.OPTION_PARSER):
             return options.parser_method(call, owner)
+        if owner.name == loading.YAML_LOADER:
+            return loading.read_node(call)
         if owner.name in ("ruamel.yaml.YAML", "ruamel.YAML") and name in ("load", "load_all"):
             return loading.load_by_ruamel(call, owner)
     if isinstance(owner, (Made, External)):

@@ -18,6 +18,7 @@ from cfgfix.code.inference.interpreter.objects import (
     ClassObject,
     External,
     FilePath,
+    FunctionObject,
     Made,
     Mapping,
     Method,
@@ -25,6 +26,7 @@ from cfgfix.code.inference.interpreter.objects import (
     PartialText,
     Scalar,
     Sequence,
+    Tagged,
     Unknown,
     Value,
 )
@@ -81,6 +83,8 @@ def _load_by_function(call: Call) -> Value:
         facts["class"], facts["resolvers"] = _loader_of(call.run, given)
         facts["missing"] = given is None
     found = load(call, how, source, facts)
+    if call.run.constructors and how == "yaml":
+        found = _constructed(call, found)
     hook = call.keywords.get("object_hook")
     if hook is not None:
         return _hooked(call, found, hook)
@@ -200,6 +204,44 @@ def _hooked(call: Call, value: Value, hook: Value) -> Value:
     if isinstance(value, Sequence):
         value.items = [_hooked(call, item, hook) for item in value.items]
     return value
+
+
+def add_constructor(call: Call) -> Value:
+    """Note what makes a value of what stands behind a tag."""
+    tag, function = constant_text(call.argument(0, "tag") or UNKNOWN), call.argument(1, "constructor")
+    if tag is not None and function is not None:
+        call.run.constructors[tag] = function
+    return NONE
+
+
+def _constructed(call: Call, value: Value) -> Value:
+    """Return a value with what the program's constructors make of those with tags."""
+    if isinstance(value, Tagged):
+        function = call.run.constructors.get(value.tag)
+        if not isinstance(function, FunctionObject) or value.text is None:
+            return value
+        call.use(value)
+        node = Made("yaml.ScalarNode", (), {}, call.spot)
+        node.attributes["value"] = Scalar(value.text, value.origins)
+        return call.then(function, (Made(YAML_LOADER, (), {}, call.spot), node))
+    if isinstance(value, Mapping):
+        for name, item in list(value.entries.items()):
+            value.entries[name] = _constructed(call, item)
+    elif isinstance(value, Sequence):
+        value.items = [_constructed(call, item) for item in value.items]
+    return value
+
+
+YAML_LOADER = "yaml.SafeLoader()"
+"""What a constructor of the program is given as its loader."""
+
+
+def read_node(call: Call) -> Value | None:
+    """Return the text that a loader reads out of a node; None for another node."""
+    node = call.first
+    return (
+        node.attributes.get("value") if isinstance(node, Made) and call.name == "construct_scalar" else None
+    )
 
 
 _LOADERS_BY_DEFAULT = ("yaml.Loader", "yaml.FullLoader", "yaml.UnsafeLoader")
