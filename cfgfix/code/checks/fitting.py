@@ -75,7 +75,10 @@ def calls_of(expr: Expr, scope: Scope, depth: int = _DEPTH) -> set[int]:
 
 
 def calls_behind(program: Program, expr: Expr, scope: Scope, depth: int = _DEPTH) -> list[Site]:
-    """Return the calls in an expression, behind its names, and in what functions of the project that it calls return."""
+    """Return the calls in an expression and behind its names.
+
+    Those count as well that are in what a function of the project, called there, returns.
+    """
     numbers = calls_of(expr, scope)
     found = list(program.flow.of_calls(scope, numbers))
     for call in scope.calls if depth > 0 else ():
