@@ -14,7 +14,7 @@ from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, is_name, text, walk
 from cfgfix.code.model.hit import Step, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name, Place
-from cfgfix.code.model.program import Program
+from cfgfix.code.model.program import Program, is_keras_model
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Made, Site, alternatives
 from cfgfix.rules.hit import Hit
@@ -189,8 +189,9 @@ def captured(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, str]] = set()
     for scope, reach in compiled_scopes(program):
         owner = program.owner(scope)
-        if owner is None or not scope.params or not compiled_for_sure(reach):
+        if owner is None or not scope.params:
             continue
+        sure = compiled_for_sure(reach)
         own = scope.params[0].name
         for event in scope.events():
             for expr in (event.value, scope.blocks[event.block].test):
@@ -207,7 +208,8 @@ def captured(program: Program) -> Iterator[Hit]:
                         continue
                     if not _is_number(program, scope, part):
                         continue
-                    where = _changed(program, owner, part.attribute, reach.root.scope)
+                    where = _changed(program, owner, part.attribute, reach.root.scope) if sure else None
+                    where = where or _changed_by_callback(program, owner, part.attribute)
                     if where is None:
                         continue
                     seen.add((id(owner), part.attribute))
@@ -262,6 +264,38 @@ def _changed(program: Program, owner: Scope, name: str, traced: Scope) -> Step |
                 ):
                     return step
     return None
+
+
+_EACH_TURN = re.compile(r"on_(?:epoch|batch|(?:train|test)_batch)_(?:begin|end)")
+"""Hooks that Keras calls again and again, when the step was traced already."""
+
+
+def _changed_by_callback(program: Program, owner: Scope, name: str) -> Step | None:
+    """Return where a callback changes an attribute of the model that it belongs to, or None.
+
+    Only where no other model of the program has an attribute of this name.
+    """
+    if not is_keras_model(program, owner):
+        return None
+    found: Step | None = None
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            above = program.owner(scope)
+            if above is None or not scope.params:
+                continue
+            hook = _EACH_TURN.fullmatch(scope.name) is not None and any(
+                base.startswith("keras.callbacks.") for base in program.bases(above).outside
+            )
+            own = scope.params[0].name
+            for event in scope.events():
+                for target in event.targets:
+                    if not isinstance(target, Attribute) or target.attribute != name:
+                        continue
+                    if is_name(target.base, own) and above is not owner and is_keras_model(program, above):
+                        return None
+                    if hook and dotted(target.base) == f"{own}.model":
+                        found = found or Step(scope, event.place, event.block, "changed here, in each turn")
+    return found
 
 
 def _is_attribute(target: Expr, name: str) -> bool:
