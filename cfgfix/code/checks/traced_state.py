@@ -271,7 +271,7 @@ _EACH_TURN = re.compile(r"on_(?:epoch|batch|(?:train|test)_batch)_(?:begin|end)"
 
 
 def _changed_by_callback(program: Program, owner: Scope, name: str) -> Step | None:
-    """Return where a callback changes an attribute of the model that it belongs to, or None.
+    """Return where a callback changes an attribute of its model, or None.
 
     Only where no other model of the program has an attribute of this name.
     """
