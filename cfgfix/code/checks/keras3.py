@@ -18,12 +18,12 @@ from cfgfix.code.inference.releases import (
     of_other_releases,
     refused_by_three,
 )
+from cfgfix.code.model.expression_builder import MAX_TEXT
 from cfgfix.code.model.expressions import constant, dotted, is_name, is_true, place_of, text
 from cfgfix.code.model.hit import Calls, Rewrite, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Expr, FString, Literal, Name, Subscript, Unary
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Scope
-from cfgfix.code.model.summary_builder import MAX_TEXT
 from cfgfix.code.model.values import Constant, Instance, Made, Site, Value, alternatives
 from cfgfix.core.records import dataclass, replace
 from cfgfix.rules.hit import Hit
