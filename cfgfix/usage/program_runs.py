@@ -35,6 +35,7 @@ from cfgfix.usage.run_results import (
     loads_form,
     names_at_top,
     outcome_of,
+    share_of,
     share_of_all,
     share_read,
 )
@@ -458,7 +459,13 @@ class ProjectRuns:
                         # The program can get no other file here, and its loader is the one that reads this file elsewhere.
                         alone.append(result)
             least = min((lacks for lacks, _ in fits), default=0)
-            self.results += [result for lacks, result in fits if lacks == least or result in alone]
+            # One that reads more of the file than those which lack least of it has a claim, too.
+            most = max((share_of(result, path) for lacks, result in fits if lacks == least), default=0.0)
+            self.results += [
+                result
+                for lacks, result in fits
+                if lacks == least or result in alone or share_of(result, path) > most
+            ]
 
     def _try_options(self, results: Row[RunResult]) -> None:
         """Run a program of Hydra with the options of its groups, and the whole configs, that none of its runs takes."""

@@ -215,6 +215,12 @@ def share_read(opened: Opened) -> float:
     return sum(1 for key in names if opened.read_from(key.path)) / len(names) if names else 0.0
 
 
+def share_of(result: RunResult, path: str) -> float:
+    """Return the share of the keys at the top of a file that a run asks for."""
+    opened = result.opened.get(path)
+    return share_read(opened) if opened is not None else 0.0
+
+
 def share_of_all(result: RunResult) -> float:
     """Return the share that a run asks for of the keys at the top of all its files."""
     names = [

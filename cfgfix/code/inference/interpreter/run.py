@@ -380,6 +380,7 @@ class Run:
         settled: Keys, as file and path, on whose values conditions are decided also where both ways are taken.
         added_options: Options of the command line that are laid over a section which has no such key.
         tracked: The settings that a tracker of experiments keeps; None before it has any.
+        classes: The classes that were made, in order.
         constructors: What the program makes of values with a tag, by the tag.
         resolvers: Tags of the resolvers that the program adds to loaders, by the class or its name.
         pydantic: The major release of pydantic that the project means; 0 where that is not known.
@@ -440,6 +441,7 @@ class Run:
         """The folder of configs that `hydra.initialize` was given last."""
         self.resolvers: dict[ClassObject | str, list[str]] = {}
         self.constructors: dict[str, Value] = {}
+        self.classes: list[ClassObject] = []
         self.pydantic = 0
         self.config_conditions: set[str] = set()
         self.outcomes: dict[str, dict[bool, frozenset[ConfigKey]]] = {}

@@ -611,6 +611,7 @@ def _defined(frame: Frame, scope: Scope, head: Value | None) -> Value:
         value = ClassObject(scope, names, bases)
         run.entered[id(scope)] = scope
         run_suite(Frame(run, scope, names, frame.way, frame.depth), scope.body)
+        run.classes.append(value)
         hook = classes.derived_hook(value)
         if isinstance(hook, FunctionObject):
             # What stands in the head of the class beside its bases.

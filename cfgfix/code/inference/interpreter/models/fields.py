@@ -702,6 +702,9 @@ def class_method(call: Call, cls: ClassObject) -> Value | None:
         return choice(construct_from_mapping(call, cls, kind, item) for item in alternatives(found))
     if name == "__new__":
         return Instance(cls)
+    if name == "__subclasses__":
+        derived = (item for item in call.run.classes if any(cls in alternatives(base) for base in item.bases))
+        return Sequence(list(dict.fromkeys(derived)))
     return None
 
 
