@@ -149,6 +149,10 @@ class Observation:
         self._kept: list[Any] = []
         self._open: Step | None = None
         self._open_loop: Loop | None = None
+        self._ended: float | None = None
+        """When the epoch, or the `fit`, of the open step ended."""
+        self._busy: float | None = None
+        """When the open step last got a batch or ran a compiled function."""
         self._undo: list[Callable[[], None]] = []
         self._clock: Any = None
         self._shape: Any = None
@@ -174,6 +178,7 @@ class Observation:
         self._replace(tf.GradientTape, "gradient", self._derived)
         for kind in ("fit", "evaluate", "predict"):
             self._replace(tf.keras.Model, kind, self._method(kind))
+        self._replace(tf.keras.Model, "train_on_batch", self._one_batch)
         self._contexts.enter_context(self.fetches.on())
         self.begin = time.perf_counter()
         self._on.set()
@@ -183,7 +188,8 @@ class Observation:
 
     def __exit__(self, *_: object) -> None:
         self.end = time.perf_counter()
-        self._close_step(self.end)
+        # What the program does after its training is no part of the last step.
+        self._close_step(self.end if self.stopped else self._ended or self._busy or self.end)
         self._on.clear()
         for undo in reversed(self._undo):
             undo()
@@ -243,10 +249,21 @@ class Observation:
 
         return create
 
+    def _place(self) -> tuple[str, str]:
+        return self._kinds[-1] if self._kinds else "loop", user_place() or "?"
+
     def _home(self) -> Loop:
-        kind = self._kinds[-1] if self._kinds else "loop"
-        place = user_place() or "?"
-        return self.loops.setdefault((kind, place), Loop(kind, place))
+        place = self._place()
+        return self.loops.setdefault(place, Loop(*place))
+
+    def _gives_way(self, outer: Loop, place: tuple[str, str]) -> bool:
+        """Return whether the open step ends where a loop at this place takes a batch."""
+        if (outer.kind, outer.place) == place:
+            return True
+        if outer.kind in ("evaluate", "predict"):
+            return place[0] in ("fit", "loop")
+        # One that only looked at the data before the training.
+        return self._ended is not None and not any(step.trains for step in outer.steps)
 
     def _next(self, plain: Any) -> Any:
         import tensorflow as tf
@@ -270,7 +287,8 @@ class Observation:
             finally:
                 self._state = state
                 if self._open is not None:
-                    spent = time.perf_counter() - begin
+                    self._busy = time.perf_counter()
+                    spent = self._busy - begin
                     self._open.wait += spent
                     if loop is not None and not self._open.starts:
                         loop.waited += spent
@@ -358,7 +376,8 @@ class Observation:
                     self._keep(given)
                 return given
             finally:
-                spent = time.perf_counter() - begin
+                self._busy = time.perf_counter()
+                spent = self._busy - begin
                 self._inside_call, self._state = False, state
                 step = self._open
                 if step is not None:
@@ -395,6 +414,8 @@ class Observation:
         return type(iter(tf.data.Dataset.range(1)))
 
     def _derived(self, plain: Any) -> Any:
+        import tensorflow as tf
+
         def gradient(tape: Any, *arguments: Any, **keywords: Any) -> Any:
             if self._here:
                 sources = keywords.get("sources", arguments[1] if len(arguments) > 1 else None)
@@ -404,6 +425,9 @@ class Observation:
                 elif self._open is not None:
                     self._open.trains = True
                     self._keep(keywords.get("target", arguments[0] if arguments else None))
+            elif self._on.is_set() and self._inside_call and not tf.executing_eagerly():
+                # A strategy traces what its replicas do in threads of its own.
+                self._trainers[id(self._running)] = self._running
             return plain(tape, *arguments, **keywords)
 
         return gradient
@@ -423,10 +447,30 @@ class Observation:
                     return plain(model, *arguments, **keywords)
                 finally:
                     self._kinds.pop()
+                    if kind == "fit" and self._open_loop is not None and self._open_loop.kind == kind:
+                        self._ended = time.perf_counter()
 
             return method
 
         return make
+
+    def _one_batch(self, plain: Any) -> Any:
+        def train_on_batch(model: Any, x: Any, *arguments: Any, **keywords: Any) -> Any:
+            if not self._here or self._inside_call:
+                return plain(model, x, *arguments, **keywords)
+            if (
+                self._open is None
+                or self._open_loop is None
+                or self._gives_way(self._open_loop, self._place())
+            ):
+                self._step_begins(self._home())
+                if self._open is not None and hasattr(x, "__len__"):
+                    self._open.samples = len(x)
+            if self._open is not None:
+                self._open.trains = True
+            return plain(model, x, *arguments, **keywords)
+
+        return train_on_batch
 
     # --- steps
 
@@ -438,7 +482,9 @@ class Observation:
             if outer is not None and outer.kind in ("fit", "loop") and loop.kind in ("evaluate", "predict"):
                 return
             if outer is not None and loop is not self._training:
-                return
+                if not self._gives_way(outer, (loop.kind, loop.place)):
+                    return
+                self._training = None
         self._close_step(now)
         training = loop.kind in ("fit", "loop")
         if training:
@@ -467,6 +513,7 @@ class Observation:
         step = self._open
         if step is None or self._open_loop is not loop or not loop.steps or loop.steps[-1] is not step:
             return
+        self._ended = time.perf_counter()
         loop.steps.pop()
         before = loop.steps[-1] if loop.steps else None
         if before is not None:
@@ -482,7 +529,7 @@ class Observation:
         if self._open is not None:
             self._open.end = now
             self.done += self._open.trains
-        self._open = None
+        self._open = self._ended = self._busy = None
 
     # --- looking
 

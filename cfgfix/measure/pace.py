@@ -374,6 +374,13 @@ def _python(
         if generator
         else "write the function in TensorFlow operations"
     )
+    if generator and stage.elements < 2:
+        # It yields whole batches already.
+        faults = ()
+        change = (
+            "let several workers make the batches (keras.utils.PyDataset with workers=, and use_multiprocessing=True where Python "
+            "computes), or read the files with TensorFlow operations"
+        )
     after = 0.0
     if lock is not None and lock.low >= LOCK_BOUND:
         why = "which runs Python: it holds the interpreter lock, so more parallel calls cannot help"

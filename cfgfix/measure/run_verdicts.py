@@ -102,6 +102,14 @@ def _input(found: RunProfile, *, wait_share: float, floor: float, busy: float) -
         elif good:
             summary = "the dataset by itself keeps up: the steps wait where both want the CPUs"
         yield Verdict("input", by_name["input"].outcome, summary, tuple(evidence))
+    elif not nested and found.load.contended and (share < high or share * period < HANDING_OVER):
+        yield Verdict(
+            "input",
+            Outcome.INCONCLUSIVE,
+            "other processes keep the CPUs at work, and the dataset was not measured by itself",
+            tuple(evidence),
+            change="measure again while the machine is free",
+        )
     else:
         word = "highly" if share >= high else "moderately"
         faults = tuple(dict.fromkeys(fault for cause in causes for fault in cause.faults))

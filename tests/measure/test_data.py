@@ -182,8 +182,8 @@ def test_a_generator_is_named(tf):
 # --- the interpreter lock
 
 
-def stage(seconds, *, python, parallelism=1, operation="Map"):
-    return Stage(operation, "f", seconds, 0.5, 1, parallelism, False, python, ())
+def stage(seconds, *, python, parallelism=1, operation="Map", elements=1):
+    return Stage(operation, "f", seconds, 0.5, elements, parallelism, False, python, ())
 
 
 def rates_with(cpu, period):
@@ -297,7 +297,8 @@ def test_handing_over_to_a_short_step_is_not_the_pipelines_fault():
             ("TFD019", "HWR023"),
             "wait (reading or sleeping)",
         ),
-        (stage(0.01, python=True, operation="FromGenerator"), ("TFD003",), "runs Python"),
+        (stage(0.01, python=True, operation="FromGenerator", elements=8), ("TFD003",), "runs Python"),
+        (stage(0.01, python=True, operation="FromGenerator"), (), "runs Python"),
     ],
 )
 def test_the_slowest_stage_names_its_rule(made, rules, words):

@@ -6,14 +6,17 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cfgfix.core.errors import CfgfixError
 from cfgfix.measure.attribution import attribute, find_stalls, period_of, warm_up
 from cfgfix.measure.observe import Look, Loop, Observation, Step, StopObservation, describe_stack, is_users
+from cfgfix.measure.observe import observed as watched
 from cfgfix.measure.pace import Load
 from cfgfix.measure.run_profile import RunPlan, memory_growth
 from cfgfix.measure.run_verdicts import judge
@@ -99,6 +102,19 @@ def test_a_dataset_that_keeps_up_by_itself_is_not_blamed(alone, wait_share, outc
     (verdict,) = (verdict for verdict in verdicts if verdict.name == "input")
     assert verdict.outcome is outcome
     assert alone is not Outcome.GOOD or "by itself keeps up" in verdict.summary
+
+
+@pytest.mark.parametrize(
+    ("load", "wait", "outcome"),
+    [
+        (TAKEN, 0.0012, Outcome.INCONCLUSIVE),
+        (TAKEN, 0.008, Outcome.PROBLEM),
+        (FREE, 0.0012, Outcome.PROBLEM),
+    ],
+)
+def test_short_waits_on_a_taken_machine_are_not_judged_alone(load, wait, outcome):
+    found, _ = Programme(wait=wait).judged(load)
+    assert [verdict.outcome for verdict in found.verdicts if verdict.name == "input"] == [outcome]
 
 
 def test_a_stall_is_told_with_function_period_size_and_share():
@@ -368,6 +384,69 @@ def test_a_program_that_fails_is_the_users_failure(folder):
     with pytest.raises(UserCodeError, match="a bug of mine") as caught:
         observed(folder, "def main():\n    raise ValueError('a bug of mine')\nmain()\n")
     assert "train.py" in caught.value.trace
+
+
+def trained(tf, weight, value):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(weight * tf.cast(value, tf.float32))
+    weight.assign_sub(1e-6 * tape.gradient(loss, weight))
+
+
+def test_what_follows_a_training_is_no_part_of_it(tf):
+    with Observation() as seen:
+        for value in tf.data.Dataset.range(3):
+            trained(tf, weight := tf.Variable(1.0), value)
+        ended = time.perf_counter()
+        tf.function(lambda: weight * 2.0)()
+    (loop,) = seen.loops.values()
+    assert len(loop.steps) == 3
+    assert loop.steps[-1].end <= ended
+
+
+def test_a_look_at_the_data_before_the_training_is_not_the_loop(tf):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    batches = tf.data.Dataset.from_tensors((tf.zeros([4, 2]), tf.zeros([4, 1]))).repeat(3)
+    weight = tf.Variable(1.0)
+    with Observation() as seen:
+        assert len(list(batches)) == 3
+        model.evaluate(batches, verbose=0)
+        for x, _ in batches:
+            trained(tf, weight, x)
+            assert len(list(batches)) == 3
+    loop = main_loop(list(seen.loops.values()))
+    assert loop is not None
+    assert [step.trains for step in loop.steps] == [True] * 3
+
+
+def test_a_loop_of_single_batches_is_seen(tf):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    with watched(steps=3) as seen:
+        for _ in range(10):
+            model.train_on_batch(np.zeros([4, 2], "f"), np.zeros([4, 1], "f"))
+    (loop,) = seen.loops.values()
+    assert [(step.trains, step.samples) for step in loop.steps] == [(True, 4)] * 3
+    with Observation() as seen:
+        for x, y in tf.data.Dataset.from_tensors((tf.zeros([4, 2]), tf.zeros([4, 1]))).repeat(3):
+            model.train_on_batch(x, y)
+    (loop,) = seen.loops.values()
+    assert len(loop.steps) == 3
+
+
+def test_a_strategy_that_traces_in_other_threads_takes_gradients(tf):
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
+    with strategy.scope():
+        weight = tf.Variable(1.0)
+
+    @tf.function
+    def step(value):
+        strategy.run(lambda given: trained(tf, weight, given), args=(value,))
+
+    with watched(steps=3) as seen:
+        for value in tf.data.Dataset.range(20):
+            step(value)
+    assert seen.done == 3
 
 
 def test_nothing_is_left_replaced(tf):
