@@ -6,12 +6,14 @@ from cfgfix.code.tensorflow.layers.sizes import (
     Arguments,
     Inputs,
     LayerSizes,
+    MisfitError,
     Rule,
     UnknownSize,
     channels,
     known_elements,
     only_input,
     product,
+    shown,
 )
 from cfgfix.code.tensorflow.layers.windows import window_steps
 
@@ -23,6 +25,10 @@ def _recurrent(name: str) -> Rule:
     gates, states, kept = _GATES[name]
 
     def sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
+        if len(inputs) == 1 and len(inputs[0]) != 2:
+            raise MisfitError(
+                f"takes 2 dimensions of each sample, and gets {len(inputs[0])} ({shown(inputs[0])})"
+            )
         if not inputs or len(inputs[0]) != 2:
             raise UnknownSize
         steps, width = inputs[0][0], channels(inputs[0])
