@@ -13,11 +13,22 @@ from cfgfix.code.checks.models import compiles_of
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import KERAS_COMPILES
 from cfgfix.code.inference.releases import keras_three
-from cfgfix.code.model.expressions import MISSING, constant, place_of
+from cfgfix.code.model.expressions import MISSING, constant, is_name, place_of, text, walk
 from cfgfix.code.model.hit import Rewrite, at, hit_in
-from cfgfix.code.model.nodes import Literal
+from cfgfix.code.model.nodes import Attribute, Call, Literal, Name, Subscript
 from cfgfix.code.model.program import Program, once
-from cfgfix.code.model.values import Constant, External, Function, Items, Made, Site, Value, alternatives
+from cfgfix.code.model.summary import Scope
+from cfgfix.code.model.values import (
+    UNKNOWN,
+    Constant,
+    External,
+    Function,
+    Items,
+    Made,
+    Site,
+    Value,
+    alternatives,
+)
 from cfgfix.core.suggest import closest
 from cfgfix.rules.hit import Hit
 
@@ -78,6 +89,97 @@ def unmeasured(program: Program) -> Iterator[Hit]:
                 else (),
                 notes=(f"measured are {', '.join(shown)}",) if shown else (),
             )
+
+
+def history_key(program: Program) -> Iterator[Hit]:
+    """Find keys of a history that `fit` does not measure."""
+    seen: set[tuple[int, int]] = set()
+    for fit in program.flow.named(*FITS):
+        scope, key = fit.scope, (id(fit.scope), fit.call.number)
+        if key in seen or fit.call.opaque or written_for_one(program, scope):
+            continue
+        seen.add(key)
+        if not _are_of_keras(fit):
+            # A callback of one's own may add to what is measured.
+            continue
+        measured = _measured(program, fit)
+        validated = _is_validated(fit)
+        told: dict[str, list[Literal]] = {}
+        for literal in _keys_of_history(scope, fit.call):
+            name = str(literal.value)
+            base = name.removeprefix("val_")
+            lacks = name.startswith("val_") and not validated
+            if lacks or (measured is not None and not _is_of(base, measured) and base not in _RATES):
+                told.setdefault(name, []).append(literal)
+        shown = sorted(_logs(measured, validated=validated)) if measured is not None else []
+        for name, places in told.items():
+            meant = _meant_metric(name, shown)
+            yield hit_in(
+                scope,
+                places[0].place,
+                fit.call.block,
+                {
+                    "name": name,
+                    "line": fit.call.name_line,
+                    "meant": f"; it is called {meant}" if meant else "",
+                },
+                related=(at(fit, label="what is measured here"),),
+                rewrites=tuple(Rewrite("replace", scope, item.place, f'"{meant}"') for item in places)
+                if meant
+                else (),
+                no_fix=None if meant else "measure it, or leave it out",
+                notes=(f"measured are {', '.join(shown)}",) if shown else (),
+            )
+
+
+_RATES = frozenset({"learning_rate", "lr"})
+
+
+def _are_of_keras(fit: Site) -> bool:
+    """Tell whether all callbacks of a `fit` are known and Keras's own."""
+    if fit.call.argument(5, "callbacks") is None:
+        return True
+    given = alternatives(fit.argument(5, "callbacks"))
+    return bool(given) and all(
+        isinstance(one, Made) and one.name.startswith("keras.callbacks.")
+        for value in given
+        for item in (value.items if isinstance(value, Items) else (value,))
+        for one in alternatives(item) or (UNKNOWN,)
+    )
+
+
+def _keys_of_history(scope: Scope, fit: Call) -> Iterator[Literal]:
+    """Yield the texts by which a function takes values out of what a `fit` returned."""
+    for made in scope.events():
+        if made.kind != "assign" or made.value is None or len(made.targets) != 1:
+            continue
+        target, value = made.targets[0], made.value
+        if not isinstance(target, Name) or len(scope.binding(target.name)) != 1:
+            continue
+        inner = isinstance(value, Attribute) and value.attribute == "history" and value.base is fit
+        if value is not fit and not inner:
+            continue
+        for event in scope.events():
+            for part in walk(event.value) if event.value is not None else ():
+                if not isinstance(part, Subscript) or not isinstance(part.index, Literal):
+                    continue
+                base = part.base
+                if not inner:
+                    if not isinstance(base, Attribute) or base.attribute != "history":
+                        continue
+                    base = base.base
+                name = part.index.value
+                if (
+                    is_name(base, target.name)
+                    and isinstance(name, str)
+                    and not _is_asked_for(scope, event.block, name)
+                ):
+                    yield part.index
+
+
+def _is_asked_for(scope: Scope, block: int, name: str) -> bool:
+    """Tell whether a place is reached only where a test names the key."""
+    return any(item.test is not None and name in text(item.test) for item in scope.block_chain(block))
 
 
 def _unmeasured(

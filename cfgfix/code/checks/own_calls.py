@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.code.inference.releases import IMPORTS
-from cfgfix.code.model.expressions import dotted, is_name
+from cfgfix.code.model.expressions import dotted, is_name, text
 from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Name
 from cfgfix.code.model.program import Program, fold, is_keras_part
 from cfgfix.code.model.summary import Scope
-from cfgfix.code.model.values import ClassValue, Function
+from cfgfix.code.model.values import ClassValue, Function, Instance
 from cfgfix.core.records import dataclass
 from cfgfix.rules.hit import Hit
 
@@ -37,6 +37,9 @@ _KEPT = (
 """Decorators after which a function still takes what is written in its definition."""
 
 
+_KERAS_TAKES = frozenset({"training", "mask"})
+
+
 @dataclass(frozen=True, slots=True)
 class _Callee:
     """What is certainly called.
@@ -45,11 +48,13 @@ class _Callee:
         scope: The function, or the constructor of the class.
         shown: Its name for the message.
         bound: How many of its first parameters the call does not write: the object or the class.
+        of_keras: Whether Keras calls it, which takes what it knows itself: `training` and `mask`.
     """
 
     scope: Scope
     shown: str
     bound: int
+    of_keras: bool = False
 
 
 def arguments_not_taken(program: Program) -> Iterator[Hit]:
@@ -94,7 +99,21 @@ class _Certain:
             return self._function(value)
         if isinstance(value, ClassValue):
             return self._constructor(value.scope)
+        if isinstance(value, Instance):
+            return self._part_of_keras(value.scope)
         return None
+
+    def _part_of_keras(self, owner: Scope) -> _Callee | None:
+        """Return the `call` that a layer or model of the project hands its arguments to."""
+        method = self._program.method(owner, "call")
+        if method is None or not is_keras_part(self._program, owner) or not self._defined_once(owner):
+            return None
+        if self._program.method(owner, "__call__") is not None or self._may_be_another(owner, "call"):
+            return None
+        if self._decorators(method) is None or not self._defined_once(method):
+            return None
+        holder = self._program.owner(method)
+        return _Callee(method, f"{owner.name}.call", 1, of_keras=True) if holder is not None else None
 
     def _steady(self, scope: Scope, func: Expr) -> bool:
         """Tell whether the first name of what is called is bound once where it is bound."""
@@ -134,7 +153,7 @@ class _Certain:
         owner = self._program.owner(scope)
         if owner is None or scope.parent != owner.number:
             return _Callee(scope, scope.name, 0)
-        if self._may_be_another(owner, scope.name):
+        if self._may_be_another(owner, scope.name) or _is_left_to_others(scope):
             return None
         if "staticmethod" in decorators:
             bound = 0
@@ -214,6 +233,17 @@ class _Certain:
         )
 
 
+def _is_left_to_others(scope: Scope) -> bool:
+    """Tell whether a method only raises NotImplementedError: whoever writes it says what it takes."""
+    return any(
+        event.kind == "raise"
+        and event.block == 0
+        and event.value is not None
+        and "NotImplemented" in text(event.value)
+        for event in scope.events()
+    )
+
+
 def _has_metaclass(owner: Scope) -> bool:
     line = owner.module.source_file().text.splitlines()[owner.line - 1 : owner.line + 3]
     return "metaclass" in " ".join(line)
@@ -226,10 +256,13 @@ def _problem(callee: _Callee, call: Call) -> str | None:
     kinds = {item.kind for item in params}
     if callee.bound and not any(item.kind == "plain" for item in params):
         return None
-    if "*" not in kinds and len(call.args) > len(plain):
+    if "*" not in kinds and len(call.args) > len(plain) and not callee.of_keras:
         return f"takes {_count(len(plain), 'positional argument')}, {len(call.args)} are given"
     named = {name for name, _ in call.keywords if name is not None}
     taken = {item.name for item in plain} | {item.name for item in params if item.kind == "keyword"}
+    if callee.of_keras:
+        unknown = sorted(named - taken - _KERAS_TAKES) if "**" not in kinds else []
+        return f"does not take {_listed(unknown)}" if unknown else None
     if "**" not in kinds:
         unknown = sorted(named - taken)
         if unknown:
