@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -406,26 +407,44 @@ def _classes(bound: BoundCall, path: str) -> Iterator[Fault]:
 _UNKNOWN: Any = object()
 
 
+_MOST_PARTS = 10_000
+"""Most values inside an argument that are looked at: a list that holds itself twice has more at each level."""
+
+
 def _plain_value(value: Value) -> Any:
     """Return the plain value that an argument is given, lists included, or `_UNKNOWN`."""
+    return _plain_part(value, itertools.count())
+
+
+def _plain_part(value: Value, parts: Iterator[int]) -> Any:
+    if next(parts) > _MOST_PARTS:
+        return _UNKNOWN
     if isinstance(value, Scalar):
         return _UNKNOWN if value.optional else value.value
-    if isinstance(value, Sequence) and not value.open:
-        items = [_plain_value(item) for item in value.items]
-        return _UNKNOWN if any(item is _UNKNOWN for item in items) else items
-    return _UNKNOWN
+    if not isinstance(value, Sequence) or value.open:
+        return _UNKNOWN
+    items: list[Any] = []
+    for item in value.items:
+        part = _plain_part(item, parts)
+        if part is _UNKNOWN:
+            return _UNKNOWN
+        items.append(part)
+    return items
 
 
 def _plain_values(value: Value, *, nested: bool) -> Iterator[Scalar]:
     """Yield the plain values of an argument; of lists and mappings of names those inside."""
-    if isinstance(value, Scalar):
-        yield value
-    elif nested and isinstance(value, Sequence):
-        for item in value.items:
-            yield from _plain_values(item, nested=True)
-    elif nested and isinstance(value, Mapping) and not all(key in value.entries for key in DESCRIBED):
-        for item in value.entries.values():
-            yield from _plain_values(item, nested=True)
+    pending = [value]
+    for _ in range(_MOST_PARTS):
+        if not pending:
+            break
+        here = pending.pop()
+        if isinstance(here, Scalar):
+            yield here
+        elif nested and isinstance(here, Sequence):
+            pending += reversed(here.items)
+        elif nested and isinstance(here, Mapping) and not all(key in here.entries for key in DESCRIBED):
+            pending += reversed(list(here.entries.values()))
 
 
 def _key_of(value: Value) -> ConfigKey | None:

@@ -445,7 +445,10 @@ def hits_in_code(
         dialect: Whose schema the defaults of the class are held against, or None.
         inferred: The schema of the class, or None.
     """
+    from cfgfix.code.model.positions import Offsets
+
     sources: dict[str, SourceFile | None] = {}
+    offsets_of: dict[str, Offsets] = {}
     for check, spot, values, severity, notes in _faults_in_code(usage, dialect, inferred):
         if check not in wanted:
             continue
@@ -457,9 +460,9 @@ def hits_in_code(
         source = sources[spot.path]
         if source is None:
             continue
-        from cfgfix.code.model.positions import Offsets
-
-        offsets = Offsets(source.text)
+        if spot.path not in offsets_of:
+            offsets_of[spot.path] = Offsets(source.text)
+        offsets = offsets_of[spot.path]
         start = offsets.offset(spot.line, spot.column)
         end = max(start, offsets.offset(spot.end_line, spot.end_column))
         context = source.line_text(spot.line).strip()[:200]

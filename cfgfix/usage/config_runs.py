@@ -214,6 +214,9 @@ class ConfigRuns:
         self._mentioned: Mentions | None = None
         self._fates: tuple[set[KeyPath], set[KeyPath]] | None = None
         self._names: dict[KeyPath, _Names] | None = None
+        self._unread: dict[KeyPath, list[Entry]] = {}
+        self._named: dict[str, list[Entry]] | None = None
+        self._written: dict[KeyPath, frozenset[str]] = {}
         self.mine = [result.opened[path] for result in results]
         self.first = self.mine[0]
         self.root = next((item.root for item in self.mine if item.root is not None), None)
@@ -256,6 +259,7 @@ class ConfigRuns:
         self.mine = [result.opened[self.path] for result in again]
         self.first = self.mine[0]
         self._mentioned = self._fates = self._names = self._covers = None
+        self._unread.clear()
         return True
 
     def relative(self, path: str) -> str:
@@ -408,17 +412,35 @@ class ConfigRuns:
 
     def unread_in(self, section: KeyPath) -> list[Entry]:
         """Return the entries of a section that no run touches."""
-        here = self.entries.get(section)
-        if here is None:
-            return []
-        return [
-            child
-            for _, child in here.children
-            if not child.shared
-            and child.path in self.entries
-            and self.untouched(child.path)
-            and not any(key.accepted for key in self.keys_at(child.path))
-        ]
+        found = self._unread.get(section)
+        if found is None:
+            here = self.entries.get(section)
+            found = self._unread[section] = [
+                child
+                for _, child in (here.children if here is not None else ())
+                if not child.shared
+                and child.path in self.entries
+                and self.untouched(child.path)
+                and not any(key.accepted for key in self.keys_at(child.path))
+            ]
+        return found
+
+    def written_in(self, section: KeyPath) -> frozenset[str]:
+        """Return the names of the keys that a section has."""
+        found = self._written.get(section)
+        if found is None:
+            children = self.entries[section].children
+            found = self._written[section] = frozenset(str(name) for name, _ in children)
+        return found
+
+    def named(self, name: str) -> list[Entry]:
+        """Return the entries of a name, wherever they stand."""
+        if self._named is None:
+            self._named = {}
+            for path, entry in self.entries.items():
+                if path:
+                    self._named.setdefault(str(path[-1]), []).append(entry)
+        return self._named.get(name, [])
 
     def why(self, verdict: Verdict) -> str:
         """Say how it is known that a program opens the file."""

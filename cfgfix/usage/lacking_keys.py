@@ -46,21 +46,23 @@ def join_lacking(runs: ConfigRuns) -> None:
         names = ", ".join(f"`{item.values['name']}`" for item in group[1 : _MAX_NAMES + 1])
         first = group[0]
         note = f"it lacks {len(group) - 1} more keys that the program reads: {names} and so on. {runs.why(first)}"
-        runs.verdicts = [item for item in runs.verdicts if item not in group]
+        joined = set(map(id, group))
+        runs.verdicts = [item for item in runs.verdicts if id(item) not in joined]
         runs.add(replace(first, notes=(*first.notes, note)))
 
 
 def _judge_asked(runs: ConfigRuns, result: RunResult, item: Asked, section: KeyPath) -> None:
     here = runs.entries[section]
-    if any(str(name) == item.name for name, _ in here.children):
+    if item.name in runs.written_in(section):
         return
     others = [key.path for key in item.sections if key.source == runs.path]
-    candidates = [
-        entry for path in others for entry in runs.unread_in(path) if entry.path not in runs.reported
-    ]
     required = item.how == REQUIRED and not item.caught
-    if not required:
-        candidates = [entry for entry in candidates if str(entry.path[-1]) not in runs.mentioned]
+    candidates = (
+        entry
+        for path in others
+        for entry in runs.unread_in(path)
+        if entry.path not in runs.reported and (required or str(entry.path[-1]) not in runs.mentioned)
+    )
     near = nearest_entry(item.name, candidates, alone=required and not result.forced)
     if near is not None:
         _tell_misspelt(runs, item, near, required)
@@ -173,13 +175,11 @@ def _entry_elsewhere(runs: ConfigRuns, name: str, section: KeyPath) -> Entry | N
     """Return the only entry of that name in another section that nothing reads."""
     found = [
         entry
-        for path, entry in runs.entries.items()
-        if path
-        and str(path[-1]) == name
-        and path[:-1] != section
-        and path not in runs.reported
-        and runs.untouched(path)
-        and not any(key.accepted for key in runs.keys_at(path))
+        for entry in runs.named(name)
+        if entry.path[:-1] != section
+        and entry.path not in runs.reported
+        and runs.untouched(entry.path)
+        and not any(key.accepted for key in runs.keys_at(entry.path))
     ]
     return found[0] if len(found) == 1 else None
 

@@ -14,7 +14,6 @@ from cfgfix.code.tensorflow.requirement import FILES, Requirement
 from cfgfix.code.tensorflow.requirements import find_requirement
 from cfgfix.core import cache
 from cfgfix.core.errors import CfgfixError, internal_fault
-from cfgfix.core.findings import Location
 from cfgfix.core.records import replace
 from cfgfix.core.source_file import SourceFile, read_regular
 from cfgfix.rules.hit import Hit, Span
@@ -23,13 +22,13 @@ from cfgfix.usage.config_files import MAX_BYTES, ConfigFile, form_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfgfix.code.inference.interpreter.objects import Spot
     from cfgfix.code.model.program import Program
     from cfgfix.usage.config_runs import Verdict
     from cfgfix.usage.kept_runs import KeptRuns
     from cfgfix.usage.options import OptionVerdict
     from cfgfix.usage.program_runs import ProjectRuns
     from cfgfix.usage.project_files import ProjectFiles
+    from cfgfix.usage.reached import Places
     from cfgfix.usage.unopened import Followed
     from cfgfix.usage.verdicts import ConfigVerdicts
 
@@ -197,13 +196,17 @@ class ProjectCode:
             return again
         runs = self._run(files)
         from cfgfix.usage.options import option_verdicts
+        from cfgfix.usage.reached import Places
         from cfgfix.usage.unopened import followed_code
         from cfgfix.usage.verdicts import verdicts_by_file
 
+        places = Places()
         found = Known(
             {path: _code_says(item) for path, item in verdicts_by_file(runs).items()},
             followed_code(runs),
-            tuple(_option_hit(runs, verdict) for verdict in (*option_verdicts(runs), *_batches(runs))),
+            tuple(
+                _option_hit(runs, verdict, places) for verdict in (*option_verdicts(runs), *_batches(runs))
+            ),
         )
         if self._keep and not self.failures:
             from cfgfix.usage.kept_runs import packed_runs
@@ -362,13 +365,16 @@ class ProjectCode:
 
 
 def _code_says(found: ConfigVerdicts) -> CodeSays:
+    from cfgfix.usage.reached import Places
+
+    places = Places()
     return CodeSays(
         found.loader,
         form_of(found.file.path),
         found.evidence,
         found.framework,
         found.another,
-        tuple((verdict.check, _hit(verdict)) for verdict in found.verdicts),
+        tuple((verdict.check, _hit(verdict, places)) for verdict in found.verdicts),
         found.converted,
         cache.digest(found.file.source.text.encode("utf-8", "surrogatepass")),
         found.programs,
@@ -384,7 +390,7 @@ def _code_says(found: ConfigVerdicts) -> CodeSays:
     )
 
 
-def _hit(verdict: Verdict) -> Hit:
+def _hit(verdict: Verdict, places: Places) -> Hit:
     return Hit(
         Span(verdict.span[0], verdict.span[1], verdict.path),
         values=verdict.values,
@@ -394,7 +400,7 @@ def _hit(verdict: Verdict) -> Hit:
         title=verdict.title,
         notes=verdict.notes,
         related=(
-            *((_location(verdict.spot, verdict.label),) if verdict.spot is not None else ()),
+            *((places.location(verdict.spot, verdict.label or None),) if verdict.spot is not None else ()),
             *verdict.others,
         ),
     )
@@ -418,23 +424,14 @@ def _declares_options(file: Any) -> bool:
     return any(word in data for word in _DECLARES)
 
 
-def _option_hit(runs: ProjectRuns, verdict: OptionVerdict) -> OptionHit:
+def _option_hit(runs: ProjectRuns, verdict: OptionVerdict, places: Places) -> OptionHit:
     spot = verdict.spot
-    place = _location(spot, "")
+    place = places.location(spot)
     hit = Hit(
         Span(place.start, place.end),
         values=verdict.values,
         severity=verdict.severity,
         notes=verdict.notes,
-        related=(_location(verdict.other, verdict.label),) if verdict.other is not None else (),
+        related=(places.location(verdict.other, verdict.label or None),) if verdict.other is not None else (),
     )
     return runs.relative(spot.path), verdict.check, hit
-
-
-def _location(spot: Spot, label: str) -> Location:
-    from cfgfix.code.model.positions import Offsets
-
-    source = spot.scope.module.source_file()
-    start, end = Offsets(source.text).span(spot.place)
-    found: Location = source.location(start, max(start, end), label or None)
-    return found

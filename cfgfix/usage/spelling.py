@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 from cfgfix.code.inference.interpreter.objects import Scalar, Value
@@ -91,7 +92,7 @@ def nearest_entry(name: str, entries: Iterable[Entry], *, alone: bool) -> Entry 
         entries: Entries that nothing reads.
         alone: Whether the code cannot go on without it, so that one name holding another is enough.
     """
-    entries = list(entries)
+    entries = list(islice(entries, MAX_UNREAD + 1))
     if len(entries) > MAX_UNREAD:
         return None
     best, found = 0.0, None

@@ -12,6 +12,19 @@ import pytest
 
 from cfgfix.usage.project_code import ProjectCode
 
+DOUBLES = {
+    "a list and itself": "grown = [1]\n" + "grown = grown + grown\n" * 60,
+    "a tuple and itself": "grown = (1,)\n" + "grown += grown\n" * 60,
+    "a list of a config": "grown = [cfg['name']]\n" + "grown += grown\n" * 60,
+    "extended by itself": "grown = [1]\n" + "grown.extend(grown)\n" * 60,
+    "spread into a list": "grown = [1]\n" + "grown = [*grown, *grown]\n" * 60,
+    "twice in a list": "grown = [1]\n"
+    + "grown = [grown, grown]\n" * 60
+    + "tf.data.Dataset.from_tensor_slices(grown)\n",
+    "twice in a mapping": "grown = {}\n"
+    + "grown = {'a': grown, 'b': grown}\n" * 60
+    + "tf.data.Dataset.from_tensor_slices(grown)\n",
+}
 GROWS = [
     'cfg["name"] * cfg["many"]',
     '[0] * cfg["many"]',
@@ -48,6 +61,17 @@ model.compile(tf.keras.optimizers.SGD(cfg["rate"]), "mse")
 model.fit(tf.zeros([1, 1]), epochs=cfg["epochs"])
 """
 CONFIG = "name: abc\nmany: 99999999999\nrate: fast\nepochs: 3\n"
+
+
+@pytest.mark.parametrize("doubles", DOUBLES.values(), ids=DOUBLES)
+def test_what_doubles_ends(tmp_path: Path, doubles: str) -> None:
+    (tmp_path / "train.py").write_text(PROGRAM.replace("grown = {grows}\n", doubles))
+    (tmp_path / "config.yaml").write_text(CONFIG)
+    code = ProjectCode(str(tmp_path), lambda _path: False, keep=False)
+    assert calls_made(code.all) < 3_000_000
+    assert not code.failures
+    # The run went on behind it.
+    assert ("rate",) in [hit.at.key_path for _, hit in code.all()["config.yaml"].hits]
 
 
 @pytest.mark.parametrize("grows", GROWS)
@@ -175,4 +199,19 @@ def test_a_config_of_many_keys_is_judged_in_time(
             calls_made(lambda: ProjectCode(str(tmp_path), lambda _path: False, keep=False).all()["run.yaml"])
         )
     # Four times the keys are sixteen times the work where each is held against all others.
+    assert counts[1] < 7 * counts[0]
+
+
+def test_many_keys_that_a_config_lacks_are_told_in_time(tmp_path: Path) -> None:
+    counts = []
+    for number in (1_100, 4_400):
+        (tmp_path / "run.yaml").write_text("pack: 3\n" + "".join(f"k{count}: 1\n" for count in range(number)))
+        (tmp_path / "train.py").write_text(
+            "import tensorflow as tf\nimport yaml\n\nc = yaml.safe_load(open('run.yaml'))\n"
+            "tf.data.Dataset.range(9).batch(c['pack'])\n"
+            + "".join(f"x{count} = c['wanted_{count:x}']\n" for count in range(number // 20))
+        )
+        counts.append(
+            calls_made(lambda: ProjectCode(str(tmp_path), lambda _path: False, keep=False).all()["run.yaml"])
+        )
     assert counts[1] < 7 * counts[0]

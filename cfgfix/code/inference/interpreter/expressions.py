@@ -154,20 +154,19 @@ def _part_of(frame: Frame, owner: Value, bounds: nodes.Slice, spot: Spot) -> Val
 
 
 def _items(frame: Frame, expr: nodes.Collection) -> Value:
-    items: list[Value] = []
-    is_open = False
+    made = Sequence([], kind=expr.kind)
     for part in expr.items:
         if isinstance(part, nodes.Starred):
             inner = evaluate(frame, part.value)
             found = reading.items_of(frame, inner, None)
             if found is None:
-                is_open = True
-                items.append(Unknown(inner.origins))
+                made.open = True
+                made.items.append(Unknown(inner.origins))
             else:
-                items.extend(found)
+                made.extend(found)
         else:
-            items.append(evaluate(frame, part))
-    return Sequence(items, open=is_open, kind=expr.kind)
+            made.items.append(evaluate(frame, part))
+    return made
 
 
 def _mapping(frame: Frame, expr: nodes.Dictionary) -> Value:

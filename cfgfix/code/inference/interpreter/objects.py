@@ -349,6 +349,10 @@ class Mapping(Value):
         self.sections = (key,) if key is not None and not sections else sections
 
 
+MAX_ITEMS = 10_000
+"""Most items that a list grows to: one that is added to itself again and again doubles each time."""
+
+
 class Sequence(Value):
     """A list, tuple or set.
 
@@ -378,6 +382,15 @@ class Sequence(Value):
         self.key = key
         self.names_of: Mapping | None = None
         self.uncounted = False
+
+    def extend(self, items: list[Value]) -> None:
+        """Add items at the end.
+
+        Of a list that grows beyond `MAX_ITEMS` it is known only that there are more.
+        """
+        room = max(0, MAX_ITEMS - len(self.items))
+        self.open = self.open or len(items) > room
+        self.items += items[:room]
 
 
 class Namespace:

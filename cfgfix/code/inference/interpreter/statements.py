@@ -120,7 +120,7 @@ def _augment(frame: Frame, event: Event) -> int:
     )
     right = evaluate(frame, event.value)
     if event.operator == "+" and isinstance(before, Sequence) and isinstance(right, Sequence):
-        before.items.extend(right.items)
+        before.extend(right.items)
         before.open = before.open or right.open
         return NORMAL
     if event.operator == "|" and isinstance(before, Mapping):

@@ -199,7 +199,7 @@ def _extend(call: Call) -> Value | None:
         return None
     owner, other = call.sequence, call.args[0]
     if isinstance(other, Sequence):
-        owner.items.extend(other.items)
+        owner.extend(other.items)
         owner.open = owner.open or other.open or not call.run.sure or _in_open_loop(call)
         owner.uncounted = owner.uncounted or other.uncounted or bool(call.run.turns)
     else:

@@ -97,7 +97,9 @@ def binary(run: Run, sign: str, left: Value, right: Value, spot: Spot) -> Value:
     if sign == "%" and type(left) is Scalar and isinstance(left.value, str):
         return percent(left, right)
     if sign == "+" and isinstance(left, Sequence) and isinstance(right, Sequence):
-        return Sequence([*left.items, *right.items], open=left.open or right.open, kind=left.kind)
+        both = Sequence(list(left.items), open=left.open or right.open, kind=left.kind)
+        both.extend(right.items)
+        return both
     if sign == "-" and isinstance(left, Sequence):
         return names_left(run, left, right, spot) or Unknown(origins)
     if sign == "*" and isinstance(left, Sequence):
