@@ -184,3 +184,32 @@ def test_a_layer_made_from_its_config_takes_what_its_class_takes(tmp_path):
     assert configs == {
         "net.json": [("misspelt-key", "layers.0.args.use_bais"), ("unknown-word", "layers.1.args.padding")]
     }
+
+
+def test_flags_take_what_a_config_sets_on_them(tmp_path):
+    files = {
+        "fire.py": """\
+            import tensorflow as tf
+            import yaml
+            from absl import app, flags
+            FLAGS = flags.FLAGS
+            flags.DEFINE_integer("epochs", 1, "epochs")
+            flags.DEFINE_float("rate", 1e-3, "rate")
+            flags.DEFINE_float("ash", 0.0, "ash")
+            def main(_):
+                with open("fire.yaml") as stream:
+                    values = yaml.safe_load(stream)
+                for name, value in values.items():
+                    flag = FLAGS[name]
+                    if not flag.present:
+                        flag.value = value
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                model.compile(tf.keras.optimizers.Adam(FLAGS.rate), "mse")
+                model.fit([[1.0]], [[1.0]], epochs=FLAGS.epochs)
+            app.run(main)
+            """,
+        "fire.yaml": "epochs: 2\nrate: 1e-2\nash: 0.5\n",
+    }
+    configs, options = told(tmp_path, files)
+    assert configs == {"fire.yaml": [("refused-value", "rate"), ("dead-key", "ash")]}
+    assert [check for check, _ in options] in ([], ["dead-option"])

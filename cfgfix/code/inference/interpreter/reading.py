@@ -9,6 +9,7 @@ from cfgfix.code.inference.interpreter import classes
 from cfgfix.code.inference.interpreter.events import DEFAULT, REQUIRED, Asked
 from cfgfix.code.inference.interpreter.models.method_names import CASELESS, DICT_METHODS, GROWING, METHODS_OF
 from cfgfix.code.inference.interpreter.models.options import (
+    FLAG_HOLDER,
     FLAGS,
     command_argument,
     flag,
@@ -136,7 +137,7 @@ def attribute(frame: Frame, owner: Value, name: str, spot: Spot, default: Value 
             return lacking(frame, owner, name, spot, absent, default)
         return Method(owner, name)
     if isinstance(owner, Made):
-        if owner.name == "absl.flags.FlagHolder":
+        if owner.name == FLAG_HOLDER:
             note_holder(run, owner, spot)
         found = owner.attributes.get(name)
         if found is None and run.tensors is not None:

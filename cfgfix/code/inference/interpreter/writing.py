@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cfgfix.code.inference.interpreter import classes
+from cfgfix.code.inference.interpreter.models.options import FLAG_HOLDER, FLAGS, set_flag
 from cfgfix.code.inference.interpreter.models.outside import library_call
 from cfgfix.code.inference.interpreter.objects import (
     EITHER,
@@ -30,6 +31,7 @@ from cfgfix.code.inference.interpreter.values import (
     alternatives,
     choice,
     constant_of,
+    constant_text,
     key_of,
 )
 
@@ -129,6 +131,11 @@ def set_attribute(frame: Frame, owner: Value, name: str, value: Value, spot: Spo
         if key is not None:
             key.kept_as.add(name)
         owner.names.names[name] = value if run.sure or before is None else choice((before, value))
+    elif isinstance(owner, External) and owner.name in FLAGS:
+        set_flag(run, name, value)
+    elif isinstance(owner, Made) and owner.name == FLAG_HOLDER and name == "value" and owner.args:
+        owner.attributes[name] = value
+        set_flag(run, constant_text(owner.args[0]), value)
     elif isinstance(owner, Made):
         owner.attributes[name] = value
         library_call(Call(frame, Method(owner, name), (value,), {}, spot), f"{owner.name}.{name}=")

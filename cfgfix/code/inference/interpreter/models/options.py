@@ -44,6 +44,8 @@ FLAGS = frozenset(
 
 MAX_CHOICES = 8
 """Most words of an option that are each tried where it has to be given."""
+FLAG_HOLDER = "absl.flags.FlagHolder"
+"""The name of a flag as an object."""
 ON_OR_OFF = "store_either"
 """The action of an option that is there twice: `--jit` and `--no-jit`."""
 
@@ -332,7 +334,7 @@ def define_flag(call: Call) -> Value:
     )  # fmt: skip
     call.run.options[name] = option
     call.run.parsers.setdefault(0, []).append(option)
-    made = Made("absl.flags.FlagHolder", call.args, call.keywords, call.spot)
+    made = Made(FLAG_HOLDER, call.args, call.keywords, call.spot)
     made.attributes["value"] = _flag_value(call.run, option)
     made.attributes["default"] = default if default is not None else NONE
     return made
@@ -359,11 +361,28 @@ def flag_holder(run: Run, index: Value, spot: Spot) -> Value:
         return UNKNOWN
     option = run.options.get(name)
     if option is None:
-        return flag(run, name, spot)
-    made = Made("absl.flags.FlagHolder", (Scalar(name),), {}, spot)
+        run.asked.append(Asked((run.option_section,), name, REQUIRED, spot, "KeyError", None, run.conditions))
+        return UNKNOWN
+    made = Made(FLAG_HOLDER, (Scalar(name),), {}, spot)
     made.attributes["value"] = _flag_value(run, option)
     made.attributes["default"] = option.default if option.default is not None else NONE
+    made.attributes["present"] = Scalar(option.attribute in _flags_given(run))
     return made
+
+
+def set_flag(run: Run, name: str | None, value: Value) -> None:
+    """Give a flag of `absl` another value.
+
+    `FLAGS.rate = x` and `FLAGS["rate"].value = x` do so.
+    """
+    before = run.options.get(name) if name is not None else None
+    if before is None or name is None:
+        return
+    old = before.default
+    after = replace(before, default=value if run.sure or old is None else choice((old, value)), kind="")
+    run.options[name] = after
+    declared = run.parsers.get(0, [])
+    declared[:] = [after if option is before else option for option in declared]
 
 
 def note_holder(run: Run, holder: Made, spot: Spot) -> None:
@@ -377,15 +396,21 @@ def note_holder(run: Run, holder: Made, spot: Spot) -> None:
         option.key.reads.append(spot)
 
 
-def _flag_value(run: Run, option: Option) -> Value:
+def _flags_given(run: Run) -> dict[str, list[str]]:
+    """Return what the command gives the flags, by their names."""
     given = run.arguments()
-    if given is not None:
-        values = _texts_given(
-            run.parsers.get(0, []),
-            [f"-{item}" if item.startswith("-") and not item.startswith("--") else item for item in given],
-        )
-        if option.attribute in values:
-            return _value_given(option, values[option.attribute])
+    if given is None:
+        return {}
+    return _texts_given(
+        run.parsers.get(0, []),
+        [f"-{item}" if item.startswith("-") and not item.startswith("--") else item for item in given],
+    )
+
+
+def _flag_value(run: Run, option: Option) -> Value:
+    values = _flags_given(run)
+    if option.attribute in values:
+        return _value_given(option, values[option.attribute])
     return _default_value(option) if option.default is not None else Unknown(frozenset({option.key}))
 
 
