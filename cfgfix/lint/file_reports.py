@@ -60,9 +60,7 @@ def report_file(
 
     `alone` where a person names this one, `included` where an include pattern fits it.
     """
-    readable = source.path.endswith((*YAML, ".json")) or (
-        included and not source.path.endswith((".toml", ".ini", ".cfg", ".conf"))
-    )
+    readable = source.path.endswith((*YAML, ".json")) or (included and not source.path.endswith(".toml"))
     report = _report_config(runs, run, source, request, skips, alone=alone, readable=readable)
     if report.passed_over is not None and request.stdin is not None:
         # What comes from an editor goes back to it as it came.

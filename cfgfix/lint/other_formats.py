@@ -28,7 +28,18 @@ OPENED_BY_CODE = (".json", ".toml", ".ini", ".cfg", ".conf")
 """Endings of configs that are judged by the code that opens them."""
 
 
+_INI = (".ini", ".cfg", ".conf")
+"""Endings of INI files, which YAML files have as well."""
 _JSON = "a JSON config is only read"
+
+
+def only_read_by_code(runs: Runs, path: str) -> bool:
+    """Tell whether a file is no YAML: TOML by its name, or INI as a program opens it."""
+    if not path.endswith(_INI):
+        return path.endswith(".toml")
+    code = runs.code_around(path)
+    says = code.all().get(os.path.relpath(os.path.abspath(path), os.path.abspath(code.root)))
+    return says is not None and says.form == "ini"
 
 
 def other_formats(runs: Runs, request: Request, known: set[str]) -> Iterator[FileReport]:

@@ -17,7 +17,12 @@ from cfgfix.core.source_file import SourceFile, excerpt, read_source
 from cfgfix.lint.checkers.project import Target
 from cfgfix.lint.file_reports import NEITHER, neither_error, report_file
 from cfgfix.lint.filters import applicable
-from cfgfix.lint.other_formats import OPENED_BY_CODE, other_formats, read_by_named_modules
+from cfgfix.lint.other_formats import (
+    OPENED_BY_CODE,
+    only_read_by_code,
+    other_formats,
+    read_by_named_modules,
+)
 from cfgfix.lint.python_reports import report_python, report_python_text, scans_python
 from cfgfix.lint.request import PYTHON, YAML, FileReport, Read, Report, Request
 from cfgfix.lint.rule_set import Skip
@@ -37,8 +42,6 @@ _UNSOUND = "the settings above it are wrong"
 _NOT_INCLUDED = "no YAML or Python by its name, and no pattern of `include` fits it"
 
 
-_READ_BY_CODE_ONLY = tuple(ending for ending in OPENED_BY_CODE if ending != ".json")
-"""Endings of what is no YAML text."""
 _NOT_OPENED = "no program here whose imports come to TensorFlow opens it"
 
 
@@ -160,7 +163,7 @@ def _run(request: Request, runs: Runs | None = None) -> Report:
             files = find(request.paths or (".",), runs.finder, runs.inputs)
             for found in files:
                 if found.path.endswith(YAML) or (
-                    found.included and not found.path.endswith((*PYTHON, *_READ_BY_CODE_ONLY))
+                    found.included and not found.path.endswith((*PYTHON, ".toml"))
                 ):
                     own = runs.sound(found.settings)
                     if own is not None:
@@ -176,7 +179,7 @@ def _run(request: Request, runs: Runs | None = None) -> Report:
                     continue
                 runs.inputs.append(found.path)
                 asked_for = found.included or found.path.endswith(YAML) or len(request.paths) == 1
-                if not asked_for or found.path.endswith(_READ_BY_CODE_ONLY):
+                if not asked_for or only_read_by_code(runs, found.path):
                     left_out.append(found.path)
                     continue
                 try:
