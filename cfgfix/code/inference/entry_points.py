@@ -116,7 +116,8 @@ def comes_to(program: Program, scope: Scope) -> bool:
             if here.module.path.endswith(".ipynb") or _begins(here.module):
                 return True
             continue
-        pending += [site.scope for site in program.flow.callers(here)]
+        if program.flow is not None:
+            pending += [site.scope for site in program.flow.callers(here)]
         if here.parent > 0 or here.kind != "function":
             # What stands in a class or a function is entered through it.
             pending.append(here.module.summary.scopes[here.parent])
