@@ -25,6 +25,7 @@ NEEDLES = (
     b".prefetch(",
     b"random.uniform",
     b"Dense(",
+    b"__len__(",
 )
 
 _COUNTS = {
@@ -40,6 +41,8 @@ _COUNTS = {
 _LOADERS = frozenset(
     {"yaml.safe_load", "yaml.load", "yaml.full_load", "json.load", "json.loads", "toml.load", "tomllib.load"}
 )
+_OF_BATCHES = frozenset({"keras.utils.Sequence", "keras.utils.PyDataset"})
+_ROUND_TO_FLOATS = frozenset({"numpy.ceil", "numpy.floor", "numpy.round", "numpy.rint", "numpy.trunc"})
 _DEPTH = 6
 
 
@@ -72,6 +75,36 @@ def float_count(program: Program) -> Iterator[Hit]:
             site.call.block,
             {"method": method, "expr": text(made)},
         )
+
+
+def float_length(program: Program) -> Iterator[Hit]:
+    """Find classes of batches whose `__len__` gives a float."""
+    for module in program.modules:
+        for owner in module.summary.scopes:
+            number = owner.children.get("__len__")
+            if owner.kind != "class" or number is None or written_for_one(program, owner):
+                continue
+            if not _OF_BATCHES.intersection(program.bases(owner).outside):
+                continue
+            method = module.summary.scopes[number]
+            for event in method.events_of("return"):
+                if event.value is not None and _is_float(program, event.value, method, event.block):
+                    yield hit_in(
+                        method,
+                        place_of(event.value, method) or event.place,
+                        event.block,
+                        {"owner": owner.name, "expr": text(event.value)},
+                    )
+
+
+def _is_float(program: Program, expr: Expr, scope: Scope, block: int) -> bool:
+    """Tell whether an expression is a float whatever its parts are."""
+    if isinstance(expr, Name):
+        bound = bound_once(scope, expr.name, block)
+        return bound is not None and bound[1] is scope and _is_float(program, bound[0], scope, bound[2])
+    if isinstance(expr, Binary):
+        return expr.operator == "/"
+    return isinstance(expr, Call) and program.static_name(expr.func, scope) in _ROUND_TO_FLOATS
 
 
 def _bound(expr: Expr, scope: Scope, block: int) -> Expr:

@@ -63,6 +63,33 @@ def beside_data(program: Program) -> Iterator[Hit]:
                 break
 
 
+def no_epoch_left(program: Program) -> Iterator[Hit]:
+    """Find calls of `fit` whose first epoch lies behind their last."""
+    seen: set[tuple[int, int]] = set()
+    for site in model_calls(program, "fit"):
+        key = id(site.scope), site.call.number
+        written = site.call.argument(3, "epochs")
+        if key in seen or written is None or site.call.opaque or written_for_one(program, site.scope):
+            continue
+        first, last = (_integer(site.argument(*item)) for item in ((11, "initial_epoch"), (3, "epochs")))
+        if first is None or last is None or last > first or first == 0:
+            continue
+        seen.add(key)
+        yield hit_in(
+            site.scope,
+            place_of(written, site.scope) or site.call.name_place,
+            site.call.block,
+            {"first": first, "last": last, "sum": first + last},
+        )
+
+
+def _integer(value: Value | None) -> int | None:
+    """Return the whole number that a value is on every way, or None."""
+    found = alternatives(value)
+    item = found[0] if len(found) == 1 else None
+    return item.value if isinstance(item, Constant) and type(item.value) is int else None
+
+
 def _kind_of_data(program: Program, site: Site) -> str | None:
     """Return in words what brings labels as first argument, on every way."""
     written = site.call.argument(0, "x")

@@ -82,6 +82,26 @@ _OF_REGRESSION = frozenset(
         "LogCosh",
     ]
 )
+_OF_CLASSES = {
+    "Accuracy": "'accuracy', BinaryAccuracy or SparseCategoricalAccuracy make classes of them first",
+    "MeanIoU": "sparse_y_pred=False takes the largest of each row, BinaryIoU cuts at a threshold",
+    "IoU": "sparse_y_pred=False takes the largest of each row, BinaryIoU cuts at a threshold",
+}
+"""Metrics that take class numbers for predictions, with what is meant."""
+_LOSS_OF_PAIRS = frozenset({"BinaryCrossentropy", "BinaryFocalCrossentropy"})
+_TEXTS_OF_PAIRS = frozenset({"accuracy", "acc", "binary_accuracy"})
+_WITH_THRESHOLD = frozenset(
+    {
+        "BinaryAccuracy",
+        "Precision",
+        "Recall",
+        "TruePositives",
+        "TrueNegatives",
+        "FalsePositives",
+        "FalseNegatives",
+    }
+)
+"""Metrics that cut at 0.5 where nothing else is asked for."""
 _ASKS_A_CLASS = re.compile(r"[<>]=?\s*0?\.50?\b|\bround\(|\.round\b|\bsign\(|accuracy_score")
 
 
@@ -183,6 +203,66 @@ def accuracy_of_regression(program: Program) -> Iterator[Hit]:
         ):
             continue
         yield _at_metrics(site.scope, site.call, {"loss": loss, "line": last[1].call.name_line}, last[1])
+
+
+def values_for_classes(program: Program) -> Iterator[Hit]:
+    """Find metrics that compare class numbers, given what a model gives."""
+    for site, _, metrics in _compiled(program):
+        last = output_of(program, site.receiver)
+        if last is None:
+            continue
+        for name, made in metrics:
+            if made is None or name not in _OF_CLASSES or _takes_rows(made):
+                continue
+            values = {
+                "metric": name,
+                "activation": last[0],
+                "line": last[1].call.name_line,
+                "instead": _OF_CLASSES[name],
+            }
+            compiled = Step(site.scope, site.call.name_place, site.call.block, "compiled here")
+            yield hit_at(
+                made, flow=(), values=values, related=(at(last[1], label="the last layer"), compiled)
+            )
+
+
+def _takes_rows(made: Site) -> bool:
+    """Tell whether a metric takes the largest of each row itself."""
+    written = made.call.keyword("sparse_y_pred")
+    return written is not None and constant(written) is not True
+
+
+def logits_cut_at_half(program: Program) -> Iterator[Hit]:
+    """Find metrics that take a logit above 0.5 for yes."""
+    for site, loss, metrics in _compiled(program):
+        made = next((item for item in alternatives(site.argument(1, "loss")) if isinstance(item, Made)), None)
+        if loss not in _LOSS_OF_PAIRS or made is None or made.site is None:
+            continue
+        written = made.site.call.argument(0, "from_logits")
+        last = output_of(program, site.receiver)
+        if written is None or constant(written) is not True or last is None or last[0] != "linear":
+            continue
+        single = constant(last[1].call.argument(0, "units")) == 1
+        for name, metric in metrics:
+            if metric is None and (name not in _TEXTS_OF_PAIRS or not single):
+                continue
+            if metric is not None and (name not in _WITH_THRESHOLD or _has_threshold(metric, name)):
+                continue
+            values = {"metric": name, "line": last[1].call.name_line}
+            compiled = Step(site.scope, site.call.name_place, site.call.block, "compiled here")
+            if metric is not None:
+                yield hit_at(metric, flow=(), values=values, related=(compiled,))
+            else:
+                yield _at_metrics(site.scope, site.call, values, last[1])
+
+
+def _has_threshold(metric: Site, name: str) -> bool:
+    """Tell whether the metric is told where to cut."""
+    position = 2 if name == "BinaryAccuracy" else 0
+    call = metric.call
+    return call.opaque or any(
+        call.argument(position, word) is not None for word in ("threshold", "thresholds")
+    )
 
 
 def _asks_a_class(scope: Scope) -> bool:

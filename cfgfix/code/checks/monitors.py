@@ -48,6 +48,51 @@ _OWN_NAMES = {"FBetaScore": "fbeta_score", "LogCoshError": "logcosh"}
 _SET_RATE = ("keras.callbacks.ReduceLROnPlateau", "keras.callbacks.LearningRateScheduler")
 
 
+def stopped_before_lowered(program: Program) -> Iterator[Hit]:
+    """Find a rate that would be lowered after the training has stopped."""
+    seen: set[tuple[int, int]] = set()
+    for fit in program.flow.named(*FITS):
+        callbacks = _callbacks(program, fit)
+        stops, lowers = (
+            [site for site in callbacks if site.name == f"keras.callbacks.{kind}"]
+            for kind in ("EarlyStopping", "ReduceLROnPlateau")
+        )
+        if len(stops) != 1 or len(lowers) != 1 or stops[0].call.opaque or lowers[0].call.opaque:
+            continue
+        stop, lower = stops[0], lowers[0]
+        if any(_text(site, 0, "monitor", "val_loss") is None for site in (stop, lower)):
+            continue
+        early, late = _patience(stop, 0), _patience(lower, 10)
+        if (
+            early is None
+            or late is None
+            or early > late
+            or _text(stop, 0, "monitor", "val_loss") != _text(lower, 0, "monitor", "val_loss")
+            or stop.call.keyword("start_from_epoch") is not None
+            or (id(lower.scope), lower.call.number) in seen
+            or written_for_one(program, fit.scope)
+        ):
+            continue
+        seen.add((id(lower.scope), lower.call.number))
+        yield hit_in(
+            lower.scope,
+            lower.call.name_place,
+            lower.call.block,
+            {"early": early, "late": late, "monitor": _text(stop, 0, "monitor", "val_loss")},
+            needs=((stop.scope, stop.call.block), (fit.scope, fit.call.block)),
+            related=(at(stop, label="stops the training"), at(fit, label="both run here")),
+        )
+
+
+def _patience(site: Site, default: int) -> int | None:
+    """Return how many epochs a callback waits; None where that is not known."""
+    if site.call.argument(2, "patience") is None:
+        return default
+    found = alternatives(site.argument(2, "patience"))
+    item = found[0] if len(found) == 1 else None
+    return item.value if isinstance(item, Constant) and type(item.value) is int else None
+
+
 def unmeasured(program: Program) -> Iterator[Hit]:
     """Find callbacks that watch what `fit` does not measure."""
     seen: set[tuple[int, int]] = set()
