@@ -66,7 +66,10 @@ def beside_data(program: Program) -> Iterator[Hit]:
 def no_epoch_left(program: Program) -> Iterator[Hit]:
     """Find calls of `fit` whose first epoch lies behind their last."""
     seen: set[tuple[int, int]] = set()
-    for site in model_calls(program, "fit"):
+    for site in program.flow.sites:
+        # Nothing but a model of Keras takes such an argument.
+        if site.call.method != "fit" or site.call.keyword("initial_epoch") is None:
+            continue
         key = id(site.scope), site.call.number
         written = site.call.argument(3, "epochs")
         if key in seen or written is None or site.call.opaque or written_for_one(program, site.scope):
