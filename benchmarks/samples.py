@@ -110,10 +110,45 @@ def count_programs() -> Counter[str]:
     return count
 
 
+def count_reports() -> Counter[str]:
+    """Return how many faults of programs after public reports are found, and what is told of the repaired ones."""
+    count: Counter[str] = Counter()
+    for row in rows_of(HERE / "reports" / "truth.tsv"):
+        faults = {
+            (part.partition(":")[0], int(line))
+            for part in row["places"].split()
+            for line in part.partition(":")[2].split(",")
+        }
+        told = any(
+            item["severity"] != "info"
+            and any(
+                (other, at + step) in faults for other, at in places_of(path, item) for step in (-1, 0, 1)
+            )
+            for path, item in findings_in(HERE / "reports" / "bad" / row["id"])
+        )
+        count["rows"] += 1
+        count["rows found"] += told
+        if not told:
+            print(f"missed  {row['id']} {row['places']} {row['says']}")
+        for path, item in findings_in(HERE / "reports" / "good" / row["id"]):
+            if item["severity"] != "info":
+                count["findings about no row"] += 1
+                print(
+                    f"told    {row['id']}/{path}:{item['location']['line']} {item['rule']} {item['message']}"
+                )
+    return count
+
+
 def main() -> None:
     """Print what is missed and wrong, and the sums of each sample."""
-    for name in sys.argv[1:] or ["first", "second", "third", "fourth", "fifth", "code"]:
-        count = count_programs() if name == "code" else count_projects(name)
+    for name in sys.argv[1:] or ["first", "second", "third", "fourth", "fifth", "code", "reports"]:
+        count = (
+            count_programs()
+            if name == "code"
+            else count_reports()
+            if name == "reports"
+            else count_projects(name)
+        )
         print(
             f"{name}: {count['rows found']} of {count['rows']} found, {count['findings about no row']} wrong"
         )

@@ -1,0 +1,13 @@
+import tensorflow as tf
+
+
+def overlap(a, b):
+    return tf.reduce_sum(a * b, axis=[1, 2, 3])
+
+
+def dice_loss(y_true, y_pred):
+    y_true = tf.cast(y_true, tf.float32)
+    mask = tf.cast(y_pred > 0.5, tf.float32)
+    inter = overlap(y_true, mask)
+    total = tf.reduce_sum(y_true, [1, 2, 3]) + tf.reduce_sum(mask, [1, 2, 3])
+    return 1.0 - (2.0 * inter + 1.0) / (total + 1.0)
