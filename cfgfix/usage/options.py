@@ -214,6 +214,8 @@ def _refused_defaults(
             found = options.get(id(fault.key))
             if found is None or fault.kind not in (WORD, VALUE) or fault.computed or fault.bound.conditions:
                 continue
+            if not _is_written(result, found.option):
+                continue
             yield _refused_by_sink(project, found.option, fault)
         for refusal in result.run.refusals:
             found = options.get(id(refusal.key))
@@ -257,6 +259,17 @@ def _refused(
         },
         spot,
         f"{by} does not take it",
+    )
+
+
+def _is_written(result: RunResult, option: Option) -> bool:
+    """Tell whether the code writes a default that no file can replace; without one it is there to be given."""
+    default = option.default
+    if type(default) is not Scalar or default.value is None:
+        return False
+    return not any(
+        parser in result.run.open_parsers and any(item.attribute == option.attribute for item in options)
+        for parser, options in result.run.parsers.items()
     )
 
 

@@ -213,3 +213,23 @@ def test_flags_take_what_a_config_sets_on_them(tmp_path):
     configs, options = told(tmp_path, files)
     assert configs == {"fire.yaml": [("refused-value", "rate"), ("dead-key", "ash")]}
     assert [check for check, _ in options] in ([], ["dead-option"])
+
+
+def test_an_option_without_a_default_or_under_a_file_is_there_to_be_given(tmp_path):
+    code = """\
+        import argparse
+        import sys
+        import tensorflow as tf
+        import yaml
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--units", type=int)
+        parser.add_argument("--bend", default="tahn")
+        parser.add_argument("--loss", default=None)
+        for path in sys.argv[1:]:
+            with open(path) as stream:
+                parser.set_defaults(**yaml.safe_load(stream))
+        args = parser.parse_args()
+        model = tf.keras.Sequential([tf.keras.layers.Dense(args.units, activation=args.bend)])
+        model.compile("sgd", args.loss)
+        """
+    assert told(tmp_path, {"train.py": code})[1] == []
