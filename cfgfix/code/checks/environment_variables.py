@@ -50,7 +50,7 @@ def environment_late(program: Program) -> Iterator[Hit]:
                 if written_for_one(program, scope):
                     # TensorFlow 1 reads them at its first message, not at its import (tried on 1.14 and 1.15).
                     continue
-                line = _import_line(program, module.scope, scope, event)
+                line = _import_line(module.scope, scope, event)
                 if line is not None and not any(
                     where is module.scope and other == name and earlier.line < line
                     for where, other, _, earlier, _ in environment_of(program, module)
@@ -208,27 +208,7 @@ def _read_at_import(program: Program) -> bool:
     return bool(api(program).requirement.of_two(range(9, LATER_MINORS)))
 
 
-_DEEPEST_IMPORT = 3
-"""How many modules of the project may lie between a script and the import of TensorFlow."""
-
-
-def _brings_tensorflow(program: Program, item: Event, importer: Module, depth: int = _DEEPEST_IMPORT) -> bool:
-    """Tell whether an import of a module of the project imports TensorFlow, where none of these sets variables."""
-    if item.kind != "import" or item.block != 0 or depth == 0:
-        return False
-    for _, source in item.imports:
-        module = program.module(source, importer) or program.module(source.rpartition(".")[0], importer)
-        if module is None or module is importer or module.scope is None or "environ" in module.summary.words:
-            continue
-        for inner in module.scope.events():
-            if inner.kind == "import" and inner.block == 0:
-                names = {name.split(".")[0] for _, name in inner.imports}
-                if "tensorflow" in names or _brings_tensorflow(program, inner, module, depth - 1):
-                    return True
-    return False
-
-
-def _import_line(program: Program, top: Scope, scope: Scope, event: Event) -> int | None:
+def _import_line(top: Scope, scope: Scope, event: Event) -> int | None:
     """Return the line of the import that brings TensorFlow and runs before a statement, or None: Keras imports it too."""
     keras = None
     for item in top.events():
@@ -242,10 +222,7 @@ def _import_line(program: Program, top: Scope, scope: Scope, event: Event) -> in
         if (
             item.kind == "import"
             and item.block == 0
-            and (
-                any(source.split(".")[0] == "tensorflow" for _, source in item.imports)
-                or _brings_tensorflow(program, item, top.module)
-            )
+            and any(source.split(".")[0] == "tensorflow" for _, source in item.imports)
         ):
             if scope is not top and any(
                 is_name(call.func, scope.name) and call.block == 0 and call.line < item.line
