@@ -8,7 +8,7 @@ from typing import Any
 
 from cfgfix.code.inference.interpreter.events import REQUIRED, Asked
 from cfgfix.code.inference.interpreter.objects import ConfigKey, Scalar, Spot
-from cfgfix.code.inference.interpreter.run import OPTIONS, Option
+from cfgfix.code.inference.interpreter.run import FLAG_PARSER, OPTIONS, Option
 from cfgfix.code.model.nodes import Attribute
 from cfgfix.core.records import dataclass
 from cfgfix.usage.arguments import VALUE, WORD, Arguments, Fault
@@ -303,8 +303,11 @@ def _absent_options(project: ProjectRuns, results: Sequence[RunResult]) -> Itera
             if not _reads_option(item) or item.how != REQUIRED or item.caught:
                 continue
             known = {option.attribute for options in result.run.parsers.values() for option in options}
+            if item.name in known or FLAG_PARSER in result.run.open_parsers:
+                # Another parser of the program defines it, or calls that are not known may do so.
+                continue
             near = nearest_name(item.name, known)
-            of_flags = 0 in result.run.parsers
+            of_flags = FLAG_PARSER in result.run.parsers
             # A mapping made of the options may be added to, as may options that go somewhere as a whole.
             doubtful = of_flags or item.error != "AttributeError" or _as_a_whole(result)
             if (item.conditions or doubtful) and near is None:
@@ -447,7 +450,7 @@ def _of_commands(project: ProjectRuns, results: Sequence[RunResult]) -> Iterator
         if found is None or found.run.exhausted:
             continue
         parsing = [item for item in found.run.parsed if item[1] == "parse_args"]
-        if len(parsing) != 1 or len(found.run.parsed) != 1 or 0 in found.run.parsers:
+        if len(parsing) != 1 or len(found.run.parsed) != 1 or FLAG_PARSER in found.run.parsers:
             continue
         parser, _, spot = parsing[0]
         options = found.run.parsers.get(parser, [])

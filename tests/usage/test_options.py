@@ -58,6 +58,22 @@ SILENT = {
         "tf.constant(getattr(args, 'width', 3))\nif hasattr(args, 'height'):\n    tf.constant(args.height)\n"
         "try:\n    tf.constant(args.depth)\nexcept AttributeError:\n    pass\ntf.constant(args.units)\n"
     ),
+    "flags whose names are given by keyword": (
+        "from absl import app, flags\nflags.DEFINE_integer(name='units', default=3, help='')\n"
+        "RATE = flags.DEFINE_float(name='rate', default=0.1, help='')\nFLAGS = flags.FLAGS\n"
+        "def main(_):\n    tf.keras.layers.Dense(FLAGS.units)\n    tf.keras.optimizers.Adam(RATE.value)\napp.run(main)\n"
+    ),
+    "flags that a loop declares": (
+        "from absl import app, flags\nflags.DEFINE_integer('units', 3, '')\n"
+        "for name in open('names'):\n    flags.DEFINE_integer(name, 3, '')\nFLAGS = flags.FLAGS\n"
+        "def main(_):\n    tf.keras.layers.Dense(FLAGS.units + FLAGS.unit)\napp.run(main)\n"
+    ),
+    "each of two parsers has an option of its own": (
+        "old = argparse.ArgumentParser()\nold.add_argument('--units', type=int, default=3)\n"
+        "new = argparse.ArgumentParser()\nnew.add_argument('--width', type=int, default=3)\n"
+        "args = (new if tf.executing_eagerly() else old).parse_args()\n"
+        "tf.keras.layers.Dense(args.width if tf.executing_eagerly() else args.units)\n"
+    ),
     "saved with the run as a whole": (
         "import json\nparser.add_argument('--units', type=int, default=3)\nargs = parser.parse_args()\n"
         "import elsewhere\nelsewhere.start(args)\ntf.constant(1)\n"

@@ -324,6 +324,8 @@ class Call:
 
 OPTIONS = "<options>"
 """The source that the keys of command-line options have."""
+FLAG_PARSER = 0
+"""What stands for the one parser of `absl`'s flags among the parsers of a run."""
 
 Model = Callable[[Call], "Value | None"]
 """What a function or method outside the project does: what its call gives, or None where that is not modelled."""
@@ -371,7 +373,7 @@ class Run:
         calls: Calls of what is outside the project.
         loadings: Files that were turned into values.
         options: Options of the command line, by their attribute.
-        parsers: Options by the identity of the parser that declares them; those of `absl` under 0.
+        parsers: Options by the identity of the parser that declares them; those of `absl` under FLAG_PARSER.
         open_parsers: Parsers that may declare more than is known, by identity.
         parsed: Calls that parse the command line: the parser's identity, the method, and where.
         option_section: What notes what becomes of the options as a whole.

@@ -26,7 +26,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
-from cfgfix.code.inference.interpreter.run import OPTIONS, Call, Model, Option, Run
+from cfgfix.code.inference.interpreter.run import FLAG_PARSER, OPTIONS, Call, Model, Option, Run
 from cfgfix.code.inference.interpreter.values import choice, constant_text, held_values, key_of
 from cfgfix.core.records import replace
 
@@ -322,19 +322,23 @@ def _texts_given(options: list[Option], arguments: list[str]) -> dict[str, list[
 def define_flag(call: Call) -> Value:
     """Return what `DEFINE_string` and the like give."""
     kind = call.name.rpartition(".")[2]
-    name = constant_text(call.args[0]) if call.args else None
-    if name is None or not kind.startswith(("DEFINE", "mark_")):
-        return UNKNOWN
     if kind.startswith("mark_"):
         return NONE
+    if not kind.startswith("DEFINE"):
+        return UNKNOWN
+    name = constant_text(call.argument(0, "name") or UNKNOWN)
+    if name is None or call.opaque:
+        # Which flag it declares is not known.
+        call.run.open_parsers.add(FLAG_PARSER)
+        return UNKNOWN
     default = call.argument(1, "default")
     option = Option(
         (f"--{name}",), name, default, False, {"DEFINE_integer": "builtins.int", "DEFINE_float": "builtins.float"}.get(kind, ""),
         "flag", kind in ("DEFINE_list", "DEFINE_multi_string", "DEFINE_spaceseplist"), ConfigKey(OPTIONS, (name,), call.run.option_section), call.spot,
     )  # fmt: skip
     call.run.options[name] = option
-    call.run.parsers.setdefault(0, []).append(option)
-    made = Made(FLAG_HOLDER, call.args, call.keywords, call.spot)
+    call.run.parsers.setdefault(FLAG_PARSER, []).append(option)
+    made = Made(FLAG_HOLDER, (Scalar(name),), {}, call.spot)
     made.attributes["value"] = _flag_value(call.run, option)
     made.attributes["default"] = default if default is not None else NONE
     return made
@@ -344,6 +348,7 @@ def flag(run: Run, name: str, spot: Spot) -> Value:
     """Return the value of a flag of `absl`."""
     option = run.options.get(name)
     if option is None:
+        run.parsers.setdefault(FLAG_PARSER, [])
         run.asked.append(
             Asked((run.option_section,), name, REQUIRED, spot, "AttributeError", None, run.conditions)
         )
@@ -356,7 +361,7 @@ def flag_holder(run: Run, index: Value, spot: Spot) -> Value:
     """Return a flag of `absl` itself: `FLAGS[name]`, whose value is an attribute."""
     name = constant_text(index)
     if name is None:
-        for each in run.parsers.get(0, []):
+        for each in run.parsers.get(FLAG_PARSER, []):
             each.key.reads.append(spot)
         return UNKNOWN
     option = run.options.get(name)
@@ -381,7 +386,7 @@ def set_flag(run: Run, name: str | None, value: Value) -> None:
     old = before.default
     after = replace(before, default=value if run.sure or old is None else choice((old, value)), kind="")
     run.options[name] = after
-    declared = run.parsers.get(0, [])
+    declared = run.parsers.get(FLAG_PARSER, [])
     declared[:] = [after if option is before else option for option in declared]
 
 
@@ -402,7 +407,7 @@ def _flags_given(run: Run) -> dict[str, list[str]]:
     if given is None:
         return {}
     return _texts_given(
-        run.parsers.get(0, []),
+        run.parsers.get(FLAG_PARSER, []),
         [f"-{item}" if item.startswith("-") and not item.startswith("--") else item for item in given],
     )
 
