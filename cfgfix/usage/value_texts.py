@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
-from cfgfix.code.inference.interpreter.objects import Scalar, Spot
+from cfgfix.code.inference.interpreter.objects import ConfigKey, Scalar, Spot
 from cfgfix.core.edits import RenameKey, SetValue
 from cfgfix.core.findings import format_key_path
 from cfgfix.usage.config_files import Entry, KeyPath
@@ -14,6 +15,7 @@ from cfgfix.usage.spelling import in_words, nearest_entry, nearest_name, number_
 
 _TEXTS = frozenset({"name", "filepath", "path", "log_dir"})
 """Parameters that take any text."""
+_APIS = ("tensorflow.", "keras.")
 _DIGITS = re.compile(r"[0-9]+")
 _TRAILING = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?,")
 
@@ -34,6 +36,9 @@ def find_wrong_values(runs: ConfigRuns) -> None:
         if runs.is_mentioned_as_name(entry.data):
             # Code that was not run may know it.
             continue
+        if _goes_to_an_api(runs, keys):
+            # What knows it stands outside the project.
+            continue
         spot = next((key.uses[0] for key in keys if key.uses), None)
         runs.reported.add(path)
         runs.add(
@@ -52,6 +57,18 @@ def find_wrong_values(runs: ConfigRuns) -> None:
                 changes=(SetValue(path, near),) if runs.first.file.form == "yaml" else (),
             )
         )
+
+
+def _goes_to_an_api(runs: ConfigRuns, keys: Iterable[ConfigKey]) -> bool:
+    """Tell whether a call of TensorFlow or Keras is given the value of one of some keys."""
+    known = {id(key) for key in keys}
+    return any(
+        type(value) is Scalar and id(value.key) in known
+        for result in runs.results
+        for call in result.run.calls
+        if call.name.startswith(_APIS)
+        for value in (*call.args, *call.keywords.values())
+    )
 
 
 def find_open_interpolations(runs: ConfigRuns) -> None:
