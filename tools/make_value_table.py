@@ -188,6 +188,15 @@ def default(make: Any, name: str) -> Any:
     return None if item is None or item.default is item.empty else item.default
 
 
+def has_default(make: Any, name: str) -> bool:
+    """Tell whether a parameter has a default."""
+    try:
+        item = inspect.signature(make).parameters.get(name)
+    except (TypeError, ValueError):
+        return False
+    return item is not None and item.default is not item.empty
+
+
 def words_beside(make: Any) -> list[str]:
     """Return the texts in the source of a callable's module and of those of its base classes."""
     found: dict[str, None] = {}
@@ -230,6 +239,9 @@ def asked(probe: Probe, known: dict[str, list[str]]) -> dict[str, Any] | None:
         for kind, others in OTHERS.items():
             if answers[kind] and not all(probe.error(**{name: value}) for value in others):
                 answers[kind] = ""
+        if has_default(probe.make, name) and default(probe.make, name) is None:
+            # What stands where nothing is given may be missing in what the probe does, and is no wrong argument.
+            answers["none"] = ""
         entry: dict[str, Any] = {}
         words: list[str] = []
         if answers["text"]:

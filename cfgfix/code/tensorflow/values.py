@@ -13,6 +13,7 @@ TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tf_values.json
 WORDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "other_words.json")
 LAYER = "keras.layers.Dense"
 """The layer under which the table has what all layers take."""
+_INPUTS = ("keras.layers.Input", "keras.layers.InputLayer")
 _NUMBERS = ("float-minus", "float-zero", "float-part", "float-one", "float-whole", "float")
 _INTEGERS = ("below", "minus", "zero", "one", "more")
 
@@ -125,6 +126,9 @@ class Values:
             entry = self._calls.get(callable, {}).get(name)
             if entry is None and inherited and callable.startswith("keras.layers."):
                 entry = self._calls.get(LAYER, {}).get(name)
+                if entry is not None and name == "dtype":
+                    # The layer of the table has weights, which are floats; one without takes every type, and inputs those of data.
+                    entry = None if callable in _INPUTS else {**entry, "kind": "dtype_policies", "words": {}}
             self._known[key] = None if entry is None else _parameter(name, entry)
         return self._known[key]
 
