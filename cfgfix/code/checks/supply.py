@@ -494,7 +494,7 @@ def _short_epochs(program: Program, site: Site) -> Hit | None:
     if not found or not all(map(_surely_ends, found)):
         return None
     value, scope = _value_of(steps, site.scope, site.call.block)
-    if value is None or _counts_exactly(value):
+    if value is None or constant(value) is None or _counts_exactly(value):
         return None
     floor = _rounded_down(value, scope)
     if floor and all(_drops_remainder(way) for way in found):
