@@ -18,7 +18,8 @@ from urllib.parse import quote, unquote
 import numpy as np
 
 from cfgfix.core.wording import cause_line
-from cfgfix.measure.observe import Observation, StopObservation, scalars_of
+from cfgfix.measure.batches import scalars_of
+from cfgfix.measure.observe import Observation, StopObservation
 from cfgfix.measure.sampling import Progress
 from cfgfix.measure.script import main_loop, run_script
 from cfgfix.measure.verdicts import Outcome, Verdict

@@ -10,17 +10,20 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import sysconfig
 import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from types import FrameType
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from cfgfix.measure.batches import rows_in, rows_of, scalars_of, shape_number, tensors_in, variables_of
+from cfgfix.measure.counters import Clocks, device_bytes, iterator_kind
+from cfgfix.measure.graph_loops import Watch, replace_loops
+from cfgfix.measure.stacks import describe_stack, user_place
 from cfgfix.measure.watch import Fetches, Tracings
 
 if TYPE_CHECKING:
+    import tensorflow as tf
     from typing_extensions import Self
 
 SAMPLE_SECONDS = 0.004
@@ -29,12 +32,8 @@ MEMORY_SECONDS = 0.25
 """Between two readings of the memory."""
 FEW_STEPS = 20
 """Steps below which the time given is stretched."""
-KEPT_SCALARS = 4
-"""Scalars of each step that are kept."""
 KEPT_STEPS = 20_000
 """Steps of a loop that are kept; the observation ends there."""
-DEPTH = 60
-"""Frames of a stack that are read, from the innermost."""
 
 
 class StopObservation(BaseException):
@@ -55,7 +54,9 @@ class Step:
     """In calls that traced or compiled."""
     calls: int = 0
     samples: int = 0
-    """Rows of its batch; 0 where they are not known."""
+    """Rows of its batches; 0 where they are not known."""
+    batches: int = 1
+    """More than one where a compiled function takes several."""
     shape: int = 0
     """A number that batches of the same shapes share."""
     trains: bool = False
@@ -92,6 +93,8 @@ class Loop:
     """Whether an epoch has begun and gave no batch yet."""
     eager: bool = False
     """Whether Keras was told to run eagerly."""
+    lone: bool = False
+    """Whether it takes its batches from nothing that is watched: NumPy arrays, a generator of the user's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,8 @@ class Observation:
         self.fetches = Fetches(self._in_a_step)
         self.memory: list[tuple[float, float]] = []
         """Moments and resident bytes of this process."""
+        self.device_memory: list[tuple[float, dict[str, float]]] = []
+        """Moments and what programs of this process hold on each GPU."""
         self.xla: set[str] = set()
         """Functions that are compiled with XLA."""
         self.begin = 0.0
@@ -153,10 +158,20 @@ class Observation:
         """When the epoch, or the `fit`, of the open step ended."""
         self._busy: float | None = None
         """When the open step last got a batch or ran a compiled function."""
+        self._given: list[Any] = []
+        """The datasets that the running function was called with."""
+        self._turning: Loop | None = None
+        """The loop inside the running function whose batches come."""
+        self._asked = 0.0
+        """When the running function was called, or a loop in it ended its last turn."""
+        self._got = 0.0
+        """When the batch of the turn came."""
+        self._traced = False
+        """Whether a loop in the running function was traced in this call."""
+        self._tracing = 0.0
+        """What that took."""
         self._undo: list[Callable[[], None]] = []
-        self._clock: Any = None
-        self._shape: Any = None
-        self._rows: Any = None
+        self._clocks: Clocks | None = None
         self._on = threading.Event()
         self._watcher: threading.Thread | None = None
         self._contexts = contextlib.ExitStack()
@@ -164,18 +179,15 @@ class Observation:
     def __enter__(self) -> Self:
         import tensorflow as tf
 
-        iterator: Any = type(iter(tf.data.Dataset.range(1)))
+        # Nothing here may start the runtime: the program may yet want to set threads or devices.
+        iterator = iterator_kind()
         function: Any = type(tf.function(lambda: None))
-        # The clocks that run inside compiled functions.
-        with tf.device("/CPU:0"):
-            self._clock = tf.Variable(0.0, dtype=tf.float64, trainable=False)
-            self._shape = tf.Variable(0, dtype=tf.int64, trainable=False)
-            self._rows = tf.Variable(0, dtype=tf.int64, trainable=False)
         self._replace(iterator, "_create_iterator", self._created)
         self._replace(iterator, "_next_internal", self._next)
         self._replace(iterator, "get_next_as_optional", self._next_optional)
         self._replace(function, "__call__", self._called)
         self._replace(tf.GradientTape, "gradient", self._derived)
+        self._undo.append(replace_loops(self._loop_in_function))
         for kind in ("fit", "evaluate", "predict"):
             self._replace(tf.keras.Model, kind, self._method(kind))
         self._replace(tf.keras.Model, "train_on_batch", self._one_batch)
@@ -230,6 +242,10 @@ class Observation:
         def create(iterator: Any, dataset: Any) -> Any:
             if not self._here:
                 return plain(iterator, dataset)
+            if self._inside_call and not _is_eager():
+                # A loop inside a function, which is watched as such.
+                self._given.append(dataset)
+                return plain(iterator, dataset)
             begin = time.perf_counter()
             state, self._state = self._state, "wait"
             try:
@@ -260,10 +276,16 @@ class Observation:
         """Return whether the open step ends where a loop at this place takes a batch."""
         if (outer.kind, outer.place) == place:
             return True
+        if outer.lone and place in self.loops and not self.loops[place].lone:
+            # One that has a dataset trains; what ran before only tried the step.
+            return True
         if outer.kind in ("evaluate", "predict"):
             return place[0] in ("fit", "loop")
-        # One that only looked at the data before the training.
-        return self._ended is not None and not any(step.trains for step in outer.steps)
+        return self._only_looked(outer)
+
+    def _only_looked(self, loop: Loop) -> bool:
+        """Return whether a loop only looked at the data before the training."""
+        return self._ended is not None and not any(step.trains for step in loop.steps)
 
     def _next(self, plain: Any) -> Any:
         import tensorflow as tf
@@ -322,16 +344,17 @@ class Observation:
         ]
         with tf.control_dependencies([tf.identity(part).op for part in parts[:1]]):
             end = tf.timestamp()
-        self._clock.assign_add(end - begin, read_value=False)
-        if parts and parts[0].dtype != tf.variant:
-            self._shape.assign(tf.cast(shape_number(element), tf.int64), read_value=False)
-            self._rows.assign(
-                next(
-                    (tf.shape(part, tf.int64)[0] for part in parts if part.shape.rank),
-                    tf.constant(0, tf.int64),
-                ),
-                read_value=False,
-            )
+        self._clocks = clocks = self._clocks or Clocks()
+        clocks.waited.add(end - begin)
+        if isinstance(element, tf.experimental.Optional):
+            given = element.has_value()
+            rows = tf.cond(given, lambda: rows_in(element.get_value()), lambda: tf.constant(0, tf.int64))
+            clocks.batches.add(given)
+            clocks.rows.add(rows)
+        elif parts and parts[0].dtype != tf.variant:
+            clocks.shape.set(shape_number(element))
+            clocks.batches.add(1)
+            clocks.rows.add(rows_in(element))
         return element
 
     # --- functions
@@ -339,7 +362,7 @@ class Observation:
     _inside_call = False
 
     def _called(self, plain: Any) -> Any:
-        iterator_kind = self._iterator_kind()
+        kind = iterator_kind()
 
         def call(function: Any, *arguments: Any, **keywords: Any) -> Any:
             if not self._here or self._inside_call:
@@ -352,22 +375,29 @@ class Observation:
                 (
                     self._homes[id(value)]
                     for value in arguments
-                    if isinstance(value, iterator_kind) and id(value) in self._homes
+                    if isinstance(value, kind) and id(value) in self._homes
                 ),
                 None,
             )
             if loop is not None:
                 self._step_begins(loop)
-            waited = _value(self._clock) if loop is not None else 0.0
+            elif id(function) in self._trainers:
+                self._lone_step([*arguments, *keywords.values()])
+            waited, rows, taken, _ = self._read_clocks() if loop is not None else (0.0,) * 4
             if getattr(function, "_jit_compile", None):
                 self.xla.add(str(getattr(function, "__name__", "function")))
             before = len(self.tracings.traces)
             self._inside_call, state, self._state = True, self._state, "call"
             self._running = function
-            begin = time.perf_counter()
+            self._given = _datasets_in([*arguments, *keywords.values()])
+            self._traced = False
+            self._asked = begin = time.perf_counter()
             try:
                 given = self.tracings.call(plain, function, arguments, keywords)
             except Exception as error:
+                if self.stopped:
+                    # Raised behind a turn of a loop inside the function, which TensorFlow gave another name.
+                    raise StopObservation from None
                 if loop is not None and type(error).__name__ == "OutOfRangeError":
                     self._step_was_none(loop)
                 raise
@@ -379,11 +409,20 @@ class Observation:
                 self._busy = time.perf_counter()
                 spent = self._busy - begin
                 self._inside_call, self._state = False, state
+                self._given.clear()
+                turned, self._turning = self._turning, None
+                if turned is not None:
+                    self._step_was_none(turned)
+                if turned is not None and len(self.tracings.traces) > before:
+                    # The call went on with a whole epoch.
+                    self.tracings.traces[-1] = replace(self.tracings.traces[-1], seconds=self._tracing)
                 step = self._open
-                if step is not None:
+                if step is not None and turned is None:
                     if loop is not None:
-                        inside = max(0.0, _value(self._clock) - waited)
-                        step.samples, step.shape = int(_value(self._rows)), int(_value(self._shape))
+                        now = self._read_clocks()
+                        inside = max(0.0, now[0] - waited)
+                        step.samples, step.shape = int(now[1] - rows), int(now[3])
+                        step.batches = max(1, int(now[2] - taken))
                         step.wait += min(inside, spent)
                         loop.waited += 0.0 if step.starts else inside
                         spent = max(0.0, spent - inside)
@@ -396,6 +435,78 @@ class Observation:
 
         return call
 
+    # --- loops inside functions
+
+    def _loop_in_function(self, source: tf.data.Dataset, place: str) -> Watch | None:
+        """Return what each turn of a loop that is traced now calls."""
+        if not self._here or not self._inside_call:
+            return None
+        key = (self._kinds[-1] if self._kinds else "loop", place)
+        loop = self.loops.setdefault(key, Loop(*key))
+        function, shape = self._running, source.element_spec
+        if _holds_data(source):
+            loop.dataset = source
+        self._traced = True
+
+        def come(rows: int, number: int) -> None:
+            if self._on.is_set():
+                self._batch_came(loop, function, shape, rows, number)
+
+        def done() -> None:
+            if self._on.is_set() and self._turning is loop:
+                self._turn_ended(loop)
+
+        return Watch(come, done)
+
+    def _batch_came(self, loop: Loop, function: object, shape: object, rows: int, number: int) -> None:
+        now = time.perf_counter()
+        first = self._turning is not loop
+        if first:
+            if self._turning is not None:
+                self._step_was_none(self._turning)
+                self._turning = None
+            loop.dataset = next(
+                (one for one in self._given if _holds_data(one) and one.element_spec == shape), loop.dataset
+            )
+            self._step_begins(loop, self._asked)
+            if self._open_loop is not loop or self._open is None:
+                return
+            self._turning = loop
+            loop.epochs += 1
+        step = self._open
+        if step is None:
+            return
+        step.starts = step.starts or first
+        spent = now - step.begin
+        if first and self._traced:
+            step.trace += spent
+            self._tracing = spent
+        else:
+            step.wait += spent
+            loop.waited += 0.0 if step.starts else spent
+        step.calls += 1
+        step.samples, step.shape = rows, number
+        step.trains = step.trains or id(function) in self._trainers
+        self._got = self._busy = now
+
+    def _turn_ended(self, loop: Loop) -> None:
+        self._busy = self._asked = time.perf_counter()
+        if self._open is not None:
+            self._open.call += self._asked - self._got
+        self._step_begins(loop)
+
+    def _lone_step(self, given: Sequence[object]) -> None:
+        """Begin a step where a function that takes gradients is called, and no dataset gave it its batch."""
+        if self._kinds:
+            return
+        outer = self._open_loop if self._open is not None else None
+        if outer is None or (outer.lone and outer.place == self._place()[1]) or self._only_looked(outer):
+            loop = self._home()
+            loop.lone = True
+            self._step_begins(loop)
+            if self._open is not None:
+                self._open.samples, self._open.shape = rows_of(given), shape_number(tensors_in(given))
+
     def _keep(self, given: Any) -> None:
         """Keep the scalars that a training step returns; they are read after the run."""
         loop = self._open_loop
@@ -407,11 +518,12 @@ class Observation:
         else:
             self.returned.append((len(loop.steps), scalars_of(given)))
 
-    @staticmethod
-    def _iterator_kind() -> Any:
-        import tensorflow as tf
-
-        return type(iter(tf.data.Dataset.range(1)))
+    def _read_clocks(self) -> tuple[float, float, float, float]:
+        """Return seconds waited, rows, batches and the number of the last shapes, as compiled functions took them down."""
+        if self._clocks is None:
+            return 0.0, 0.0, 0.0, 0.0
+        read = self._clocks
+        return read.waited.read(), read.rows.read(), read.batches.read(), read.shape.read()
 
     def _derived(self, plain: Any) -> Any:
         import tensorflow as tf
@@ -419,11 +531,13 @@ class Observation:
         def gradient(tape: Any, *arguments: Any, **keywords: Any) -> Any:
             if self._here:
                 sources = keywords.get("sources", arguments[1] if len(arguments) > 1 else None)
-                self.trained = _variables(sources)
+                self.trained = variables_of(sources)
                 if self._inside_call:
                     self._trainers[id(self._running)] = self._running
-                elif self._open is not None:
-                    self._open.trains = True
+                elif tf.executing_eagerly():
+                    self._lone_step([])
+                    if self._open is not None:
+                        self._open.trains = True
                     self._keep(keywords.get("target", arguments[0] if arguments else None))
             elif self._on.is_set() and self._inside_call and not tf.executing_eagerly():
                 # A strategy traces what its replicas do in threads of its own.
@@ -474,8 +588,8 @@ class Observation:
 
     # --- steps
 
-    def _step_begins(self, loop: Loop) -> None:
-        now = time.perf_counter()
+    def _step_begins(self, loop: Loop, now: float | None = None) -> None:
+        now = now or time.perf_counter()
         if self._open is not None and self._open_loop is not loop:
             # Another loop takes a batch within this one's step: a second dataset, or an evaluation.
             outer = self._open_loop
@@ -551,101 +665,26 @@ class Observation:
                 size = resident_bytes()
                 if size is not None:
                     self.memory.append((moment, size))
+                # Before the first step the runtime may not have started.
+                if self.first_step is not None and (held := device_bytes()):
+                    self.device_memory.append((moment, held))
 
 
-def _value(variable: Any) -> float:
-    return float(variable.read_value()._numpy())  # noqa: SLF001 - `numpy` is watched
-
-
-def _variables(sources: Any) -> list[Any]:
-    """Return the variables among what gradients are taken for."""
+def _is_eager() -> bool:
     import tensorflow as tf
 
-    return [
-        part
-        for part in tf.nest.flatten(sources)
-        if isinstance(part, (tf.Variable, tf.keras.Variable)) and hasattr(part, "dtype")
-    ]
+    return bool(tf.executing_eagerly())
 
 
-def scalars_of(given: Any) -> dict[str, Any]:
-    """Return the first scalars among what a training step returns, by name."""
-    named = dict(given) if isinstance(given, dict) else {"loss": given}
-    if isinstance(given, (tuple, list)):
-        named = {("loss" if place == 0 else f"output {place}"): part for place, part in enumerate(given)}
-    found = {}
-    for name, part in list(named.items())[:KEPT_SCALARS]:
-        if getattr(getattr(part, "dtype", None), "is_floating", False) and part.shape.rank == 0:
-            found[str(name)] = part
-    return found
-
-
-def shape_number(element: Any) -> Any:
-    """Return a number that tells the shapes of a batch from others.
-
-    It is an integer, or a tensor inside a function.
-    """
+def _datasets_in(values: Sequence[object]) -> list[tf.data.Dataset]:
     import tensorflow as tf
 
-    total: Any = 0
-    place = 1
-    for part in tf.nest.flatten(element):
-        shape = getattr(part, "shape", None)
-        if shape is None or shape.rank is None:
-            continue
-        dims = list(shape) if shape.is_fully_defined() else tf.unstack(tf.shape(part, tf.int64))
-        for dim in dims:
-            place = place * 31 % 1_000_003
-            total = total + dim * place
-    return total
+    return [value for value in values if isinstance(value, tf.data.Dataset)]
 
 
-def rows_of(element: Any) -> int:
-    """Return how many rows a batch has, by its first tensor with a shape.
-
-    It is 0 where there is none.
-    """
-    import tensorflow as tf
-
-    for part in tf.nest.flatten(element):
-        shape = getattr(part, "shape", None)
-        if shape is not None and shape.rank:
-            return int(shape[0] or 0)
-    return 0
-
-
-_OWN = os.path.dirname(os.path.abspath(__file__))
-_LIBRARY = tuple(
-    {
-        os.path.abspath(path) + os.sep
-        for path in (
-            *(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")),
-            _OWN,
-        )
-    }
-)
-
-
-def is_users(file: str) -> bool:
-    """Return whether a file of code is the user's own.
-
-    It is neither Python's nor installed nor made up.
-    """
-    return (
-        not file.startswith("<")
-        and not (os.path.abspath(file) + os.sep).startswith(_LIBRARY)
-        and ("site-packages" not in file and "dist-packages" not in file)
-    )
-
-
-def user_place() -> str | None:
-    """Return the innermost place in the user's code on this thread's stack."""
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the way to the caller without building a whole stack
-    while frame is not None:
-        if is_users(frame.f_code.co_filename):
-            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
-        frame = frame.f_back
-    return None
+def _holds_data(source: object) -> bool:
+    """Return whether it is a dataset outside of any function, which can be iterated over again."""
+    return hasattr(getattr(source, "_variant_tensor", None), "numpy")
 
 
 def resident_bytes() -> float | None:
@@ -655,35 +694,6 @@ def resident_bytes() -> float | None:
             return float(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError, AttributeError):
         return None
-
-
-def describe_stack(frame: FrameType | None) -> tuple[str, str, str]:
-    """Return who works on a stack, where in the user's code, and what it has called.
-
-    A method of a Keras callback is named by its class; else it is the innermost function of the user's own code, with the line.
-    """
-    called = users = name = ""
-    for _ in range(DEPTH):
-        if frame is None:
-            break
-        code = frame.f_code
-        file = code.co_filename
-        if code.co_name.startswith(("on_train_", "on_epoch_", "on_test_", "on_batch_")):
-            owner = type(frame.f_locals.get("self")).__name__
-            if owner not in ("CallbackList", "NoneType"):
-                return f"{owner}.{code.co_name}", users or (place_of(frame) if is_users(file) else ""), called
-        if is_users(file) and not users:
-            users, name = place_of(frame), code.co_name
-        elif not users and not file.startswith(_OWN):
-            module = str(frame.f_globals.get("__name__", ""))
-            called = module and f"{module}.{getattr(code, 'co_qualname', code.co_name)}"
-        frame = frame.f_back
-    return name, users, called
-
-
-def place_of(frame: FrameType) -> str:
-    """Return where a frame is."""
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
 @contextlib.contextmanager

@@ -93,6 +93,25 @@ class Stall:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceMemory:
+    """What tensors held on a GPU over the run, in bytes."""
+
+    name: str
+    first: float
+    last: float
+    peak: float
+    """Of the readings."""
+    growth: float | None
+    """Per step; None where it did not go on."""
+    readings: tuple[tuple[float, float], ...]
+    """Seconds since the first step that counts, and bytes."""
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the fields for JSON."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True, slots=True)
 class RunProfile:
     """Everything `profile run` found. Times in seconds."""
 
@@ -122,6 +141,7 @@ class RunProfile:
     """Every place that took batches."""
     memory_growth: float | None
     """Bytes per step; None where it did not go on."""
+    device_memory: tuple[DeviceMemory, ...]
     load: Load
     stopped: bool
     """Whether the program was ended once enough was seen."""
@@ -155,6 +175,7 @@ class RunProfile:
             "host_syncs": [sync.as_dict() for sync in self.syncs],
             "loops": [dict(loop) for loop in self.loops],
             "memory_growth_per_step": self.memory_growth,
+            "device_memory": [device.as_dict() for device in self.device_memory],
             "cpus": {"usable": self.load.cpus, "busy": self.load.busy, "elsewhere": self.load.elsewhere},
             "stopped": self.stopped,
             "data": dict(self.data) if self.data else None,
@@ -192,3 +213,26 @@ def memory_growth(readings: Sequence[tuple[float, float]], steps: Sequence[Step]
     # Buffers that fill grow fast and then not at all.
     steady = bool((rises > 0).all()) and float(rises.min()) > 0.5 * float(rises.max())
     return growth if steady and growth >= GROWTH_BYTES else None
+
+
+MOST_READINGS = 200
+"""Readings of a device's memory that are kept for its course."""
+
+
+def device_memory(
+    readings: Sequence[tuple[float, Mapping[str, float]]], steps: Sequence[Step]
+) -> tuple[DeviceMemory, ...]:
+    """Return what each GPU held while the steps ran."""
+    begin, end = steps[0].begin, steps[-1].end
+    series: dict[str, list[tuple[float, float]]] = {}
+    for moment, held in readings:
+        if begin <= moment <= end:
+            for name, size in held.items():
+                series.setdefault(name, []).append((moment, size))
+    found = []
+    for name, seen in series.items():
+        sizes = [size for _, size in seen]
+        thinned = seen[:: -(-len(seen) // MOST_READINGS)]
+        course = tuple((moment - begin, size) for moment, size in thinned)
+        found.append(DeviceMemory(name, sizes[0], sizes[-1], max(sizes), memory_growth(seen, steps), course))
+    return tuple(found)

@@ -41,9 +41,10 @@ def judge(
     eager = not any(step.calls for step in steps)
     made = [
         *judge_numbers(found.not_finite),
-        *_input(found, wait_share=wait_share, floor=floor, busy=busy),
+        # What a loop without a dataset waits for is Python between its steps.
+        *(() if loop.lone else _input(found, wait_share=wait_share, floor=floor, busy=busy)),
         *_stalls(found),
-        *_between_steps(found, eager=eager),
+        *_between_steps(found, eager=eager, lone=loop.lone),
         *judge_retraces(found.traces, anew, found.steps, compiled=not eager, run_seconds=total),
         *_graph(loop, steps, eager=eager),
         *_xla(found, total),
@@ -51,6 +52,7 @@ def judge(
         *judge_padding(found.padding, step_share=found.shares["call"]),
         *_evaluation(found),
         *_memory(found),
+        *_device_memory(found),
     ]
     order = (Outcome.PROBLEM, Outcome.INCONCLUSIVE, Outcome.INFO, Outcome.GOOD)
 
@@ -181,7 +183,7 @@ def _ms(seconds: float) -> str:
     return f"{seconds * 1e3:.3g} ms" if seconds < 10 else f"{seconds:.3g} s"
 
 
-def _between_steps(found: RunProfile, *, eager: bool) -> Iterator[Verdict]:
+def _between_steps(found: RunProfile, *, eager: bool, lone: bool) -> Iterator[Verdict]:
     for part in found.parts:
         if part.share < NOTABLE or (eager and not part.by_keras):
             continue
@@ -200,7 +202,9 @@ def _between_steps(found: RunProfile, *, eager: bool) -> Iterator[Verdict]:
             Outcome.PROBLEM if part.share >= 2 * NOTABLE else Outcome.INFO,
             f"{part.label} takes {_ms(part.seconds)} in every step, {part.share:.1%} of the run",
             ("seen at work between the compiled calls",),
-            change="do it less often, or in a thread of its own",
+            change="where it makes the batches, let a tf.data pipeline make them ahead: from_generator, or map, and prefetch"
+            if lone
+            else "do it less often, or in a thread of its own",
             worth=gain(part.share),
         )
 
@@ -294,3 +298,19 @@ def _memory(found: RunProfile) -> Iterator[Verdict]:
         f"the memory grows by {found.memory_growth / 2**20:.3g} MiB per step, through the whole run",
         change="look for lists that keep tensors, and for functions and models that are made anew",
     )
+
+
+def _device_memory(found: RunProfile) -> Iterator[Verdict]:
+    for device in found.device_memory:
+        if device.growth is None:
+            continue
+        compiling = bool(found.traces or found.compilations)
+        yield Verdict(
+            "device memory",
+            Outcome.INFO if compiling else Outcome.PROBLEM,
+            f"the memory in use on {device.name} grows by {device.growth / 2**20:.3g} MiB per step, through the whole run",
+            (
+                f"{device.first / 2**20:.4g} MiB at first, {device.last / 2**20:.4g} MiB at last, {device.peak / 2**20:.4g} MiB at most",
+            ),
+            change="look for lists that keep tensors of every step, such as losses that are not fetched",
+        )

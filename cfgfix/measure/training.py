@@ -33,7 +33,7 @@ from cfgfix.measure.numerics import (
 from cfgfix.measure.observe import Observation, Step, StopObservation
 from cfgfix.measure.pace import Load
 from cfgfix.measure.padding import Padding, read_padding
-from cfgfix.measure.run_profile import RunPlan, RunProfile, memory_growth
+from cfgfix.measure.run_profile import RunPlan, RunProfile, device_memory, memory_growth
 from cfgfix.measure.run_verdicts import judge
 from cfgfix.measure.sampling import Progress, iterate, silent, user_code
 from cfgfix.measure.script import main_loop, run_script
@@ -65,7 +65,7 @@ def analyse(
         raise CfgfixError(
             f"{source}: {counted(seen, 'training step')} ran, {LEAST_STEPS} are needed",
             code=ExitCode.UNREADABLE,
-            hint="name the script that trains, with the arguments it takes, and give it time with --seconds",
+            hint=_hint(observation),
         )
     lead = warm_up(loop.steps)
     compilations = mark_compilations(loop.steps)[lead:] if observation.xla else []
@@ -77,6 +77,7 @@ def analyse(
     usual = [step for step in steps if not step.starts] or steps
     inside = [step for step in usual if not step.trace] or [replace(step, trace=0.0) for step in usual]
     busy = float(np.median([step.seconds - step.wait for step in inside]))
+    each = busy / float(np.median([step.batches for step in inside]))
     notes: list[str] = []
     shares = _shares(steps, found, total)
     rows = sum(step.samples for step in steps)
@@ -96,8 +97,8 @@ def analyse(
         and dataset is not None
         and (wait_share >= INPUT_BOUND[0] or shares["epochs"] >= INPUT_BOUND[0])
     ):
-        floor = _floor(dataset, busy)
-        profile = _measure_data(dataset, busy, plan, notes, progress)
+        floor = _floor(dataset, each) * busy / each
+        profile = _measure_data(dataset, each, plan, notes, progress)
     retraces = [trace for trace in observation.tracings.retraces() if trace.step > 0]
     steady_shapes = len({step.shape for step in loop.steps if step.shape})
     context = f"{loop.kind} {loop.place}"
@@ -128,6 +129,7 @@ def analyse(
             for each in loops
         ),
         memory_growth=memory_growth(observation.memory, steps),
+        device_memory=device_memory(observation.device_memory, steps),
         load=load,
         stopped=observation.stopped,
         data=profile,
@@ -144,6 +146,17 @@ def analyse(
     return replace(
         made, verdicts=judge(made, steps, loop, anew, wait_share=wait_share, floor=floor, busy=busy)
     )
+
+
+def _hint(observation: Observation) -> str:
+    """Return what to do where too few steps were seen."""
+    taken = [loop for loop in observation.loops.values() if loop.steps]
+    if observation.trained and not any(step.trains for loop in taken for step in loop.steps):
+        return (
+            "gradients were taken, but in no loop that is known: those over a tf.data dataset, inside of a tf.function too, those of "
+            "model.fit and train_on_batch, and calls of a step that takes gradients"
+        )
+    return "name the script that trains, with the arguments it takes, and give it time with --seconds"
 
 
 def _padding(dataset: Any) -> Padding | None:

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from cfgfix.measure.counters import tensor_kind
+
 Signature = tuple[tuple[str, str], ...]
 
 
@@ -244,9 +246,7 @@ class Fetches:
     @contextlib.contextmanager
     def on(self) -> Iterator[Fetches]:
         """Watch while the body runs; only the outermost of nested fetches counts."""
-        import tensorflow as tf
-
-        kind: Any = type(tf.constant(0))
+        kind = tensor_kind()
         kept = {name: kind.__dict__.get(name) for name in _FETCHES}
         for name, how in _FETCHES.items():
             setattr(kind, name, self._wrapped(getattr(kind, name), how))

@@ -238,6 +238,9 @@ def _run(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
         "CPUs",
         f"{cpus['busy']:.2g} of {cpus['usable']} at work for this program, {cpus['elsewhere']:.2g} for other processes",
     )
+    for device in data.get("device_memory", ()):
+        sizes = [_bytes(device[name]) for name in ("first", "last", "peak")]
+        yield _row(f"memory {device['name']}", "{} at first, {} at last, {} at most".format(*sizes))
     if data["data"]:
         yield from _data(data["data"], paint)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from cfgfix.measure.batches import scalars_of
 from cfgfix.measure.numerics import (
     MARK,
     Kept,
@@ -17,7 +18,6 @@ from cfgfix.measure.numerics import (
     read_scalars,
     with_origin,
 )
-from cfgfix.measure.observe import scalars_of
 from cfgfix.measure.verdicts import Outcome
 
 NAN = float("nan")

@@ -15,12 +15,13 @@ import pytest
 
 from cfgfix.core.errors import CfgfixError
 from cfgfix.measure.attribution import attribute, find_stalls, period_of, warm_up
-from cfgfix.measure.observe import Look, Loop, Observation, Step, StopObservation, describe_stack, is_users
+from cfgfix.measure.observe import Look, Loop, Observation, Step, StopObservation
 from cfgfix.measure.observe import observed as watched
 from cfgfix.measure.pace import Load
 from cfgfix.measure.run_profile import RunPlan, memory_growth
 from cfgfix.measure.run_verdicts import judge
 from cfgfix.measure.sampling import UserCodeError, run_child
+from cfgfix.measure.stacks import describe_stack, is_users
 from cfgfix.measure.training import analyse, main_loop
 from cfgfix.measure.verdicts import Outcome, Verdict
 

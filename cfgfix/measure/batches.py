@@ -1,0 +1,85 @@
+"""What is read of a batch, and of what a training step returns for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+KEPT_SCALARS = 4
+"""Scalars of each step that are kept."""
+
+
+def scalars_of(given: Any) -> dict[str, Any]:
+    """Return the first scalars among what a training step returns, by name."""
+    named = dict(given) if isinstance(given, dict) else {"loss": given}
+    if isinstance(given, (tuple, list)):
+        named = {("loss" if place == 0 else f"output {place}"): part for place, part in enumerate(given)}
+    found = {}
+    for name, part in list(named.items())[:KEPT_SCALARS]:
+        if getattr(getattr(part, "dtype", None), "is_floating", False) and part.shape.rank == 0:
+            found[str(name)] = part
+    return found
+
+
+def shape_number(element: Any) -> Any:
+    """Return a number that tells the shapes of a batch from others.
+
+    It is an integer, or a tensor inside a function.
+    """
+    import tensorflow as tf
+
+    total: Any = 0
+    place = 1
+    for part in tf.nest.flatten(element):
+        shape = getattr(part, "shape", None)
+        if shape is None or shape.rank is None:
+            continue
+        dims = list(shape) if shape.is_fully_defined() else tf.unstack(tf.shape(part, tf.int64))
+        for dim in dims:
+            place = place * 31 % 1_000_003
+            total = total + dim * place
+    return total
+
+
+def rows_of(element: Any) -> int:
+    """Return how many rows a batch has, by its first tensor with a shape.
+
+    It is 0 where there is none.
+    """
+    return next((int(part.shape[0] or 0) for part in tensors_in(element) if part.shape.rank), 0)
+
+
+def tensors_in(element: object) -> list[tf.Tensor]:
+    """Return what has a shape in a batch: tensors and arrays, no variables."""
+    import numpy as np
+    import tensorflow as tf
+
+    found = []
+    for part in tf.nest.flatten(element):
+        if isinstance(part, np.ndarray):
+            found.append(tf.TensorSpec(part.shape, tf.float32))
+        elif hasattr(getattr(part, "shape", None), "rank") and not isinstance(part, tf.Variable):
+            found.append(part)
+    return found
+
+
+def rows_in(element: object) -> tf.Tensor:
+    """Return how many rows a batch inside a function has, as a tensor."""
+    import tensorflow as tf
+
+    parts = [part for part in tf.nest.flatten(element, expand_composites=True) if tf.is_tensor(part)]
+    ranked = (part for part in parts if part.dtype != tf.variant and part.shape.rank)
+    return next((tf.shape(part, tf.int64)[0] for part in ranked), tf.constant(0, tf.int64))
+
+
+def variables_of(sources: Any) -> list[Any]:
+    """Return the variables among what gradients are taken for."""
+    import tensorflow as tf
+
+    return [
+        part
+        for part in tf.nest.flatten(sources)
+        if isinstance(part, (tf.Variable, tf.keras.Variable)) and hasattr(part, "dtype")
+    ]

@@ -1,0 +1,87 @@
+"""Numbers that compiled functions write and Python reads, and types of TensorFlow, got without starting its runtime.
+
+A program may still want to set threads, devices or memory growth, which TensorFlow refuses once its runtime has started.
+"""
+
+from __future__ import annotations
+
+
+class Counter:
+    """A number on the CPU; it belongs to no distribution strategy, whatever scope it is made in."""
+
+    def __init__(self, dtype: str) -> None:
+        import tensorflow as tf
+
+        self._dtype = tf.as_dtype(dtype)
+        with tf.init_scope(), tf.device("/CPU:0"):
+            self._handle = tf.raw_ops.VarHandleOp(
+                dtype=self._dtype, shape=[], shared_name=f"cfgfix_counter_{id(self)}"
+            )
+            tf.raw_ops.AssignVariableOp(resource=self._handle, value=tf.zeros([], self._dtype))
+
+    def add(self, value: object) -> None:
+        """Add to it, inside a compiled function too."""
+        import tensorflow as tf
+
+        tf.raw_ops.AssignAddVariableOp(resource=self._handle, value=tf.cast(value, self._dtype))
+
+    def set(self, value: object) -> None:
+        """Give it a value."""
+        import tensorflow as tf
+
+        tf.raw_ops.AssignVariableOp(resource=self._handle, value=tf.cast(value, self._dtype))
+
+    def read(self) -> float:
+        """Return its value now."""
+        import tensorflow as tf
+
+        value = tf.raw_ops.ReadVariableOp(resource=self._handle, dtype=self._dtype)
+        return float(value._numpy())  # noqa: SLF001 - `numpy` is watched
+
+
+class Clocks:
+    """What compiled functions take down of the batches that they take."""
+
+    def __init__(self) -> None:
+        self.waited = Counter("float64")
+        """Seconds."""
+        self.shape = Counter("int64")
+        """The number of the last batch's shapes."""
+        self.rows = Counter("int64")
+        self.batches = Counter("int64")
+
+
+def iterator_kind() -> type:
+    """Return the class of a dataset's iterators outside of functions."""
+    from tensorflow.python.data.ops import iterator_ops
+
+    kind: type = iterator_ops.OwnedIterator
+    return kind
+
+
+def tensor_kind() -> type:
+    """Return the class of tensors outside of functions."""
+    from tensorflow.python.framework import ops
+
+    kind: type = ops.EagerTensor
+    return kind
+
+
+def device_bytes() -> dict[str, float]:
+    """Return what this process holds on each GPU now.
+
+    Call it only once the runtime has started.
+    """
+    import tensorflow as tf
+
+    found = {}
+    for device in tf.config.list_logical_devices("GPU"):
+        name = device.name.removeprefix("/device:")
+        try:
+            found[name] = float(tf.config.experimental.get_memory_info(name)["current"])
+        except (ValueError, tf.errors.OpError):
+            continue
+    return found
+
+
+__all__ = ["Clocks", "Counter", "device_bytes", "iterator_kind", "tensor_kind"]

@@ -1,0 +1,73 @@
+"""Who works on a thread's stack, and where in the user's code that is."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from types import FrameType
+
+DEPTH = 60
+"""Frames of a stack that are read, from the innermost."""
+
+_OWN = os.path.dirname(os.path.abspath(__file__))
+_LIBRARY = tuple(
+    {
+        os.path.abspath(path) + os.sep
+        for path in (
+            *(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+            _OWN,
+        )
+    }
+)
+
+
+def is_users(file: str) -> bool:
+    """Return whether a file of code is the user's own.
+
+    It is neither Python's nor installed nor made up.
+    """
+    return (
+        not file.startswith("<")
+        and not (os.path.abspath(file) + os.sep).startswith(_LIBRARY)
+        and ("site-packages" not in file and "dist-packages" not in file)
+    )
+
+
+def user_place() -> str | None:
+    """Return the innermost place in the user's code on this thread's stack."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the way to the caller without building a whole stack
+    while frame is not None:
+        if is_users(frame.f_code.co_filename):
+            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        frame = frame.f_back
+    return None
+
+
+def describe_stack(frame: FrameType | None) -> tuple[str, str, str]:
+    """Return who works on a stack, where in the user's code, and what it has called.
+
+    A method of a Keras callback is named by its class; else it is the innermost function of the user's own code, with the line.
+    """
+    called = users = name = ""
+    for _ in range(DEPTH):
+        if frame is None:
+            break
+        code = frame.f_code
+        file = code.co_filename
+        if code.co_name.startswith(("on_train_", "on_epoch_", "on_test_", "on_batch_")):
+            owner = type(frame.f_locals.get("self")).__name__
+            if owner not in ("CallbackList", "NoneType"):
+                return f"{owner}.{code.co_name}", users or (place_of(frame) if is_users(file) else ""), called
+        if is_users(file) and not users:
+            users, name = place_of(frame), code.co_name
+        elif not users and not file.startswith(_OWN):
+            module = str(frame.f_globals.get("__name__", ""))
+            called = module and f"{module}.{getattr(code, 'co_qualname', code.co_name)}"
+        frame = frame.f_back
+    return name, users, called
+
+
+def place_of(frame: FrameType) -> str:
+    """Return where a frame is."""
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
