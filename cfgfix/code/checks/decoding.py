@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import in_tests, inside_function
+from cfgfix.code.checks.generators import for_each
 from cfgfix.code.checks.models import model_calls, trains
 from cfgfix.code.checks.order import named_for_evaluation
 from cfgfix.code.checks.pipelines import downstream
-from cfgfix.code.checks.python_calls import for_each
 from cfgfix.code.checks.supply import generator_of
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import inside

@@ -20,7 +20,7 @@ from cfgfix.code.checks.models import method_of
 from cfgfix.code.checks.moves import ELSEWHERE, autotune, move
 from cfgfix.code.checks.order import kind, works_ahead
 from cfgfix.code.checks.pipelines import downstream, in_batches, upstream
-from cfgfix.code.checks.python_calls import reads_in_python
+from cfgfix.code.checks.python_functions import reads_in_python
 from cfgfix.code.checks.sizes import EXPENSIVE, NO_ALIAS, buffered
 from cfgfix.code.inference.eras import asked_for, ends_before, written_for_one
 from cfgfix.code.inference.flow.datasets import DATASET
