@@ -9,8 +9,9 @@ from typing import Any
 from cfgfix.code.inference.custom_objects import refusals
 from cfgfix.code.inference.eras import for_others, where_keras_known, where_known, written_for_one
 from cfgfix.code.inference.guards import expects_absence
+from cfgfix.code.inference.interpreter.command_line import OPTIONS
+from cfgfix.code.inference.interpreter.decisions import SAYS_NO
 from cfgfix.code.inference.interpreter.objects import ConfigKey, Mapping, Scalar, Sequence, Value
-from cfgfix.code.inference.interpreter.run import OPTIONS, SAYS_NO
 from cfgfix.code.inference.references import keras_is_two
 from cfgfix.code.inference.releases import keras_of_release, refused_by_three
 from cfgfix.code.model.nodes import Binary

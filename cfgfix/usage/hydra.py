@@ -10,6 +10,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from cfgfix.code.inference.interpreter.command_line import OPTIONS
 from cfgfix.code.inference.interpreter.events import Loading
 from cfgfix.code.inference.interpreter.models.options import SHELL
 from cfgfix.code.inference.interpreter.objects import (
@@ -23,7 +24,6 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
-from cfgfix.code.inference.interpreter.run import OPTIONS
 from cfgfix.config.loaders.scalars import LOADERS, resolve
 
 if TYPE_CHECKING:

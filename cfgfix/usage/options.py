@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from cfgfix.code.inference.interpreter.command_line import FLAG_PARSER, OPTIONS, Option
 from cfgfix.code.inference.interpreter.events import REQUIRED, Asked
 from cfgfix.code.inference.interpreter.objects import ConfigKey, Scalar, Spot
-from cfgfix.code.inference.interpreter.run import FLAG_PARSER, OPTIONS, Option
 from cfgfix.code.model.nodes import Attribute
 from cfgfix.core.records import dataclass
 from cfgfix.usage.arguments import VALUE, WORD, Arguments, Fault

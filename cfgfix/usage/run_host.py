@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping as Table
 from typing import Any, Protocol
 
+from cfgfix.code.inference.interpreter.command_line import OPTIONS
 from cfgfix.code.inference.interpreter.events import Loading
 from cfgfix.code.inference.interpreter.models.options import SHELL
 from cfgfix.code.inference.interpreter.objects import (
@@ -23,7 +24,6 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
-from cfgfix.code.inference.interpreter.run import OPTIONS
 from cfgfix.core.records import dataclass, field
 from cfgfix.usage.commands import Command
 from cfgfix.usage.config_files import ConfigFile, Entry, KeyPath, Problem, Unread

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from cfgfix.code.inference.interpreter.command_line import OPTIONS
 from cfgfix.code.inference.interpreter.events import REQUIRED, Loading
 from cfgfix.code.inference.interpreter.interpreter import Interpreter
 from cfgfix.code.inference.interpreter.objects import ConfigKey, Mapping, PartialText, Scalar, Unknown, Value
-from cfgfix.code.inference.interpreter.run import OPTIONS
 from cfgfix.core.records import dataclass
 from cfgfix.usage.commands import Command
 from cfgfix.usage.config_files import KeyPath

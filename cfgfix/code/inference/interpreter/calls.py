@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from cfgfix.code.inference.interpreter import classes, writing
+from cfgfix.code.inference.interpreter.command_line import OPTIONS
 from cfgfix.code.inference.interpreter.events import DEFAULT, Asked
 from cfgfix.code.inference.interpreter.models.builtin_types import builtin_method, fill
 from cfgfix.code.inference.interpreter.models.click import run_commands
 from cfgfix.code.inference.interpreter.models.containers import CONTAINERS
 from cfgfix.code.inference.interpreter.models.decorators import call_decorated
-from cfgfix.code.inference.interpreter.models.fields import construct_with_fields, kind_of
+from cfgfix.code.inference.interpreter.models.field_declarations import kind_of
+from cfgfix.code.inference.interpreter.models.field_objects import construct_with_fields
 from cfgfix.code.inference.interpreter.models.libraries import call_external, library_method
 from cfgfix.code.inference.interpreter.models.outside import library_call
 from cfgfix.code.inference.interpreter.models.standard_library import GETTERS, call_getter, make_tuple
@@ -31,7 +33,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
-from cfgfix.code.inference.interpreter.run import NORMAL, OPTIONS, RAISE, Call, Frame, Run
+from cfgfix.code.inference.interpreter.run import NORMAL, RAISE, Call, Frame, Run
 from cfgfix.code.inference.interpreter.values import choice, constant_of, held_values, key_of, origins_of
 from cfgfix.code.model.summary import Scope
 

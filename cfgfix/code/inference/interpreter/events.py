@@ -24,7 +24,6 @@ class Asked:
         default: What is taken instead; None where nothing is.
         conditions: What must hold for the run to come there, where that is not known.
         caught: Whether the code around it is ready for it.
-        taken: Where the key was found in the end, under a near name or elsewhere; for going on.
     """
 
     sections: tuple[ConfigKey, ...]

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from cfgfix.code.inference.interpreter import classes
+from cfgfix.code.inference.interpreter.decisions import ACCESSORS
 from cfgfix.code.inference.interpreter.events import DEFAULT, REQUIRED, Asked
+from cfgfix.code.inference.interpreter.library_names import canonical
 from cfgfix.code.inference.interpreter.models.method_names import CASELESS, DICT_METHODS, GROWING, METHODS_OF
 from cfgfix.code.inference.interpreter.models.options import (
     FLAG_HOLDER,
@@ -44,7 +46,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Unnamed,
     Value,
 )
-from cfgfix.code.inference.interpreter.run import ACCESSORS, MAX_TURNS, Call, Frame, Run, canonical
+from cfgfix.code.inference.interpreter.run import MAX_TURNS, Call, Frame, Run
 from cfgfix.code.inference.interpreter.values import (
     MAX_CHOICES,
     choice,

@@ -1,12 +1,14 @@
-"""One run of a program: its state and notes, its frames, and the calls that its models answer."""
+"""One run of a program: its state, its frames, and the calls that its models answer."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from cfgfix.code.inference.interpreter.events import Refusal
+from cfgfix.code.inference.interpreter.command_line import OPTIONS, Option
+from cfgfix.code.inference.interpreter.decisions import Decisions
+from cfgfix.code.inference.interpreter.library_names import canonical
+from cfgfix.code.inference.interpreter.notes import NameTest
 from cfgfix.code.inference.interpreter.objects import (
     UNKNOWN,
     ClassObject,
@@ -14,36 +16,22 @@ from cfgfix.code.inference.interpreter.objects import (
     External,
     FunctionObject,
     Instance,
-    KeyPath,
     Made,
     Mapping,
     Method,
     ModuleObject,
     Namespace,
-    PartialText,
-    Scalar,
     Sequence,
     Spot,
-    Unknown,
     Value,
 )
-from cfgfix.code.inference.interpreter.values import (
-    PLAIN,
-    alternatives,
-    held_values,
-    key_of,
-    key_value,
-    keys_of,
-    truth,
-)
-from cfgfix.code.model.expressions import text, walk_own
-from cfgfix.code.model.nodes import Name
-from cfgfix.code.model.program import Module, Program, absolute, fold, once
+from cfgfix.code.inference.interpreter.values import PLAIN, held_values, keys_of
+from cfgfix.code.model.program import Module, Program, absolute
 from cfgfix.core.records import dataclass
 
 if TYPE_CHECKING:
     from cfgfix.code.inference.interpreter.events import Asked, Host, LibraryCall, Loading
-    from cfgfix.code.model.nodes import Expr, Place
+    from cfgfix.code.model.nodes import Place
     from cfgfix.code.model.summary import Event, Scope
 
 NORMAL, RETURN, BREAK, CONTINUE, RAISE = range(5)
@@ -52,24 +40,6 @@ MAX_STEPS = 200_000
 """Most statements and expressions read in one run, so that a program made to be slow ends."""
 MAX_TURNS = 64
 """Most turns of a loop over known items that are run one by one."""
-MAX_USES = 8
-"""Most uses of one key that are noted."""
-MAX_RIVALS = 32
-"""Most texts that a key's value is compared with which are noted."""
-SAYS_NO = frozenset({"no", "n", "off", "false", "none", "null", "0"})
-"""Texts that say no, and are true."""
-ACCESSORS = frozenset(
-    {
-        "__getattr__",
-        "__getattribute__",
-        "__getitem__",
-        "__setattr__",
-        "__setitem__",
-        "__contains__",
-        "__missing__",
-    }
-)
-"""Methods whose conditions are about the name that is asked for, which no other value in a config changes."""
 _BASES = {"KeyError": ("LookupError",), "IndexError": ("LookupError",)}
 """Exceptions that a handler may name instead."""
 
@@ -164,49 +134,6 @@ class Decided:
     block: int
     test: Value
     lacking: tuple[Asked, ...] = ()
-
-
-class NameTest(NamedTuple):
-    """A test whether the name of a config's key is one of some names; it is not.
-
-    Attributes:
-        outcome: The value of the test.
-        key: The key.
-        names: The names.
-    """
-
-    outcome: Value
-    key: ConfigKey
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """An option of the command line, as the program declares it.
-
-    Attributes:
-        names: As they are written: `--config`, `-c`, or `config` for a positional argument.
-        attribute: The name under which its value is read.
-        default: The value without it; None where there is none.
-        required: Whether the program stops without it.
-        kind: Canonical name of the conversion, such as `builtins.int`; empty for none.
-        action: Such as `store_true`; empty for plain values.
-        many: Whether it takes several values.
-        key: What notes where its value is read.
-        spot: Where it is declared.
-        choices: The values that it takes; None where any may do or they are not known.
-    """
-
-    names: tuple[str, ...]
-    attribute: str
-    default: Value | None
-    required: bool
-    kind: str
-    action: str
-    many: bool
-    key: ConfigKey
-    spot: Spot
-    choices: tuple[Any, ...] | None = None
 
 
 class Call:
@@ -322,11 +249,6 @@ class Call:
         self.run.escape(self.frame, self.values, self.spot)
 
 
-OPTIONS = "<options>"
-"""The source that the keys of command-line options have."""
-FLAG_PARSER = 0
-"""What stands for the one parser of `absl`'s flags among the parsers of a run."""
-
 Model = Callable[[Call], "Value | None"]
 """What a function or method outside the project does: what its call gives, or None where that is not modelled."""
 
@@ -359,7 +281,7 @@ class Tensors(Protocol):
         """Return what a call of a library gives."""
 
 
-class Run:
+class Run(Decisions):
     """What is known and noted while a program runs.
 
     Args:
@@ -368,8 +290,6 @@ class Run:
         every_way: Whether both ways are taken at conditions on values of a config, too.
 
     Attributes:
-        asked: Keys that were asked for and are not there.
-        refusals: Keys and values that something does not take.
         calls: Calls of what is outside the project.
         loadings: Files that were turned into values.
         options: Options of the command line, by their attribute.
@@ -378,19 +298,12 @@ class Run:
         parsed: Calls that parse the command line: the parser's identity, the method, and where.
         option_section: What notes what becomes of the options as a whole.
         kept: Objects whose identity something is kept by.
-        choosers: Keys, as file and path, whose values take one of a section's entries.
-        settled: Keys, as file and path, on whose values conditions are decided also where both ways are taken.
         added_options: Options of the command line that are laid over a section which has no such key.
         tracked: The settings that a tracker of experiments keeps; None before it has any.
         classes: The classes that were made, in order.
         constructors: What the program makes of values with a tag, by the tag.
         resolvers: Tags of the resolvers that the program adds to loaders, by the class or its name.
         pydantic: The major release of pydantic that the project means; 0 where that is not known.
-        config_conditions: Conditions that the values of a config decide, as they are written.
-        outcomes: How the conditions turned out that the values of a config decide, as they are written, each with the keys.
-        branches: For each `if` whether its condition holds, None where that is not the same each time, and the keys that decide it.
-        of_unknown: Names that were asked of values of which nothing is known.
-        assumed: What must hold for the run to be where it is, where that is not known.
         entered: Scopes that were run, by identity.
         left_early: Those of them of which a part may not have run, since something raised or ended the program.
         running: How many times a scope is inside itself, by its identity.
@@ -410,11 +323,9 @@ class Run:
     """
 
     def __init__(self, program: Program, host: Host, *, every_way: bool = False) -> None:
+        super().__init__(program, every_way=every_way)
         self.program = program
         self.host = host
-        self.every_way = every_way
-        self.asked: list[Asked] = []
-        self.refusals: list[Refusal] = []
         self.calls: list[LibraryCall] = []
         self.loadings: list[Loading] = []
         self.options: dict[str, Option] = {}
@@ -423,18 +334,8 @@ class Run:
         self.parsed: list[tuple[int, str, Spot]] = []
         self.option_section = ConfigKey(OPTIONS, (), None)
         self.kept: list[Value] = []
-        self.choosers: set[tuple[str, KeyPath]] = set()
-        self.settled: frozenset[tuple[str, KeyPath]] = frozenset()
         self.added_options: list[tuple[ConfigKey, Mapping]] = []
         self.tracked: Mapping | None = None
-        self.key_names: dict[int, tuple[Value, ConfigKey]] = {}
-        """Names of keys that the program goes through, with the keys, by identity."""
-        self.name_tests: dict[int, NameTest] = {}
-        """Tests of such names, by identity of their values."""
-        self.value_classes: dict[int, tuple[Value, Value]] = {}
-        """Classes that the program asks values for, with the values, by identity."""
-        self.class_tests: dict[int, tuple[Value, Value]] = {}
-        """Tests of such classes, by identity of their outcomes, each with the value: it is not used by that."""
         self.commands: dict[int, list[tuple[frozenset[str], Value]]] = {}
         """The commands of groups of click and apps of typer with their names, by identity of what they were added to."""
         self.behind: list[str] | None = None
@@ -445,11 +346,6 @@ class Run:
         self.constructors: dict[str, Value] = {}
         self.classes: list[ClassObject] = []
         self.pydantic = 0
-        self.config_conditions: set[str] = set()
-        self.outcomes: dict[str, dict[bool, frozenset[ConfigKey]]] = {}
-        self.branches: dict[tuple[Scope, Place], tuple[bool | None, frozenset[ConfigKey]]] = {}
-        self.of_unknown: set[str] = set()
-        self.assumed: list[str] = []
         self.entered: dict[int, Scope] = {}
         self.left_early: set[int] = set()
         self.running: dict[int, int] = {}
@@ -466,12 +362,6 @@ class Run:
         self.exhausted = False
         self.failure: Exception | None = None
         self.called_back: set[tuple[int, int]] = set()
-        self._texts: dict[int, str] = _condition_texts(program)
-        self._names: dict[int, set[str]] = _condition_names(program)
-        self.refused: set[ConfigKey] = set()
-        """Keys at whose values the run stops: what is made of them further on says nothing."""
-        self._decided: dict[int, Value] = {}
-        self._written_out: dict[int, Value] = {}
 
     # What the parts above this one do
 
@@ -542,181 +432,7 @@ class Run:
 
     # Conditions
 
-    @property
-    def conditions(self) -> tuple[str, ...]:
-        """What must hold for the run to be where it is, where that is not known."""
-        return tuple(self.assumed)
-
-    @property
-    def sure(self) -> bool:
-        """Whether the run is certainly where it is."""
-        return not self.assumed
-
-    def ask_truth(self, test: Value, by: str, spot: Spot) -> None:
-        """Note that a text of a config which says no is asked whether it is true."""
-        if (
-            type(test) is Scalar
-            and test.key is not None
-            and isinstance(test.value, str)
-            and test.value.lower() in SAYS_NO
-        ):
-            self.refuse("text-truth", test.key, by, spot, value=test.value)
-
-    def holds(self, test: Value, spot: Spot) -> bool | None:
-        """Tell whether a condition holds, or None where both ways are taken."""
-        self.ask_truth(test, "the condition", spot)
-        if id(test) in self._decided:
-            return truth(test)
-        if self.every_way and self.is_settled(test):
-            return truth(test)
-        in_accessor = spot.scope.name in ACCESSORS and not test.origins and key_of(test) is None
-        if self.settled and not test.origins and key_of(test) is None:
-            # With other values of the config, only what it decides turns out otherwise.
-            return truth(test)
-        if (
-            self.every_way
-            and not in_accessor
-            and (spot.scope.kind != "module" or test.origins or key_of(test) is not None)
-        ):
-            return None
-        return truth(test)
-
-    def is_settled(self, value: Value) -> bool:
-        """Tell whether other runs take the other values of all keys that a value is from."""
-        return (
-            bool(self.settled)
-            and bool(value.origins)
-            and self.settled.issuperset((key.source, key.path) for key in value.origins)
-        )
-
-    def note_rivals(self, value: Value, others: Iterable[Any]) -> None:
-        """Note the texts that a value is compared with.
-
-        It counts for a value that comes from one key of a config.
-        """
-        if len(value.origins) != 1 or not isinstance(value, (Scalar, PartialText, Unknown)):
-            return
-        (key,) = value.origins
-        for other in others:
-            if isinstance(other, str) and len(key.rivals) < MAX_RIVALS:
-                key.rivals.setdefault(other)
-
-    def note_branch(self, test: Value, holds: bool | None, spot: Spot) -> None:
-        """Note which way an `if` takes, and the config keys that decide it."""
-        key = key_of(test)
-        origins = test.origins if key is None else frozenset({key})
-        known = self.branches.get((spot.scope, spot.place))
-        if known is None:
-            self.branches[spot.scope, spot.place] = (holds, origins)
-        elif known[0] is not holds:
-            self.branches[spot.scope, spot.place] = (None, known[1])
-
-    def note_outcome(self, shown: Expr, test: Value, holds: bool) -> None:
-        """Note how a condition turned out that the values of a config decide."""
-        key = key_of(test)
-        origins = test.origins if key is None else test.origins | {key}
-        if origins and not self.every_way:
-            self.outcomes.setdefault(self.written(shown), {}).setdefault(holds, origins)
-
-    def decide(self, test: Value) -> None:
-        """Note a test of which only one way can be taken, such as one of a value's type."""
-        self._decided[id(test)] = test
-
-    def write_out(self, keywords: Mapping) -> None:
-        """Note named arguments that the code writes out one by one.
-
-        No config decides which they are.
-        """
-        self._written_out[id(keywords)] = keywords
-
-    def is_written_out(self, value: Value) -> bool:
-        """Tell whether something holds the named arguments of a call that writes them out."""
-        return id(value) in self._written_out
-
-    def written(self, test: Expr) -> str:
-        """Return a condition as it is written, worked out once in all runs of a program."""
-        found = self._texts.get(id(test))
-        if found is None:
-            found = self._texts[id(test)] = text(test)
-        return found
-
-    def names_in(self, test: Expr) -> set[str]:
-        """Return the names of variables in a condition, worked out once likewise."""
-        found = self._names.get(id(test))
-        if found is None:
-            found = self._names[id(test)] = _names_in(test)
-        return found
-
-    def condition(self, shown: str, test: Value) -> str:
-        """Return a condition as it is written, noting whether a config decides it."""
-        if test.origins or key_of(test) is not None:
-            self.config_conditions.update((shown, f"not {shown}"))
-        return shown
-
     # What becomes of values
-
-    def taken(self, value: Value, spot: Spot, default: Value | None = None) -> Value:
-        """Note that a value was taken out of a config, and return it.
-
-        Args:
-            value: The value.
-            spot: Where.
-            default: What would be taken where there were none.
-        """
-        for item in alternatives(value):
-            key = key_of(item)
-            if key is not None:
-                key.reads.append(spot)
-                key.fallback = key.fallback or default
-                if key.names_section:
-                    # What is taken out of it has keys where the section stands.
-                    key.uses.append(spot)
-        return value
-
-    def walk(self, owner: Value, spot: Spot) -> None:
-        """Note that unknown names of a section are looked up.
-
-        Each of its keys may be read.
-        """
-        for item in held_values(owner):
-            for key in keys_of(item):
-                key.walks.append(spot)
-
-    def offer(self, owner: Mapping, chosen: Any, by: Value, spot: Spot) -> None:
-        """Note that a value of a config takes one entry of a section.
-
-        Another value takes another entry.
-        """
-        self.choosers.update((key.source, key.path) for key in by.origins)
-        for name, value in owner.entries.items():
-            key = key_of(value)
-            if name != chosen and key is not None:
-                key.offers.append(spot)
-
-    def log(self, value: Value, spot: Spot, *, to_file: bool = False) -> None:
-        """Note that a value and what it holds are only printed or written down."""
-        if type(value) in PLAIN and not value.origins and key_of(value) is None:
-            return
-        for item in held_values(value):
-            for key in keys_of(item):
-                key.logs.append(spot)
-                key.written_down = key.written_down or to_file
-
-    def use(self, value: Value, spot: Spot, *, deep: bool = False) -> None:
-        """Note that a value counts: what it was made from has an effect."""
-        if not value.origins and type(value) in PLAIN:
-            # Most values are of no config and hold nothing.
-            return
-        for key in value.origins:
-            if len(key.uses) < MAX_USES:
-                key.uses.append(spot)
-        if deep and not isinstance(value, (Scalar, Unknown)):
-            for item in held_values(value):
-                for key in item.origins:
-                    if len(key.uses) < MAX_USES:
-                        key.uses.append(spot)
-                if isinstance(item, (Mapping, Sequence)) and item.key is not None:
-                    item.key.escapes.append(spot)
 
     def escape(self, frame: Frame, values: Iterable[Value], spot: Spot) -> None:
         """Note that values go to code that is not known."""
@@ -736,16 +452,6 @@ class Run:
                 if isinstance(item, (FunctionObject, Instance, ClassObject)):
                     self.waiting.append((item, frame))
 
-    def asked_of_unknown(self, owner: Value, name: Any) -> None:
-        """Note a name that is asked of a value of which nothing is known.
-
-        The value may be a config's.
-        """
-        while isinstance(owner, Method):
-            owner = owner.owner
-        if isinstance(owner, (Unknown, Instance)) and isinstance(name, str):
-            self.of_unknown.add(name)
-
     def refuse_choice(self, frame: Frame, chosen: Value, error: str, why: str, spot: Spot) -> bool:
         """Note that the run stops at what one value says; tell whether it does.
 
@@ -761,93 +467,9 @@ class Run:
         self.refused.add(key)
         return True
 
-    def name_of(self, name: Any, value: Value) -> Value:
-        """Return the name of an entry as a value, noting whose key it is."""
-        made = key_value(name)
-        key = key_of(value)
-        if key is not None and key.path and key.path[-1] == name:
-            self.key_names[id(made)] = made, key
-        return made
-
-    def class_of(self, value: Value, made: Value) -> Value:
-        """Return the class of a value, noting whose it is."""
-        if value.origins or key_of(value) is not None:
-            self.value_classes[id(made)] = made, value
-        return made
-
-    def test_classes(self, values: Iterable[Value], outcome: Value) -> None:
-        """Note a test that asks for the classes of values."""
-        for item in values:
-            if id(item) in self.value_classes:
-                self.class_tests[id(outcome)] = outcome, self.value_classes[id(item)][1]
-
-    def test_name(self, name: Value, names: Iterable[Any], outcome: Value) -> None:
-        """Note a test whether the name of a key is one of some names, where it is none."""
-        known = self.key_names.get(id(name))
-        if known is not None:
-            among = tuple(str(item) for item in names)
-            if known[1].name not in among:
-                self.name_tests[id(outcome)] = NameTest(outcome, known[1], among)
-
     def refuse_name(self, frame: Frame, test: NameTest, error: str, by: str, spot: Spot) -> bool:
         """Note that the run stops at the name of a key; tell whether it does."""
         if not self.sure or self.every_way or frame.catches(error) or test.key.source.startswith("<"):
             return False
         self.refuse("unknown-key", test.key, by, spot, error, test.names)
         return True
-
-    def refuse(
-        self,
-        kind: str,
-        key: ConfigKey,
-        by: str,
-        spot: Spot,
-        says: str = "",
-        takes: tuple[str, ...] = (),
-        *,
-        name: str = "",
-        value: Any = None,
-    ) -> None:
-        """Note that something does not take a key or its value."""
-        self.refusals.append(Refusal(kind, key, by, spot, name, says, takes, self.conditions, value))
-
-
-@once
-def _condition_texts(program: Program) -> dict[int, str]:
-    """Return the conditions of a program as they are written, filled as they are met."""
-    del program
-    return {}
-
-
-@once
-def _condition_names(program: Program) -> dict[int, set[str]]:
-    """Return the names in the conditions of a program, filled as they are met."""
-    del program
-    return {}
-
-
-def _names_in(expression: Expr) -> set[str]:
-    """Return the names of variables in an expression, those in its calls left out."""
-    return {item.name for item in walk_own((expression,)) if isinstance(item, Name)}
-
-
-_OPENS = frozenset(
-    {
-        "io.open",
-        "codecs.open",
-        "tensorflow.io.gfile.GFile",
-        "tensorflow.gfile.GFile",
-        "tensorflow.gfile.Open",
-        "smart_open.open",
-    }
-)
-"""Functions that open a file by its path as `open` does."""
-
-
-@functools.lru_cache(maxsize=16_384)
-def canonical(name: str) -> str:
-    """Return the canonical form of a dotted name outside the project."""
-    if name in ("tensorflow.keras", "tf_keras"):
-        return "keras"
-    found = fold(name)
-    return "builtins.open" if found in _OPENS else found

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cfgfix.code.inference.interpreter import classes, reading, writing
+from cfgfix.code.inference.interpreter.command_line import OPTIONS
 from cfgfix.code.inference.interpreter.events import GUARD, Asked
 from cfgfix.code.inference.interpreter.models.method_names import CLASS_OF_FLAVOUR, CLASSES_OF_ARRAYS, GROWING
 from cfgfix.code.inference.interpreter.models.operators import NUMBERS, refuse_text
@@ -32,7 +33,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
-from cfgfix.code.inference.interpreter.run import OPTIONS, Call
+from cfgfix.code.inference.interpreter.run import Call
 from cfgfix.code.inference.interpreter.values import (
     alternatives,
     choice,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cfgfix.code.inference.interpreter import reading, writing
-from cfgfix.code.inference.interpreter.models.fields import construct_unknown
+from cfgfix.code.inference.interpreter.models.field_objects import construct_unknown
 from cfgfix.code.inference.interpreter.models.loading import load_named
 from cfgfix.code.inference.interpreter.models.method_names import CONVERSIONS
 from cfgfix.code.inference.interpreter.objects import (

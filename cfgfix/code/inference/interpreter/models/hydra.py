@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from cfgfix.code.inference.interpreter import reading, writing
+from cfgfix.code.inference.interpreter.command_line import OPTIONS
 from cfgfix.code.inference.interpreter.models.containers import make_container
-from cfgfix.code.inference.interpreter.models.fields import fields_of, kind_of
+from cfgfix.code.inference.interpreter.models.field_declarations import fields_of, kind_of
 from cfgfix.code.inference.interpreter.models.loading import load
 from cfgfix.code.inference.interpreter.models.options import SHELL, literal
 from cfgfix.code.inference.interpreter.models.paths import folder_of, join_paths
@@ -26,7 +27,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
-from cfgfix.code.inference.interpreter.run import OPTIONS, Call, Model
+from cfgfix.code.inference.interpreter.run import Call, Model
 from cfgfix.code.inference.interpreter.values import (
     alternatives,
     choice,

@@ -8,7 +8,7 @@ from cfgfix.code.inference.interpreter.models import (
     config_nodes,
     containers,
     estimators,
-    fields,
+    field_functions,
     graph_code,
     hydra,
     ini_files,
@@ -24,20 +24,13 @@ from cfgfix.code.inference.interpreter.models import (
 from cfgfix.code.inference.interpreter.models.builtin_functions import builtin
 from cfgfix.code.inference.interpreter.models.builtin_types import init_by_name, super_method
 from cfgfix.code.inference.interpreter.models.outside import library_call
-from cfgfix.code.inference.interpreter.objects import (
-    ClassObject,
-    External,
-    Instance,
-    Made,
-    Mapping,
-    Value,
-)
+from cfgfix.code.inference.interpreter.objects import ClassObject, External, Instance, Made, Mapping, Value
 from cfgfix.code.inference.interpreter.run import Call, Model
 
 _FUNCTIONS: dict[str, Model] = {
     **loading.FUNCTIONS,
     **containers.FUNCTIONS,
-    **fields.FUNCTIONS,
+    **field_functions.FUNCTIONS,
     **graph_code.FUNCTIONS,
     **hydra.FUNCTIONS,
     **ini_files.FUNCTIONS,
@@ -97,9 +90,9 @@ def library_method(call: Call) -> Value | None:
         model = _MAPPING_METHODS.get((owner.flavour, name)) or _MAPPING_METHODS.get(("", name))
         return model(call) if model is not None else None
     if isinstance(owner, ClassObject):
-        return fields.class_method(call, owner)
+        return field_functions.class_method(call, owner)
     if isinstance(owner, Instance):
-        return fields.instance_method(call, owner)
+        return field_functions.instance_method(call, owner)
     if isinstance(owner, Made):
         if owner.name == "builtins.super":
             return super_method(call, owner)

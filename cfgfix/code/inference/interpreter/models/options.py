@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from cfgfix.code.inference.interpreter.command_line import FLAG_PARSER, OPTIONS, Option
 from cfgfix.code.inference.interpreter.events import REQUIRED, Asked
 from cfgfix.code.inference.interpreter.objects import (
     ATTRIBUTES,
@@ -26,7 +27,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
-from cfgfix.code.inference.interpreter.run import FLAG_PARSER, OPTIONS, Call, Model, Option, Run
+from cfgfix.code.inference.interpreter.run import Call, Model, Run
 from cfgfix.code.inference.interpreter.values import choice, constant_text, held_values, key_of
 from cfgfix.core.records import replace
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cfgfix.code.inference.interpreter import writing
+from cfgfix.code.inference.interpreter.command_line import OPTIONS
 from cfgfix.code.inference.interpreter.events import DEFAULT, REQUIRED, Asked
 from cfgfix.code.inference.interpreter.models.loading import load
 from cfgfix.code.inference.interpreter.models.options import literal
@@ -21,7 +22,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Spot,
     Value,
 )
-from cfgfix.code.inference.interpreter.run import OPTIONS, Call, Frame
+from cfgfix.code.inference.interpreter.run import Call, Frame
 from cfgfix.code.inference.interpreter.values import alternatives, constant_text
 
 OWNERS = frozenset({"sacred.Experiment", "sacred.Ingredient"})
