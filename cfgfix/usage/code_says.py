@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from cfgfix.code.model import nodes
 from cfgfix.config.dialects.parameters import Branch, Reached
 from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.findings import Location
@@ -104,7 +105,7 @@ def packed(known: Known) -> Any:
             (item.job.kind, item.job.path, item.job.line, item.job.cpus, item.job.ram_mib)
             if item.job
             else None,
-            [(one.module, one.place, one.taken, one.path) for one in item.branches],
+            [(one.module, one.place.plain, one.taken, one.path) for one in item.branches],
             item.fallbacks,
             item.release,
         )
@@ -155,7 +156,7 @@ def _packed_reached(item: Reached) -> Any:
         item.always,
         item.alone,
         _packed_place(item.location),
-        item.place,
+        item.place.plain if item.place is not None else None,
         item.argument,
     )
 
@@ -214,7 +215,9 @@ def unpacked(data: Any) -> Known:
             ways,
             tuple(_unpacked_reached(one) for one in reached),
             Job(*job) if job is not None else None,
-            tuple(Branch(*one) for one in branches),
+            tuple(
+                Branch(module, nodes.Place(*place), taken, path) for module, place, taken, path in branches
+            ),
             tuple(fallbacks),
             release,
         )
@@ -230,7 +233,17 @@ def unpacked(data: Any) -> Known:
 def _unpacked_reached(data: Any) -> Reached:
     call, parameter, path, unchanged, value, known, always, alone, location, place, argument = data
     return Reached(
-        call, parameter, path, unchanged, value, known, always, alone, Location(*location), place, argument
+        call,
+        parameter,
+        path,
+        unchanged,
+        value,
+        known,
+        always,
+        alone,
+        Location(*location),
+        nodes.Place(*place) if place is not None else None,
+        argument,
     )
 
 

@@ -280,7 +280,7 @@ def _has_guard(module: Module) -> bool:
     assert scope is not None
     for event in scope.body:
         if event.kind == "if" and event.value is not None and isinstance(event.value, Compare):
-            sides = [event.value.left, *(right for _, right in event.value.rights)]
+            sides = [event.value.left, *(item.right for item in event.value.rights)]
             if any(isinstance(side, Name) and side.name == "__name__" for side in sides):
                 return True
     return False

@@ -80,7 +80,7 @@ def _calls(document: Document, says: CodeSays) -> Iterator[tuple[CallPlace, dict
     """Yield the calls that get a value of a config, each with the arguments that have one value only."""
     given: dict[tuple[CallPlace, int | str], list[Reached]] = {}
     for item in says.reached:
-        if item.path is not None and item.argument is not None:
+        if item.path is not None and item.argument is not None and item.place is not None:
             place = os.path.abspath(item.location.path), item.place
             given.setdefault((place, item.argument), []).append(item)
     found: Calls = {}

@@ -8,7 +8,7 @@ from typing import Any
 from cfgfix.code.inference.config_atoms import Path
 from cfgfix.code.inference.value_uses import Guard
 from cfgfix.code.model.expressions import place_of, text
-from cfgfix.code.model.nodes import Expr
+from cfgfix.code.model.nodes import Expr, Place
 from cfgfix.code.model.summary import Scope
 from cfgfix.core.records import dataclass, field
 
@@ -208,12 +208,12 @@ def spot(expr: Expr, scope: Scope) -> Spot:
     """Return the place of an expression."""
     place = place_of(expr, scope) or scope.place
     shown = text(expr)
-    return Spot(scope.module.path, *place, shown if len(shown) <= 80 else shown[:77] + "...")
+    return spot_of(scope, place, shown if len(shown) <= 80 else shown[:77] + "...")
 
 
-def spot_of(scope: Scope, place: tuple[int, int, int, int], how: str = "") -> Spot:
+def spot_of(scope: Scope, place: Place, how: str = "") -> Spot:
     """Return a place by its span."""
-    return Spot(scope.module.path, *place, how)
+    return Spot(scope.module.path, *place.start, *place.end, how)
 
 
 def spots_of(items: Iterable[tuple[Expr, Scope]]) -> tuple[Spot, ...]:

@@ -21,7 +21,7 @@ from cfgfix.code.inference.config_atoms import (
 )
 from cfgfix.code.inference.config_values import YAML_LOADS
 from cfgfix.code.model.expressions import constant, dotted, is_name, is_none, text
-from cfgfix.code.model.nodes import Attribute, Call, Collection, Compare, Expr, Literal, Name, Unary
+from cfgfix.code.model.nodes import Attribute, Call, Collection, Compare, Expr, Literal, Name, Place, Unary
 from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import ClassValue, External, Function, ModuleValue
@@ -379,8 +379,8 @@ class _About:
             if (
                 isinstance(test, Compare)
                 and len(test.rights) == 1
-                and test.rights[0][0] == "is not"
-                and is_none(test.rights[0][1])
+                and test.rights[0].operator == "is not"
+                and is_none(test.rights[0].right)
             ):
                 test = test.left
             elif not flag.default and not flag.required:
@@ -417,7 +417,12 @@ class _About:
             seen.add((place.path, place.line, name))
             caught = False
             for call in scope.calls:
-                if call.place == (place.line, place.column, place.end_line, place.end_column):
+                if (*call.place.start, *call.place.end) == (
+                    place.line,
+                    place.column,
+                    place.end_line,
+                    place.end_column,
+                ):
                     caught = any(block.kind == "try" for block in scope.block_chain(call.block))
             elsewhere = tuple(
                 ".".join((*paths[0], name))
@@ -468,7 +473,7 @@ class _About:
             reached = self._reached(module, by_name)
             main = next(block for block in module.summary.scopes[0].blocks if _is_main(block.test))
             yield Entry(
-                spot_of(module.summary.scopes[0], (main.line, 0, main.line, 2), "__main__"),
+                spot_of(module.summary.scopes[0], Place(main.line, 0, main.line, 2), "__main__"),
                 bool(reached & loading),
                 spot(call[1], call[0]),
             )

@@ -261,7 +261,7 @@ Point = tuple[str, int, int]
 
 
 def _point(spot: Spot) -> Point:
-    return spot.path, spot.line, spot.place[1]
+    return spot.path, spot.line, spot.place.column
 
 
 def _identity(item: Reached) -> tuple[Any, ...]:

@@ -638,8 +638,8 @@ class Collector:
                     if isinstance(parent, (Subscript, FString)):
                         continue
                     if isinstance(parent, Compare):
-                        if role == "left" and parent.rights[0][0] in ("in", "not in"):
-                            atoms = self.follower.atoms_of(parent.rights[0][1], scope)
+                        if role == "left" and parent.rights[0].operator in ("in", "not in"):
+                            atoms = self.follower.atoms_of(parent.rights[0].right, scope)
                             if self.uses.paths_of(atoms):
                                 self._note(parent, scope, atoms, name)
                         continue
@@ -741,8 +741,8 @@ class Collector:
             if (isinstance(parent, Binary) and role in ("-", "/", "//", "**")) or (
                 isinstance(parent, Compare)
                 and any(
-                    operator in ("<", ">", "<=", ">=") and isinstance(constant(other), (int, float))
-                    for operator, other in parent.rights
+                    item.operator in ("<", ">", "<=", ">=") and isinstance(constant(item.right), (int, float))
+                    for item in parent.rights
                 )
             ):
                 found.append((parent, scope))

@@ -305,8 +305,8 @@ class Host:
 
 def site_of(loading: Loading) -> Site:
     """Return where a call that loads a file stands."""
-    way = [(scope.module.path, *place[:2]) for scope, place in loading.spot.calls]
-    return (*way, (loading.spot.path, *loading.spot.place[:2]))
+    way = [(scope.module.path, *place.start) for scope, place in loading.spot.calls]
+    return (*way, (loading.spot.path, *loading.spot.place.start))
 
 
 def _text(value: Value) -> str | None:

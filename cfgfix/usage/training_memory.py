@@ -9,6 +9,7 @@ from typing import Any
 from cfgfix.code.inference.interpreter.interpreter import Interpreter
 from cfgfix.code.inference.interpreter.objects import Scalar, Value
 from cfgfix.code.inference.networks.trainings import Training, Trainings
+from cfgfix.code.model.nodes import Place
 from cfgfix.config.dialects.derived import MIB
 from cfgfix.config.dialects.parameters import TRAINING, Reached, key_meanings, meaning_of
 from cfgfix.core.records import replace
@@ -127,7 +128,7 @@ def literal_batches(project: ProjectRuns, sinks: Sinks) -> Iterator[OptionVerdic
         project: The runs of the project.
         sinks: The sinks of all runs.
     """
-    told_places: set[tuple[str, tuple[int, int, int, int]]] = set()
+    told_places: set[tuple[str, Place]] = set()
     for result in (*project.results, *project.without_config):
         found = _literal(result, sinks)
         if found is None:

@@ -136,7 +136,7 @@ def _verdicts_of(
         line = (
             f"opened by {runs.relative(result.entrance.module.path)} ({runs.place(spot)}): {opened.evidence}"
         )
-        way = [f"{runs.relative(scope.module.path)}:{place[0]}" for scope, place in spot.calls]
+        way = [f"{runs.relative(scope.module.path)}:{place.line}" for scope, place in spot.calls]
         evidence.setdefault(line, (*way, runs.place(spot)))
     problem = next((item.problem for item in runs.mine if item.problem is not None), None)
     if problem is not None and runs.first.file.form != "yaml":

@@ -40,7 +40,7 @@ class Net(tf.keras.Model):
 
 def plain(value: Any, seen: dict[int, int]) -> Any:
     """Return what a summary holds as plain data; a node that was met before is told by its number."""
-    if isinstance(value, (nodes.Expr, Block, Event, Scope, ModuleSummary)):
+    if isinstance(value, (nodes.Expr, nodes.Comparison, Block, Event, Scope, ModuleSummary)):
         if id(value) in seen:
             return seen[id(value)]
         seen[id(value)] = len(seen)
@@ -71,3 +71,13 @@ def test_the_example_has_every_kind():
 def test_a_node_has_fields_and_no_positions(kind):
     assert not {"__getitem__", "__iter__", "__len__", "__dict__"} & set(dir(kind))
     assert kind is nodes.Expr or getattr(kind, "__final__", sys.version_info < (3, 11))
+
+
+def test_a_place_is_as_fast_as_a_tuple_and_has_names():
+    place = nodes.new_place(nodes.Place, (3, 4, 5, 6))
+    assert (place.line, place.column, place.end_line, place.end_column) == (3, 4, 5, 6)
+    assert (place.start, place.end) == ((3, 4), (5, 6))
+    assert place == nodes.Place(3, 4, 5, 6) < nodes.Place(3, 5, 0, 0)
+    assert type(place.plain) is tuple
+    with pytest.raises(AttributeError):
+        place.line = 1

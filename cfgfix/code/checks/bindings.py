@@ -106,7 +106,7 @@ def given_last(scope: Scope, name: Name, block: int) -> Event | None:
     loops = [number for number in around if scope.blocks[number].kind in ("for", "while")]
     found: Event | None = None
     for event in scope.binding(name.name):
-        if event.place[2:] <= name.place[:2]:
+        if event.place.end <= name.place.start:
             if event.block in around:
                 found = event
             elif not _on_other_side(scope, event.block, block):

@@ -125,7 +125,7 @@ def _takes_tensor(scope: Scope, name: str) -> bool:
                     first = call.args[0] if call.method == "cast" and call.args else None
                     fine += sum(item is not None and is_name(item, name) for item in (step, first))
                 elif isinstance(part, Compare) and len(part.rights) == 1:
-                    sides = (part.left, part.rights[0][1])
+                    sides = (part.left, part.rights[0].right)
                     fine += any(is_name(item, name) for item in sides) and any(
                         type(constant(item)) is int for item in sides
                     )

@@ -63,7 +63,7 @@ def in_python(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for hit in (*_in_generators(program), *_in_sequences(program), *_in_step_loops(program)):
         at = place_in_code(hit)
-        key = (id(at.scope), at.place[0])
+        key = (id(at.scope), at.place.line)
         if key not in seen:
             seen.add(key)
             yield hit

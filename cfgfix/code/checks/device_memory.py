@@ -151,7 +151,7 @@ def _limits_nothing(site: Site) -> bool:
     return not any(
         call.keyword("memory_limit") is not None and constant(call.keyword("memory_limit")) is not None
         for call in site.scope.calls
-        if call.place >= (*site.call.place[:2], 0, 0) and call.line <= site.call.end_line
+        if call.place.start >= site.call.place.start and call.line <= site.call.end_line
     )
 
 
@@ -301,7 +301,7 @@ def _asked_before(scope: Scope, place: Place, expr: Expr) -> bool:
     name = dotted(expr)
     return any(
         event.kind in ("if", "assert", "while", "try")
-        and event.place[:2] < place[:2]
+        and event.place.start < place.start
         and (
             event.kind == "try"
             or any(name is not None and dotted(part) == name for part in walk(event.value))

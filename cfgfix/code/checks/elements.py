@@ -21,7 +21,7 @@ from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_none, text
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in
-from cfgfix.code.model.nodes import Binary, Call, Collection, Expr, Name, Subscript
+from cfgfix.code.model.nodes import Binary, Call, Collection, Expr, Name, Place, Subscript
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Dataset, Site, first_dataset
@@ -447,7 +447,7 @@ def kept_as_list(program: Program) -> Iterator[Hit]:
             related=(
                 Step(
                     scope,
-                    (*loop.place[:2], loop.line, loop.place[1] + 3),
+                    Place(loop.line, loop.place.column, loop.line, loop.place.column + 3),
                     loop.block,
                     "one element after another",
                 ),
@@ -498,7 +498,7 @@ def _gathered(scope: Scope, loop: Event, block: int) -> tuple[Call, int] | None:
         shown = text(call.receiver)
         for other in scope.calls:
             if (
-                other.place[:2] > loop.place[2:]
+                other.place.start > loop.place.end
                 and (other.method or dotted(other.func)) in _STACKS | {"fit"}
                 and any(text(given) == shown for given in other.args[:1])
             ):

@@ -195,7 +195,7 @@ def _has_workers(module: Module) -> bool:
 def _for_children(scope: Scope, event: Event) -> bool:
     """Tell whether a function starts processes after it has set a variable: they inherit it and import TensorFlow anew."""
     return any(
-        call.place[:2] > event.place[:2] and _STARTS_PROCESSES.search(dotted(call.func) or "") is not None
+        call.place.start > event.place.start and _STARTS_PROCESSES.search(dotted(call.func) or "") is not None
         for call in scope.calls
     )
 

@@ -20,6 +20,7 @@ from cfgfix.code.model.nodes import (
     Expr,
     Literal,
     Name,
+    Place,
     Starred,
     Subscript,
 )
@@ -142,14 +143,14 @@ def _once_an_epoch(program: Program, made: Site, read: Site, updates: list[Site]
             inner = [number for number in _loops(scope, call.call.block) if number not in around]
             if (
                 inner
-                and call.call.place[:2] < read.call.place[:2]
+                and call.call.place.start < read.call.place.start
                 and _comes_again(program, scope, around, made)
             ):
                 return update
             if (
                 not inner
                 and around
-                and call.call.place[:2] < read.call.place[:2]
+                and call.call.place.start < read.call.place.start
                 and _loops(scope, call.call.block) == around
                 and _fills_in_loop(program, call, update)
                 and not _made_inside(scope, around, made)
@@ -343,7 +344,7 @@ def _made_from_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterator
         ):
             continue
         before = [
-            item for item in bound.get(name, ()) if item.place[:2] < event.place[:2]
+            item for item in bound.get(name, ()) if item.place.start < event.place.start
         ] or name in parameters
         swapped = any(_goes_with(name, part) for part in parts)
         beside = [
@@ -351,7 +352,7 @@ def _made_from_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterator
             for other in (*bound, *parameters)
             if other != name
             and any(_goes_with(other, part) for part in parts)
-            and (other in parameters or bound[other][0].place[:2] < event.place[:2])
+            and (other in parameters or bound[other][0].place.start < event.place.start)
         ]
         if not (before and swapped) and not (beside and not _used_behind(scope, set(beside), event)):
             continue
@@ -573,7 +574,12 @@ def _steps_over_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterato
                 "then": "what is measured on it says nothing of data that the model has not seen",
             },
             related=(
-                Step(scope, (*event.place[:2], event.line, event.place[1] + 3), event.block, "the loop"),
+                Step(
+                    scope,
+                    Place(event.line, event.place.column, event.line, event.place.column + 3),
+                    event.block,
+                    "the loop",
+                ),
             ),
         )
 

@@ -152,7 +152,7 @@ def trainable_since(program: Program) -> Iterator[Hit]:
             continue
         switches = _switches(program, scope)
         for event, name, block in switches:
-            if not event.place[:2] < later.call.place[:2]:
+            if not event.place.start < later.call.place.start:
                 break
             if name not in _parts_of(program, model, scope) or not inside(scope, later.call.block, block):
                 continue
@@ -276,7 +276,7 @@ def _stores(program: Program, scope: Scope, own: str, attribute: str) -> list[Ev
 def _fitted_before(program: Program, scope: Scope, model: str, event: Event) -> Site | None:
     """Return a `fit` of the same model on the way to a statement, in the same scope."""
     for site in _fits_by_model(program, scope).get(model, ()):
-        if site.call.place[2:] <= event.place[:2] and inside(scope, event.block, site.call.block):
+        if site.call.place.end <= event.place.start and inside(scope, event.block, site.call.block):
             return site
     return None
 
@@ -296,7 +296,7 @@ def _may_compile(program: Program, scope: Scope, first: Site, later: Site) -> bo
     own, _, attribute = model.partition(".")
     if (len(_stores(program, scope, own, attribute)) if attribute else len(scope.binding(model))) != 1:
         return True
-    between = scope.calls_between(first.call.place[2:], later.call.place[:2])
+    between = scope.calls_between(first.call.place.end, later.call.place.start)
     for call in between:
         if call.method in ("compile", "make_train_function", "compile_from_config"):
             return True

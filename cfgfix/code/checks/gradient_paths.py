@@ -83,7 +83,7 @@ class _Way:
         if isinstance(expr, Name):
             return self._named(expr, depth)
         if isinstance(expr, Compare):
-            return self._stop(expr, [expr.left, *(right for _, right in expr.rights)], depth)
+            return self._stop(expr, [expr.left, *(item.right for item in expr.rights)], depth)
         if isinstance(expr, Binary):
             return any(self.passes(side, depth + 1) for side in (expr.left, expr.right))
         if isinstance(expr, Unary):
@@ -105,7 +105,7 @@ class _Way:
         bound = self._scope.binding(name.name)
         taken = any(item.name == name.name for item in self._scope.params)
         if self._in_order:
-            bound = [event for event in bound if event.place[2:] <= name.place[:2]]
+            bound = [event for event in bound if event.place.end <= name.place.start]
             certain = [number for number, event in enumerate(bound) if event.block == 0]
             if certain:
                 bound, taken = bound[certain[-1] :], False

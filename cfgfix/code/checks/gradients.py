@@ -178,7 +178,7 @@ def _plain_tensor(program: Program, scope: Scope, source: Name, body: Event) -> 
     bound = scope.binding(source.name)
     if not bound or any(event.kind != "assign" for event in bound):
         return False
-    if any(event.place[:2] >= body.place[:2] for event in bound):
+    if any(event.place.start >= body.place.start for event in bound):
         return False
     if not all(any(is_name(target, source.name) for target in event.targets) for event in bound):
         return False
@@ -307,7 +307,7 @@ def asked_twice(program: Program) -> Iterator[Hit]:
 
 def _is_in_tape(body: Event, *calls: Call) -> bool:
     """Tell whether one of some calls stands in the body of a tape, which it may be recorded by."""
-    return any(body.place[:2] <= call.place[:2] < body.place[2:] for call in calls)
+    return any(body.place.start <= call.place.start < body.place.end for call in calls)
 
 
 def log_of_the_other_branch(program: Program) -> Iterator[Hit]:
@@ -347,11 +347,11 @@ def _tested(scope: Scope, test: Expr) -> Expr | None:
     """Return the tensor that a condition compares with zero."""
     test = only_value(scope, test) or test
     if isinstance(test, Compare) and len(test.rights) == 1 and isinstance(test.left, (Name, Attribute)):
-        other = test.rights[0][1]
+        other = test.rights[0].right
         if (
             isinstance(other, Literal)
             and other.value in (0, 0.0)
-            and test.rights[0][0] in (">", "!=", "==", "<=")
+            and test.rights[0].operator in (">", "!=", "==", "<=")
         ):
             tested: Expr = test.left
             return tested

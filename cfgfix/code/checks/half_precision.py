@@ -10,7 +10,18 @@ from cfgfix.code.checks.numerics import policies_named
 from cfgfix.code.inference.entry_points import never_run, reached_from
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text
 from cfgfix.code.model.hit import at, hit_in
-from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Expr, Literal, Name, Subscript, Unary
+from cfgfix.code.model.nodes import (
+    Attribute,
+    Binary,
+    Call,
+    Collection,
+    Expr,
+    Literal,
+    Name,
+    Place,
+    Subscript,
+    Unary,
+)
 from cfgfix.code.model.program import Program, fold, is_keras_part
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import ClassValue, Function, Site
@@ -75,7 +86,7 @@ class _Clash:
 
     scope: Scope
     shown: str
-    place: tuple[int, int, int, int]
+    place: Place
     block: int
 
 

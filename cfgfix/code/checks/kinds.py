@@ -123,7 +123,7 @@ def assigned_item(program: Program) -> Iterator[Hit]:
                             "name": name,
                             "verb": "deleted" if event.kind == "delete" else "assigned to",
                             "made": text(made.value),
-                            "line": made.place[0],
+                            "line": made.place.line,
                         },
                         related=(Step(scope, made.place, made.block, "the tensor"),),
                     )
@@ -197,7 +197,7 @@ def _is_list(scope: Scope, event: Event, expr: Expr) -> bool:
 
 def _last_given(scope: Scope, event: Event, name: Name) -> Expr | None:
     """Return what a name was given last before a statement, where that is passed on every way to it."""
-    before = [item for item in scope.binding(name.name) if item.place[:2] < event.place[:2]]
+    before = [item for item in scope.binding(name.name) if item.place.start < event.place.start]
     last = before[-1] if before else None
     if last is None or last.kind != "assign" or last.block not in set(scope.block_numbers(event.block)):
         return None
@@ -293,7 +293,7 @@ def _misgiven(program: Program, site: Site) -> tuple[Expr, str] | None:
 def _is_gradients(scope: Scope, expr: Expr) -> bool:
     """Tell whether an expression is what a tape gives for a list of variables."""
     if isinstance(expr, Name):
-        before = [event for event in scope.binding(expr.name) if event.place[2:] <= expr.place[:2]]
+        before = [event for event in scope.binding(expr.name) if event.place.end <= expr.place.start]
         last = before[-1] if before else None
         if last is None or last.kind != "assign" or not is_name(last.targets[0], expr.name):
             return False

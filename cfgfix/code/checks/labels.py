@@ -148,7 +148,7 @@ def _bound_before(program: Program, scope: Scope, name: str, site: Site | None) 
         return None
     bound = here.binding(name)
     if here is scope and site is not None:
-        bound = [event for event in bound if event.place[:2] < site.call.place[:2]]
+        bound = [event for event in bound if event.place.start < site.call.place.start]
     elif len(bound) != 1:
         return None
     last = bound[-1] if bound else None
@@ -250,7 +250,7 @@ def _labels_of_folders(program: Program, fit: Site) -> tuple[str, Site] | None:
         if given is None:
             return None
         if isinstance(given, Name):
-            bound = [event for event in scope.binding(given.name) if event.place[:2] < fit.call.place[:2]]
+            bound = [event for event in scope.binding(given.name) if event.place.start < fit.call.place.start]
             if len(bound) != 1 or bound[0].kind != "assign" or bound[0].value is None:
                 return None
             if not any(is_name(target, given.name) for target in bound[0].targets):

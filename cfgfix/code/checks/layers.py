@@ -261,7 +261,7 @@ def _input_of(scope: Scope, call: Call) -> Call | None:
     """Return the call of a layer whose result another is called on: itself, or the last that its name was given right before."""
     expr = call.args[0]
     if isinstance(expr, Name):
-        bound = [event for event in scope.binding(expr.name) if event.place[:2] < call.place[:2]]
+        bound = [event for event in scope.binding(expr.name) if event.place.start < call.place.start]
         last = bound[-1] if bound else None
         if last is not None and last.value is call:
             last = bound[-2] if len(bound) > 1 else None

@@ -99,7 +99,7 @@ def _asked(program: Program, scope: Scope) -> dict[int, list[Call]]:
     for call in scope.calls_of("gradient"):
         name = call.receiver
         body = scope.bound_before(name.name, call.place) if isinstance(name, Name) else None
-        if body is not None and body.kind == "with" and call.place[:2] >= body.place[2:]:
+        if body is not None and body.kind == "with" and call.place.start >= body.place.end:
             found.setdefault(id(body), []).append(call)
     return found
 
@@ -118,7 +118,7 @@ def _loss_behind_tape(
         event = events[0]
         if not isinstance(event.targets[0], Name) or event.value is None or event.block != body.block:
             return None
-        if not body.place[2:] <= event.place[:2] < call.place[:2]:
+        if not body.place.end <= event.place.start < call.place.start:
             return None
         target = event.value
     if isinstance(target, Binary) and target.operator in _OPERATORS:
@@ -141,7 +141,7 @@ def _scaled_behind(scope: Scope, body: Event, target: Expr, call: Call) -> tuple
     if not isinstance(target, Name):
         return None
     last = scope.bound_before(target.name, call.place)
-    if last is None or last.kind != "assign" or last.value is None or last.place[:2] < body.place[2:]:
+    if last is None or last.kind != "assign" or last.value is None or last.place.start < body.place.end:
         return None
     if not inside(scope, call.block, last.block):
         return None

@@ -9,7 +9,7 @@ from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.model.expressions import dotted, is_name, is_true, text, walk
 from cfgfix.code.model.hit import Rewrite, at, hit_in
-from cfgfix.code.model.nodes import Attribute, Call, Expr, Literal, Name, Starred
+from cfgfix.code.model.nodes import NOWHERE, Attribute, Call, Expr, Literal, Name, Starred
 from cfgfix.code.model.program import Program, is_keras_part, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Function, Instance, Made, Site, alternatives
@@ -92,7 +92,7 @@ def _calls_in_tape(tape: Site) -> Iterator[Call]:
     scope = tape.scope
     event = statement_of(scope, tape.call.place)
     if event is not None and event.kind == "with":
-        inner = scope.calls_between(event.place[:2], event.place[2:])
+        inner = scope.calls_between(event.place.start, event.place.end)
         yield from sorted(inner, key=lambda call: call.number)
 
 
@@ -206,7 +206,7 @@ def _added(program: Program, model: Call, scope: Scope) -> set[int]:
     return {
         call.number
         for outer in (model, *adds)
-        for call in scope.calls_between(outer.place[:2], outer.place[2:])
+        for call in scope.calls_between(outer.place.start, outer.place.end)
     }
 
 
@@ -271,7 +271,7 @@ def _of_class(program: Program, owner: Scope, depth: int = 2) -> tuple[str, Site
     return None
 
 
-_NO_FLAG: Expr = Literal(None, (0, 0, 0, 0))
+_NO_FLAG: Expr = Literal(None, NOWHERE)
 
 
 def _attributes(scope: Scope) -> Iterator[tuple[str, Expr]]:

@@ -446,7 +446,7 @@ def _made_here(site: Site, block: int) -> bool:
         and event.value is not None
         and isinstance(event.value, Call)
         and inside(scope, event.block, block)
-        and event.place[:2] < site.call.place[:2]
+        and event.place.start < site.call.place.start
         for event in scope.binding(model.name)
     )
 

@@ -306,7 +306,7 @@ def _shuffled_before(batch: Site) -> bool:
     return any(
         call.method == "shuffle"
         and call.args + call.keywords
-        and call.place[:2] < batch.call.place[:2]
+        and call.place.start < batch.call.place.start
         and text(call.receiver) == text(batch.call.receiver)
         for call in batch.scope.calls
     )
@@ -560,7 +560,7 @@ def _not_for_training(site: Site) -> bool:
         if (
             isinstance(test, Compare)
             and len(test.rights) == 1
-            and test.rights[0][0] in ("!=", "not in", "is not")
+            and test.rights[0].operator in ("!=", "not in", "is not")
         ):
             branch = not branch
         shown = text(test).lower()

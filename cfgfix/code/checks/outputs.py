@@ -266,7 +266,7 @@ def _layer_of(program: Program, scope: Scope, expr: Expr | None, before: Call) -
             expr = expr.items[0]
             continue
         if isinstance(expr, Name):
-            bound = [event for event in scope.binding(expr.name) if event.place[:2] < before.place[:2]]
+            bound = [event for event in scope.binding(expr.name) if event.place.start < before.place.start]
             last = bound[-1] if bound else None
             if last is None or last.kind != "assign" or not inside(scope, before.block, last.block):
                 return None

@@ -116,8 +116,12 @@ def _fault_of_operation(part: Expr, scope: Scope, program: Program) -> tuple[Pla
     if isinstance(part, Binary) and part.operator in ("*", "+", "-", "//", "/", "%", "**"):
         if _is_constant(part.left, scope, program) or _is_constant(part.right, scope, program):
             return part.place, "a number below zero, which tf.data takes for something else or refuses"
-    elif isinstance(part, Compare) and len(part.rights) == 1 and part.rights[0][0] in ("<", "<=", ">", ">="):
-        if _is_constant(part.left, scope, program) or _is_constant(part.rights[0][1], scope, program):
+    elif (
+        isinstance(part, Compare)
+        and len(part.rights) == 1
+        and part.rights[0].operator in ("<", "<=", ">", ">=")
+    ):
+        if _is_constant(part.left, scope, program) or _is_constant(part.rights[0].right, scope, program):
             return part.place, "a comparison with -1"
     elif (
         isinstance(part, Boolean) and part.operator == "or" and _is_constant(part.operands[0], scope, program)

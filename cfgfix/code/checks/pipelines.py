@@ -103,7 +103,7 @@ def _source_of(site: Site) -> Call | None:
             values = [
                 event.value
                 for event in scope.events()
-                if event.place[:2] < site.call.place[:2]
+                if event.place.start < site.call.place.start
                 and any(is_name(target, expr.name) for target in event.targets)
                 and event.value is not None
             ]

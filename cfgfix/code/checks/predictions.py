@@ -158,7 +158,7 @@ def _bare(expr: Expr) -> str | None:
 def _names_of(scope: Scope, name: str, loop: Event) -> bool:
     """Tell whether nothing in a loop but the loop itself gives a name its value."""
     return all(
-        event is loop or not loop.place[:2] <= event.place[:2] < loop.place[2:]
+        event is loop or not loop.place.start <= event.place.start < loop.place.end
         for event in scope.binding(name)
     )
 

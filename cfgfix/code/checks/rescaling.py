@@ -12,7 +12,7 @@ from cfgfix.code.checks.pipelines import upstream
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, walk
 from cfgfix.code.model.hit import Step, at, hit_in
-from cfgfix.code.model.nodes import Binary, Call, Collection, Expr, Lambda, Literal, Name
+from cfgfix.code.model.nodes import Binary, Call, Collection, Expr, Lambda, Literal, Name, Place
 from cfgfix.code.model.program import Program, fold
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Constant, Dataset, Function, Made, Site, Value, alternatives
@@ -49,13 +49,13 @@ class _Division:
     """
 
     scope: Scope
-    place: tuple[int, int, int, int]
+    place: Place
     block: int
 
 
 def rescaled_twice(program: Program) -> Iterator[Hit]:
     """Find networks that divide their inputs and get what is divided already."""
-    seen: set[tuple[int, tuple[int, int, int, int]]] = set()
+    seen: set[tuple[int, Place]] = set()
     for fit in model_calls(program, "fit"):
         if in_tests(fit.scope):
             continue
@@ -193,7 +193,7 @@ def _divided_array(program: Program, written: Expr | None, use: Site) -> _Divisi
 def _divided_name(program: Program, name: str, use: Site) -> _Division | None:
     """Return where an array was divided by 255 in the same scope, before a call uses it, or in the function that gave it."""
     scope = use.scope
-    events = [event for event in scope.binding(name) if event.place[:2] < use.call.place[:2]]
+    events = [event for event in scope.binding(name) if event.place.start < use.call.place.start]
     if not events or any(event.block not in (0, use.call.block) for event in events):
         return None
     for event in reversed(events):
@@ -303,7 +303,7 @@ def _divided_on_the_way(expr: Expr, scope: Scope) -> _Division | None:
     return found
 
 
-def _quotient(expr: Expr) -> tuple[int, int, int, int] | None:
+def _quotient(expr: Expr) -> Place | None:
     """Return the span of a division by 255 in an expression, unless something is multiplied by that as well."""
     parts = list(walk(expr))
     if any(
@@ -316,11 +316,11 @@ def _quotient(expr: Expr) -> tuple[int, int, int, int] | None:
     return next((place for part in parts if (place := _quotient_here(part)) is not None), None)
 
 
-def _quotient_here(expr: Expr) -> tuple[int, int, int, int] | None:
+def _quotient_here(expr: Expr) -> Place | None:
     """Return the span of `x / 255` or of `x * (1 / 255)`."""
     if not isinstance(expr, Binary):
         return None
-    place: tuple[int, int, int, int] = expr.place
+    place: Place = expr.place
     if expr.operator == "/" and constant(expr.right) == _FULL and not isinstance(expr.left, Literal):
         return place
     if expr.operator == "*":
@@ -331,7 +331,7 @@ def _quotient_here(expr: Expr) -> tuple[int, int, int, int] | None:
     return None
 
 
-def _prepared_twice(program: Program, seen: set[tuple[int, tuple[int, int, int, int]]]) -> Iterator[Hit]:
+def _prepared_twice(program: Program, seen: set[tuple[int, Place]]) -> Iterator[Hit]:
     """Yield generators that divide what `preprocess_input` has prepared, and calls of that for what was divided."""
     for site in program.flow.named(_GENERATOR):
         function = site.call.keyword("preprocessing_function")

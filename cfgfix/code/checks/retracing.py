@@ -255,7 +255,7 @@ def _object_in_loop(scope: Scope, call: Call, receiver: Expr) -> Call | None:
         return found
     if not isinstance(receiver, Name):
         return None
-    bound = [event for event in scope.binding(receiver.name) if event.place[:2] < call.place[:2]]
+    bound = [event for event in scope.binding(receiver.name) if event.place.start < call.place.start]
     last = bound[-1] if bound else None
     if last is None or last.kind != "assign" or last.value is None or not isinstance(last.value, Call):
         return None

@@ -139,7 +139,7 @@ def _imported(program: Program, site: Site) -> tuple[Site, Event] | None:
     for event in module.scope.events() if module.scope is not None else ():
         if event.kind != "import" or event.block != 0:
             continue
-        if site.scope.kind == "module" and event.place[:2] > site.call.place[:2]:
+        if site.scope.kind == "module" and event.place.start > site.call.place.start:
             continue
         for other in _modules_of(program, module, event):
             found = _while_imported(program, other, {id(module)}, 4)
@@ -204,7 +204,7 @@ def start_in_scope(site: Site, program: Program) -> Site | None:
     sites: list[Site] = program.flow.within(scope)
     for other in sites:
         if (
-            other.call.place[2:] < site.call.place[:2]
+            other.call.place.end < site.call.place.start
             and (starts_runtime(other) or _builds(other) or _starts_inside(program, other))
             and inside(scope, site.call.block, other.call.block)
             and not _leaves_between(scope, other, site)

@@ -74,7 +74,7 @@ def model_outside_scope(program: Program) -> Iterator[Hit]:
 def _made_once(scope: Scope, model: Name, call: Call) -> Event | None:
     """Return the only statement that gives a name its model, where that is a call before another one."""
     bound = scope.binding(model.name)
-    if len(bound) != 1 or bound[0].kind != "assign" or bound[0].place[:2] > call.place[:2]:
+    if len(bound) != 1 or bound[0].kind != "assign" or bound[0].place.start > call.place.start:
         return None
     return bound[0] if bound[0].value is not None and isinstance(bound[0].value, Call) else None
 

@@ -114,7 +114,7 @@ def _modulo(program: Program, scope: Scope, test: Expr, line: int) -> int | None
         return next((item for item in known if item is not None), None)
     if isinstance(test, Unary) and test.operator == "not":
         test = test.operand
-    elif isinstance(test, Compare) and len(test.rights) == 1 and test.rights[0][0] == "==":
+    elif isinstance(test, Compare) and len(test.rights) == 1 and test.rights[0].operator == "==":
         test = test.left
     else:
         return None

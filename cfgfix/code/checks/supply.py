@@ -22,6 +22,7 @@ from cfgfix.code.model.nodes import (
     Expr,
     Literal,
     Name,
+    Place,
     Slice,
     Subscript,
     Unary,
@@ -77,7 +78,7 @@ def _given_to_models(program: Program) -> Iterator[Hit]:
                     values={
                         "reader": f"{method}({name}=...)" if name != "x" else method,
                         "why": why,
-                        "line": where.place[0],
+                        "line": where.place.line,
                         "wanted": f"{wanted}= says how many batches are one round",
                         "never": "validation never ends"
                         if name != "x"
@@ -348,15 +349,15 @@ def _gone_over(program: Program) -> Iterator[Hit]:
         assert made.site is not None
         where = at(made.site, label="without end")
         shown = text(loop.value)
-        start = loop.place
+        column = loop.place.column
         yield hit_in(
             scope,
-            (start[0], start[1], start[0], start[1] + 3),
+            Place(loop.line, column, loop.line, column + 3),
             loop.block,
             {
                 "reader": f"the loop over {shown}",
                 "why": f"{short(made.site)}() has no end",
-                "line": where.place[0],
+                "line": where.place.line,
                 "wanted": "take(...) says how many batches are one round",
                 "never": "what follows it is never reached",
             },
@@ -370,7 +371,7 @@ def _waited_for(scope: Scope, loop: Event) -> bool:
     if any(item.kind in ("for", "while") for item in scope.block_chain(loop.block)):
         return True
     return any(
-        event.place[:2] > loop.place[2:]
+        event.place.start > loop.place.end
         and event.kind in ("expr", "assign", "augment", "for", "while", "with", "if")
         and inside(scope, loop.block, event.block)
         for event in scope.events()
@@ -400,7 +401,7 @@ def _read_whole(program: Program) -> Iterator[Hit]:
                 values={
                     "reader": f"{name}()",
                     "why": f"{short(made.site)}() has no end",
-                    "line": where.place[0],
+                    "line": where.place.line,
                     "wanted": "take(...) says how many elements are meant",
                     "never": "TypeError, since the dataset is infinite"
                     if name == "len"

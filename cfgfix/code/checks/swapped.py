@@ -149,12 +149,12 @@ def _asked(
         key = id(scope), number
         if block.kind not in ("if", "while") or not isinstance(test, Compare) or key in told:
             continue
-        if len(test.rights) != 1 or test.rights[0][0] not in ("<", ">", "<=", ">=", "==", "!="):
+        if len(test.rights) != 1 or test.rights[0].operator not in ("<", ">", "<=", ">=", "==", "!="):
             continue
         asked = next(
             (
                 part
-                for part in (test.left, test.rights[0][1])
+                for part in (test.left, test.rights[0].right)
                 if _of_batch(scope, part, params, block.line, 5)
             ),
             None,
@@ -191,7 +191,7 @@ def _of_batch(scope: Scope, expr: Expr, params: frozenset[str], line: int, depth
     if depth == 0:
         return False
     if isinstance(expr, Name):
-        before = [event for event in scope.binding(expr.name) if event.place[0] < line]
+        before = [event for event in scope.binding(expr.name) if event.place.line < line]
         if not before:
             return expr.name in params
         last = before[-1]
@@ -200,7 +200,7 @@ def _of_batch(scope: Scope, expr: Expr, params: frozenset[str], line: int, depth
             and last.block == 0
             and last.value is not None
             and any(is_name(target, expr.name) for target in last.targets)
-            and _of_batch(scope, last.value, params, last.place[0], depth - 1)
+            and _of_batch(scope, last.value, params, last.place.line, depth - 1)
         )
     if isinstance(expr, Binary):
         return expr.operator in ("+", "-", "*", "/", "**") and any(

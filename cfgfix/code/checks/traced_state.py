@@ -217,7 +217,7 @@ def captured(program: Program) -> Iterator[Hit]:
                         scope,
                         part.place,
                         event.block,
-                        {"what": f"{own}.{part.attribute}", "via": reach.via, "line_of": where.place[0]},
+                        {"what": f"{own}.{part.attribute}", "via": reach.via, "line_of": where.place.line},
                         entry=reach,
                         related=(where,),
                     )
@@ -310,7 +310,7 @@ def _receiver(func: Expr) -> Expr:
 
 def _runs_after(scope: Scope, first: Call, block: int, place: Place, receiver: Expr) -> bool:
     """Tell whether a place is run after a call for sure: further down under the same guards, or in the same loop."""
-    if first.place[2:] < place[:2] and inside(scope, block, first.block):
+    if first.place.end < place.start and inside(scope, block, first.block):
         return True
     loop = innermost_loop(scope, first.block)
     if loop is None or not inside(scope, block, loop):

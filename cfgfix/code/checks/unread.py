@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cfgfix.code.inference.entry_points import for_another_python, imports_of
 from cfgfix.code.model.hit import Step, hit_in
+from cfgfix.code.model.nodes import Place
 from cfgfix.code.model.program import Module, Program
 from cfgfix.code.model.summary import NOT_PARSED, Event, Scope
 from cfgfix.rules.hit import Hit
@@ -25,7 +26,7 @@ def check(program: Program) -> Iterator[Hit]:
         problem = module.summary.problem
         assert problem is not None
         message, line = problem
-        scope = Scope(0, "module", "", "", -1, -1, (line, 0, line, 0))
+        scope = Scope(0, "module", "", "", -1, -1, Place(line, 0, line, 0))
         scope.module = module
         severity: str | None = None
         related: tuple[Step, ...] = ()
@@ -36,7 +37,7 @@ def check(program: Program) -> Iterator[Hit]:
                 related = (Step(importer, event.place, event.block, "imports it, and fails here"),)
         yield hit_in(
             scope,
-            (line, 0, line, 0),
+            Place(line, 0, line, 0),
             0,
             {"reason": message},
             related=related,

@@ -51,7 +51,7 @@ def _mentions(program: Program, scope: Scope) -> Counter[str]:
     del program
     lines = scope.module.source_file().text.splitlines()
     if scope.kind != "module":
-        lines = lines[scope.place[0] - 1 : scope.place[2]]
+        lines = lines[scope.place.line - 1 : scope.place.end_line]
     return Counter(word for line in lines for word in _WORD.findall(line.partition("#")[0]))
 
 
@@ -117,10 +117,10 @@ def _statement(site: Site) -> Event | None:
 def _kept_after(scope: Scope, site: Site, event: Event) -> str | None:
     """Return the name of a tensor that an operation is given and that is read behind it, where nothing times the operation."""
     lines = scope.module.source_file().text.splitlines()
-    whole = "\n".join(lines[scope.place[0] - 1 : scope.place[2]])
+    whole = "\n".join(lines[scope.place.line - 1 : scope.place.end_line])
     if "time" in whole:
         return None
-    behind = "\n".join(line.partition("#")[0] for line in lines[event.place[2] : scope.place[2]])
+    behind = "\n".join(line.partition("#")[0] for line in lines[event.place.end_line : scope.place.end_line])
     given = site.call.args[:1] or tuple(value for _, value in site.call.keywords[:1])
     for part in (item for expr in given for item in walk(expr)):
         if (

@@ -273,7 +273,7 @@ def _is_kept_once(scope: Scope, call: Call, loop: int) -> bool:
     tested = {
         name
         for test in guards
-        if (isinstance(test, Compare) and len(test.rights) == 1 and test.rights[0][0] == "is")
+        if (isinstance(test, Compare) and len(test.rights) == 1 and test.rights[0].operator == "is")
         or (isinstance(test, Unary) and test.operator == "not")
         for name in names_in(test, scope)
     }

@@ -66,7 +66,7 @@ def cluster_set_late(program: Program) -> Iterator[Hit]:
         if in_tests(scope) or _asks_for_tf_config(scope.module):
             continue
         late = [_set_in(program, scope, item) for item in told]
-        behind = [item for item in late if item is not None and item[0][:2] > place[:2]]
+        behind = [item for item in late if item is not None and item[0].start > place.start]
         if not behind or len(behind) < len(told) or not all(inside(scope, item[1], block) for item in behind):
             continue
         if _made_again(program, made, behind[-1][0], scope):
@@ -150,7 +150,7 @@ def _made_again(program: Program, made: Site, told: Place, scope: Scope) -> bool
     """Tell whether another strategy is made behind the statement, or somewhere else: that one may read it in time."""
     return any(
         (other.scope is not scope and other.call is not made.call)
-        or (other.scope is scope and other.call.place[:2] > told[:2])
+        or (other.scope is scope and other.call.place.start > told.start)
         for other in program.flow.named(*_READS_CLUSTER)
         if not in_tests(other.scope)
     )
@@ -232,7 +232,7 @@ def _dumped(scope: Scope, expr: Expr, event: Event) -> Any:
     if not isinstance(data, dict):
         return None
     for other in scope.events():
-        if other.place[:2] >= event.place[:2]:
+        if other.place.start >= event.place.start:
             break
         for target in other.targets:
             keys: list[Any] = []
@@ -420,7 +420,7 @@ def _last_bound(scope: Scope, name: str, place: Place, block: int) -> Expr | Non
     before = [
         event
         for event in scope.binding(name)
-        if (event.place[:2] < place[:2] if event.bodies else event.place[2:] <= place[:2])
+        if (event.place.start < place.start if event.bodies else event.place.end <= place.start)
     ]
     if not before or name in scope.outer:
         return None

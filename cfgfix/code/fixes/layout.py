@@ -60,8 +60,8 @@ def _link(scope: Scope, call: Call, offsets: Offsets) -> tuple[int, int, int]:
     receiver = place_of(call.func.base, scope)
     if receiver is None:
         raise CannotRewriteError("what the method is called on is not kept")
-    start = offsets.offset(receiver[2], receiver[3])
-    name = offsets.offset(call.name_line, call.name_place[1])
+    start = offsets.offset(*receiver.end)
+    name = offsets.offset(call.name_line, call.name_place.column)
     found = _SEPARATOR.fullmatch(offsets.text[start:name])
     if found is None:
         raise CannotRewriteError("a comment or a bracket stands before the call")
@@ -120,8 +120,8 @@ def _indent(offsets: Offsets, place: Place) -> str:
     Raises:
         CannotRewriteError: Other code stands before it on its line.
     """
-    start = offsets.offset(place[0], place[1])
-    before = offsets.text[offsets.offset(place[0], 0) : start]
+    start = offsets.offset(place.line, place.column)
+    before = offsets.text[offsets.offset(place.line, 0) : start]
     if before.strip():
         raise CannotRewriteError("other code stands on its line")
     return before
@@ -136,13 +136,13 @@ def lines_of(scope: Scope, place: Place, offsets: Offsets) -> tuple[int, int]:
         CannotRewriteError: Other code stands on them.
     """
     text = offsets.text
-    first = place[0]
+    first = place.line
     event = next((item for item in scope.events() if item.place == place), None)
     if event is not None and event.kind == "define":
         inner = scope.module.summary.scopes[event.inner]
         for decorator in inner.decorators:
             spot = place_of(decorator, scope)
-            first = min(first, spot[0]) if spot is not None else first
+            first = min(first, spot.line) if spot is not None else first
         if text[offsets.offset(first, 0) :].lstrip()[:1] != "@" and inner.decorators:
             raise CannotRewriteError("the decorators are written in a way that cannot be moved exactly")
     else:

@@ -18,7 +18,7 @@ from cfgfix.core.edits import Edit, ReplaceText
 
 def contains(outer: Place, inner: Place) -> bool:
     """Tell whether a place lies within another one."""
-    return (outer[0], outer[1]) <= (inner[0], inner[1]) and (inner[2], inner[3]) <= (outer[2], outer[3])
+    return outer.start <= inner.start and inner.end <= outer.end
 
 
 def confirm(scope: Scope, place: Place, offsets: Offsets) -> bool:
@@ -36,7 +36,7 @@ def confirm(scope: Scope, place: Place, offsets: Offsets) -> bool:
         begin, stop = offsets.span(call.place)
         node = tree_of(offsets.text[begin:stop])
     except CannotRewriteError:
-        return call is None and _head(text, offsets.text[offsets.offset(place[0], 0) : end])
+        return call is None and _head(text, offsets.text[offsets.offset(place.line, 0) : end])
     if type(node).__name__ != "Call":
         return False
     if call.name_place == place:
@@ -107,7 +107,7 @@ def _drop(rewrite: Rewrite, offsets: Offsets) -> ReplaceText:
     """Return the change that takes a statement out with its line; `pass` where it is the only one of its suite."""
     text = offsets.text
     start, end = offsets.span(rewrite.place)
-    line_start = offsets.offset(rewrite.place[0], 0)
+    line_start = offsets.offset(rewrite.place.line, 0)
     line_end = end
     while line_end < len(text) and text[line_end] not in "\r\n":
         line_end += 1

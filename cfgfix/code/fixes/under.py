@@ -116,7 +116,7 @@ def _inside(rewrite: Rewrite, item: Replaced) -> bool:
 
 
 def _holds(outer: Place, inner: Place) -> bool:
-    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
+    return outer.start <= inner.start and inner.end <= outer.end
 
 
 _NO_VALUE: Any = object()

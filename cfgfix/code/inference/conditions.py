@@ -158,7 +158,7 @@ class Conditions:
                 if holds is not UNKNOWN and holds is not item.branch:
                     return True
             for test, wanted in before_in_expression(scope, place) if place is not None else ():
-                holds = truth(self.value(test, scope, before=place[0] if place is not None else 0))
+                holds = truth(self.value(test, scope, before=place.line if place is not None else 0))
                 if holds is not UNKNOWN and holds is not wanted:
                     return True
             return False
@@ -175,7 +175,7 @@ class Conditions:
             event.kind == "assert"
             and event.value is not None
             and event.block in around
-            and event.end_line < place[0]
+            and event.end_line < place.line
             and truth(self.value(event.value, scope, before=event.line)) is False
             for event in scope.events()
         )
@@ -323,12 +323,12 @@ class Conditions:
     def _compare(self, expr: Compare, inner: Callable[[Expr], Any]) -> Any:
         left = inner(expr.left)
         result: Any = True
-        for operator, right_expr in expr.rights:
-            right = inner(right_expr)
+        for item in expr.rights:
+            right = inner(item.right)
             if left is UNKNOWN or right is UNKNOWN:
                 result = UNKNOWN
             else:
-                holds = _holds(operator, left, right)
+                holds = _holds(item.operator, left, right)
                 if holds is False:
                     return False
                 if holds is UNKNOWN:

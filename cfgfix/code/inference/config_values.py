@@ -33,6 +33,7 @@ from cfgfix.code.inference.config_sections import Sections
 from cfgfix.code.model.expressions import MISSING, children, constant, dotted
 from cfgfix.code.model.nodes import (
     NOT_KEPT,
+    NOWHERE,
     Assigned,
     Attribute,
     Binary,
@@ -647,9 +648,9 @@ class Follower:
             name = name.split("|")[0].strip()
             if not name.replace(".", "").replace("_", "a").isalnum():
                 return _NONE
-            expr: Expr = Name(name.split(".")[0], (0, 0, 0, 0))
+            expr: Expr = Name(name.split(".")[0], NOWHERE)
             for part in name.split(".")[1:]:
-                expr = Attribute(expr, part, (0, 0, 0, 0))
+                expr = Attribute(expr, part, NOWHERE)
             annotation = expr
         if isinstance(annotation, Subscript):
             head = dotted(annotation.base) or ""

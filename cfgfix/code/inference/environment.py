@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.code.model.expressions import constant, dotted
-from cfgfix.code.model.nodes import Attribute, Call, Dictionary, Expr, Name, Subscript
+from cfgfix.code.model.nodes import Attribute, Call, Dictionary, Expr, Name, Place, Subscript
 from cfgfix.code.model.program import Module, Program, once
 from cfgfix.code.model.summary import Event, Scope
 
-Variable = tuple[Scope, str, Expr | None, Event, tuple[int, int, int, int]]
+Variable = tuple[Scope, str, Expr | None, Event, Place]
 
 
-def sets(scope: Scope) -> Iterator[tuple[str, Expr | None, Event, tuple[int, int, int, int]]]:
+def sets(scope: Scope) -> Iterator[tuple[str, Expr | None, Event, Place]]:
     """Yield the environment variables that a scope sets.
 
     Each is name, value, statement and place.

@@ -419,7 +419,7 @@ def _look_up(program: Program) -> Iterator[tuple[Reference, str, str]]:
             names.setdefault(id(reference.scope.module), []).append(reference.raw)
     for reference, grade in graded:
         # A package that is gone as a whole is told once in a file.
-        line = 0 if reference.presence.name == WHOLE else reference.place[0]
+        line = 0 if reference.presence.name == WHOLE else reference.place.line
         key = (id(reference.scope.module), reference.presence.name, line)
         if key in seen or is_doubtful(program, reference):
             continue

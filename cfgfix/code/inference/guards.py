@@ -68,7 +68,7 @@ def expects_absence(
     if place is not None and ready_inline(scope, place, keras=keras, eager=eager):
         return True
     here: Scope | None = scope
-    line = place[0] if place is not None else 0
+    line = place.line if place is not None else 0
     while here is not None:
         if here.kind == "function" and (_FOR_ONE.search(here.name.lower()) or _has_a_twin_for_two(here)):
             return True
@@ -103,7 +103,7 @@ _FAILS = re.compile(r"\b(?:does|do|wo)n't work", re.IGNORECASE)
 def _said_to_fail(scope: Scope, place: Place) -> bool:
     """Tell whether a comment behind a statement says that it does not work: it is there to show that."""
     return "n't work" in scope.module.summary.words and any(
-        _FAILS.search(said) for said in remarks.comments_behind(scope, place[0], place[2])
+        _FAILS.search(said) for said in remarks.comments_behind(scope, place.line, place.end_line)
     )
 
 
@@ -157,8 +157,8 @@ def _other_backend(test: Expr) -> bool:
     return (
         isinstance(test, Compare)
         and len(test.rights) == 1
-        and test.rights[0][0] == "=="
-        and constant(test.rights[0][1]) in ("theano", "cntk", "jax", "torch", "numpy", "mxnet")
+        and test.rights[0].operator == "=="
+        and constant(test.rights[0].right) in ("theano", "cntk", "jax", "torch", "numpy", "mxnet")
     )
 
 
@@ -281,7 +281,7 @@ def never_reached(program: Program, scope: Scope, block: int, place: Place) -> b
     left = _first_left(program, scope)
     here = block
     while here >= 0:
-        if here in left and left[here] <= place[:2]:
+        if here in left and left[here] <= place.start:
             return True
         here = scope.blocks[here].parent
     module = scope.module.scope
@@ -299,7 +299,7 @@ def _first_left(program: Program, scope: Scope) -> dict[int, Point]:
     found: dict[int, Point] = {}
     for event in scope.events():
         if _leaves(event):
-            found[event.block] = min(event.place[2:], found.get(event.block, event.place[2:]))
+            found[event.block] = min(event.place.end, found.get(event.block, event.place.end))
     return found
 
 
@@ -314,14 +314,14 @@ def _leaves(event: Event) -> bool:
 def statement_of(scope: Scope, place: Place) -> Event | None:
     """Return the innermost statement around a span, or None."""
     events = scope.events()
-    line = place[0]
+    line = place.line
     for number in range(bisect_right(events, line, key=_first_line), 0, -1):
         event = events[number - 1]
         around = event.place
         if (
-            around[2] >= line
-            and around[:2] <= place[:2]
-            and place[2:] <= around[2:]
+            around.end_line >= line
+            and around.start <= place.start
+            and place.end <= around.end
             and event.kind != "define"
         ):
             return event
@@ -358,7 +358,9 @@ def before_in_expression(scope: Scope, place: Place) -> Iterator[tuple[Expr, boo
 def _holds_place(expr: Expr, scope: Scope, place: Place) -> bool:
     """Tell whether a place is an expression, a part of one, or a name in one, such as that of a method."""
     return any(
-        (around := place_of(part, scope)) is not None and around[:2] <= place[:2] and place[2:] <= around[2:]
+        (around := place_of(part, scope)) is not None
+        and around.start <= place.start
+        and place.end <= around.end
         for part in walk(expr)
     )
 
@@ -385,9 +387,9 @@ def behind_a_default(scope: Scope, block: int, place: Place | None = None) -> st
             isinstance(test, Compare)
             and len(test.rights) == 1
             and isinstance(test.left, Name)
-            and isinstance(test.rights[0][1], Literal)
+            and isinstance(test.rights[0].right, Literal)
         ):
-            operator, other = test.rights[0][0], test.rights[0][1].value
+            operator, other = test.rights[0].operator, test.rights[0].right.value
             value = defaults.get(test.left.name)
             same = operator in ("is", "==")
             if (

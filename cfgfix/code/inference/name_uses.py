@@ -174,8 +174,8 @@ class Loads:
                 pending.append((expr.value, expr, "part"))
             elif isinstance(expr, Compare):
                 pending.append((expr.left, expr, "left"))
-                for operator, right in expr.rights:
-                    pending.append((right, expr, operator))
+                for side in expr.rights:
+                    pending.append((side.right, expr, side.operator))
             elif isinstance(expr, Collection):
                 self.containers.append((expr, scope))
                 for item in expr.items:
@@ -218,7 +218,7 @@ def _loose(parent: Around, role: Role, scope: Scope) -> bool:
             )
         return kind in ("return", "yield", "augment", "match")
     if isinstance(parent, Compare):
-        return not all(operator in ("is", "is not") for operator, _ in parent.rights)
+        return not all(item.operator in ("is", "is not") for item in parent.rights)
     return isinstance(parent, (Binary, Comprehension, FString, Yield, Starred))
 
 

@@ -102,7 +102,7 @@ class TracedTensors:
         """Tell whether a name stands for a tensor: by the last assignment before it, or as a parameter."""
         last: Event | None = None
         for event in self._scope.binding(name.name):
-            if event.place[:2] < name.place[:2] and not _around(event, name):
+            if event.place.start < name.place.start and not _around(event, name):
                 last = event
         if last is None:
             return name.name in self._given
@@ -199,5 +199,5 @@ class TracedTensors:
 
 def _around(event: Event, name: Name) -> bool:
     """Tell whether a name stands in a statement itself: what it is given there comes after."""
-    first, last = event.place[:2], event.place[2:]
-    return not event.bodies and first <= name.place[:2] and name.place[2:] <= last
+    first, last = event.place.start, event.place.end
+    return not event.bodies and first <= name.place.start and name.place.end <= last

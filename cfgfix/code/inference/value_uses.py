@@ -261,7 +261,7 @@ class Uses:
         if isinstance(test, Compare):
             if len(test.rights) != 1:
                 return set()
-            operator, right = test.rights[0]
+            operator, right = test.rights[0].operator, test.rights[0].right
             if operator not in ("==", "!=", "is", "is not") or not isinstance(right, Literal):
                 return set()
             path = self.key_of(test.left, scope)

@@ -8,6 +8,7 @@ from typing import Any
 from typing import Literal as OneOf
 
 from cfgfix.code.model.nodes import (
+    FILE_START,
     NOT_KEPT,
     Assigned,
     Attribute,
@@ -16,6 +17,7 @@ from cfgfix.code.model.nodes import (
     Call,
     Collection,
     Compare,
+    Comparison,
     Comprehension,
     Conditional,
     Dictionary,
@@ -31,6 +33,7 @@ from cfgfix.code.model.nodes import (
     Subscript,
     Unary,
     Yield,
+    new_place,
 )
 from cfgfix.code.model.summary import Block, Event, ModuleSummary, Parameter, Scope
 from cfgfix.code.tensorflow.numpy_names import GONE
@@ -70,7 +73,7 @@ class ExpressionBuilder:
         self._depth = 0
         self.frameworks: set[str] = set()
         self.arrays: set[str] = set()
-        module = Scope(0, "module", "", "", -1, -1, (1, 0, 1, 0))
+        module = Scope(0, "module", "", "", -1, -1, FILE_START)
         self.summary.scopes.append(module)
         self.scope = module
         self.block = 0
@@ -85,7 +88,9 @@ class ExpressionBuilder:
             lines = self.lines
             return Name(
                 node.id,
-                (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+                new_place(
+                    Place, (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+                ),
             )
         if kind is _CONSTANT_NODE:
             return self._constant(node)
@@ -122,10 +127,15 @@ class ExpressionBuilder:
             expr = Attribute(
                 Name(
                     name,
-                    (lines[head.lineno], head.col_offset, lines[head.end_lineno], head.end_col_offset),
+                    new_place(
+                        Place,
+                        (lines[head.lineno], head.col_offset, lines[head.end_lineno], head.end_col_offset),
+                    ),
                 ),
                 node.attr,
-                (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+                new_place(
+                    Place, (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+                ),
             )
             if name in self.frameworks or (node.attr in GONE and name in self.arrays):
                 self.scope.references.append((expr, self.block))
@@ -142,13 +152,18 @@ class ExpressionBuilder:
                 base = expr = Attribute(
                     base,
                     item.attr,
-                    (lines[item.lineno], item.col_offset, lines[item.end_lineno], item.end_col_offset),
+                    new_place(
+                        Place,
+                        (lines[item.lineno], item.col_offset, lines[item.end_lineno], item.end_col_offset),
+                    ),
                 )
         else:
             expr = Attribute(
                 self.expr(head),
                 node.attr,
-                (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+                new_place(
+                    Place, (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+                ),
             )
         if type(head) is _NAME_NODE and head.id in self.frameworks:
             self.scope.references.append((expr, self.block))
@@ -172,7 +187,9 @@ class ExpressionBuilder:
             return NOT_KEPT
         return Literal(
             value,
-            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+            new_place(
+                Place, (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+            ),
         )
 
     def _subscript(self, node: Any) -> Expr:
@@ -180,7 +197,9 @@ class ExpressionBuilder:
         return Subscript(
             self.expr(node.value),
             self.expr(node.slice),
-            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+            new_place(
+                Place, (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+            ),
         )
 
     def _call(self, node: Any) -> Expr:
@@ -198,7 +217,9 @@ class ExpressionBuilder:
             args,
             keywords,
             self.block,
-            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+            new_place(
+                Place, (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+            ),
             len(calls),
         )
         calls.append(call)
@@ -210,7 +231,9 @@ class ExpressionBuilder:
             BINARY_OPERATORS.get(type(node.op), "?"),
             self.expr(node.left),
             self.expr(node.right),
-            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+            new_place(
+                Place, (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+            ),
         )
 
     def _unary(self, node: Any) -> Expr:
@@ -225,12 +248,17 @@ class ExpressionBuilder:
             if isinstance(inner, Literal):
                 return Literal(
                     -inner.value,  # type: ignore[operator] # a number, as was just seen
-                    (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+                    new_place(
+                        Place,
+                        (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+                    ),
                 )
         return Unary(
             _UNARY.get(type(node.op), "?"),
             self.expr(operand),
-            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+            new_place(
+                Place, (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+            ),
         )
 
     def _boolean(self, node: Any) -> Expr:
@@ -238,7 +266,9 @@ class ExpressionBuilder:
         return Boolean(
             "and" if type(node.op) is _ast.And else "or",
             self.many(node.values),
-            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+            new_place(
+                Place, (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+            ),
         )
 
     def _compare(self, node: Any) -> Expr:
@@ -246,14 +276,16 @@ class ExpressionBuilder:
         left = self.expr(node.left)
         rest = tuple(
             [
-                (_COMPARE.get(type(operator), "?"), self.expr(right))
+                Comparison(_COMPARE.get(type(operator), "?"), self.expr(right))
                 for operator, right in zip(node.ops, node.comparators, strict=True)
             ]
         )
         return Compare(
             left,
             rest,
-            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+            new_place(
+                Place, (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+            ),
         )
 
     def _choice(self, node: Any) -> Expr:
@@ -270,7 +302,9 @@ class ExpressionBuilder:
             test,
             then,
             otherwise,
-            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+            new_place(
+                Place, (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+            ),
         )
 
     def _items(self, node: Any) -> Expr:
@@ -279,7 +313,9 @@ class ExpressionBuilder:
         return Collection(
             "tuple" if kind is _ast.Tuple else "list" if kind is _ast.List else "set",
             self.many(node.elts),
-            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+            new_place(
+                Place, (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+            ),
         )
 
     def _mapping(self, node: Any) -> Expr:
@@ -289,13 +325,17 @@ class ExpressionBuilder:
             pairs.append((self.optional(key), self.expr(value)))
         return Dictionary(
             tuple(pairs),
-            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+            new_place(
+                Place, (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+            ),
         )
 
     def _lambda(self, node: Any) -> Expr:
         lines = self.lines
         params = self.parameters(node.args)
-        place = (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+        place = new_place(
+            Place, (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+        )
         scope = self.enter("lambda", "<lambda>", place)
         outer, outer_block, depth = self.scope, self.block, self._depth
         self.scope, self.block, self._depth = scope, 0, 0
@@ -311,7 +351,9 @@ class ExpressionBuilder:
             Event(
                 "return",
                 0,
-                (lines[body.lineno], body.col_offset, lines[body.end_lineno], body.end_col_offset),
+                new_place(
+                    Place, (lines[body.lineno], body.col_offset, lines[body.end_lineno], body.end_col_offset)
+                ),
                 value=value,
             )
         ]
@@ -446,7 +488,11 @@ class ExpressionBuilder:
         if isinstance(node, _ast.MatchSingleton):
             return Pattern(
                 "value",
-                (Literal(node.value, (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)),),
+                (
+                    Literal(
+                        node.value, Place(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+                    ),
+                ),
                 None,
             )
         if isinstance(node, _ast.MatchMapping):

@@ -119,7 +119,7 @@ def _call(call: Call) -> Sequence[Expr]:
 
 
 def _compare(expr: Compare) -> Sequence[Expr]:
-    return (expr.left, *[right for _, right in expr.rights])
+    return (expr.left, *[item.right for item in expr.rights])
 
 
 def _dictionary(expr: Dictionary) -> Sequence[Expr]:
@@ -213,7 +213,7 @@ def text(expr: Expr | None, depth: int = 6) -> str:
     if isinstance(expr, Boolean):
         return f" {expr.operator} ".join(map(inner, expr.operands))
     if isinstance(expr, Compare):
-        return " ".join([inner(expr.left), *[f"{sign} {inner(right)}" for sign, right in expr.rights]])
+        return " ".join([inner(expr.left), *[f"{item.operator} {inner(item.right)}" for item in expr.rights]])
     if isinstance(expr, Conditional):
         return f"{inner(expr.then)} if {inner(expr.test)} else {inner(expr.otherwise)}"
     if isinstance(expr, Collection):

@@ -49,4 +49,4 @@ class Offsets:
 
     def span(self, place: Place) -> tuple[int, int]:
         """Return the offsets of a place."""
-        return self.offset(place[0], place[1]), self.offset(place[2], place[3])
+        return self.offset(place.line, place.column), self.offset(place.end_line, place.end_column)

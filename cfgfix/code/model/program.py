@@ -751,7 +751,7 @@ def absolute(name: str, importer: Module) -> str:
 
 def start_of(place: Place) -> tuple[int, int]:
     """Return where a place begins: 1-based line, UTF-8 column from 0."""
-    return place[0], place[1]
+    return place.line, place.column
 
 
 Loader = Callable[[str], Module | None]

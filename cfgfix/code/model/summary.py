@@ -91,12 +91,12 @@ class Event:
     @property
     def line(self) -> int:
         """The line it begins in."""
-        return self.place[0]
+        return self.place.line
 
     @property
     def end_line(self) -> int:
         """The line it ends in."""
-        return self.place[2]
+        return self.place.end_line
 
     @property
     def managers(self) -> tuple[Expr, ...]:
@@ -219,7 +219,7 @@ class Scope:
         self.imports: dict[str, str] = {}
         self.stars: tuple[str, ...] = ()
         self.children: dict[str, int] = {}
-        self.blocks: list[Block] = [Block(-1, "body", None, True, place[0])]
+        self.blocks: list[Block] = [Block(-1, "body", None, True, place.line)]
         self.calls: list[Call] = []
         self.body: list[Event] = []
         self.references: list[tuple[Attribute, int]] = []
@@ -235,12 +235,12 @@ class Scope:
     @property
     def line(self) -> int:
         """The line it begins in."""
-        return self.place[0]
+        return self.place.line
 
     @property
     def end_line(self) -> int:
         """The line it ends in."""
-        return self.place[2]
+        return self.place.end_line
 
     def events(self) -> list[Event]:
         """Return all statements of the scope in order, those of inner blocks included.
@@ -298,15 +298,15 @@ class Scope:
 
     def call_around(self, place: Place) -> Call | None:
         """Return the innermost call that holds a place, or None."""
-        end = place[2:]
-        before = self.calls_between((0, 0), (place[0], place[1] + 1))
+        end = place.end
+        before = self.calls_between((0, 0), (place.line, place.column + 1))
         ends = self._ends
         if ends is None:
-            ends = self._ends = list(accumulate((call.place[2:] for call in self._in_text or ()), max))
+            ends = self._ends = list(accumulate((call.place.end for call in self._in_text or ()), max))
         for number in range(len(before) - 1, -1, -1):
             if ends[number] < end:
                 break
-            if end <= before[number].place[2:]:
+            if end <= before[number].place.end:
                 return before[number]
         return None
 
@@ -332,7 +332,7 @@ class Scope:
     def bound_before(self, name: str, place: Place) -> Event | None:
         """Return the last statement that binds a name and begins before a place."""
         bound = self.binding(name)
-        count = bisect_left(bound, place[:2], key=_start)
+        count = bisect_left(bound, place.start, key=_start)
         return bound[count - 1] if count else None
 
     def block_chain(self, block: int) -> Iterator[Block]:
@@ -354,7 +354,7 @@ class Scope:
 
 
 def _start(event: Event | Call) -> Point:
-    return event.place[:2]
+    return event.place.start
 
 
 def bind(target: Expr, names: dict[str, None]) -> None:

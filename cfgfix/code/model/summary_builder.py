@@ -14,7 +14,9 @@ from cfgfix.code.model.nodes import (
     Literal,
     Name,
     Pattern,
+    Place,
     Yield,
+    new_place,
 )
 from cfgfix.code.model.summary import Event
 
@@ -66,7 +68,9 @@ class SummaryBuilder(ExpressionBuilder):
         decorators = self.many(node.decorator_list)
         params = self.parameters(node.args)
         returns = self.optional(node.returns)
-        place = (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+        place = new_place(
+            Place, (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+        )
         scope = self.enter("function", node.name, place)
         self.scope.names.add(node.name)
         self.scope.children[node.name] = scope.number
@@ -85,7 +89,9 @@ class SummaryBuilder(ExpressionBuilder):
         lines = self.lines
         decorators = self.many(node.decorator_list)
         bases = self.many(node.bases)
-        place = (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+        place = new_place(
+            Place, (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+        )
         keywords = [
             (None if item.arg is None else Literal(item.arg, place), self.expr(item.value))
             for item in node.keywords
@@ -116,7 +122,9 @@ class SummaryBuilder(ExpressionBuilder):
         return Event(
             kind,
             self.block,
-            (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset),
+            new_place(
+                Place, (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+            ),
             targets,
             value,
             extra,
@@ -131,7 +139,9 @@ class SummaryBuilder(ExpressionBuilder):
             else:
                 self.bind(target)
         lines = self.lines
-        place = (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+        place = new_place(
+            Place, (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+        )
         return Event("assign", self.block, place, targets, value)
 
     def _augment(self, node: Any) -> Event:
@@ -154,7 +164,9 @@ class SummaryBuilder(ExpressionBuilder):
             inner.value = ""
         value = self.expr(inner)
         lines = self.lines
-        place = (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+        place = new_place(
+            Place, (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
+        )
         return Event("yield" if isinstance(value, Yield) else "expr", self.block, place, (), value)
 
     def _return(self, node: Any) -> Event:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from operator import attrgetter
 from typing import Any
 
 from cfgfix.code.model.expressions import children
@@ -21,6 +20,7 @@ from cfgfix.code.model.nodes import (
     Call,
     Collection,
     Compare,
+    Comparison,
     Comprehension,
     Conditional,
     Dictionary,
@@ -31,17 +31,18 @@ from cfgfix.code.model.nodes import (
     Name,
     NotKept,
     Pattern,
+    Place,
     Slice,
     Starred,
     Subscript,
     Unary,
     Yield,
+    new_place,
 )
 from cfgfix.code.model.summary import NO_NAMES, NODES_IN_EXTRA, Block, Event, ModuleSummary, Parameter, Scope
 
 Number = Callable[[Expr], int]
 Node = Callable[[int], Expr]
-_NAME, _LITERAL = attrgetter("name", "place"), attrgetter("value", "place")
 
 
 def pack(summary: ModuleSummary) -> tuple[Any, ...]:
@@ -55,11 +56,14 @@ def pack(summary: ModuleSummary) -> tuple[Any, ...]:
     def number(node: Expr) -> int:
         return numbers[id(node)]
 
+    # A place is written number by number, which takes less time and room than a tuple of its own.
+    flat_names: list[Any] = names
+    flat_literals: list[Any] = literals
     return (
         (
             len(calls),
-            list(map(_NAME, names)),
-            list(map(_LITERAL, literals)),
+            [(node.name, *node.place) for node in flat_names],
+            [(node.value, *node.place) for node in flat_literals],
             [_WRITERS[type(node)](number, node) for node in others],
         ),
         [_pack_scope(number, scope) for scope in summary.scopes],
@@ -83,8 +87,8 @@ def unpack(data: tuple[Any, ...]) -> ModuleSummary:
     # A call is filled when its scope is read: until then others hold it as it is.
     empty = [Call.__new__(Call) for _ in range(calls)]
     nodes: list[Expr] = [*empty, NOT_KEPT]
-    nodes += [Name(name, place) for name, place in names]
-    nodes += [Literal(value, place) for value, place in literals]
+    nodes += [Name(name, new_place(Place, (a, b, c, d))) for name, a, b, c, d in names]
+    nodes += [Literal(value, new_place(Place, (a, b, c, d))) for value, a, b, c, d in literals]
     node = nodes.__getitem__
     for reader, *fields in others:
         nodes.append(_READERS[reader](node, *fields))
@@ -151,29 +155,35 @@ def _nodes_of(scope: Scope) -> Iterator[Expr]:
 
 
 _WRITERS: dict[type[Expr], Callable[[Number, Any], tuple[Any, ...]]] = {
-    Attribute: lambda number, expr: ("a", number(expr.base), expr.attribute, expr.place),
-    Subscript: lambda number, expr: ("s", number(expr.base), number(expr.index), expr.place),
-    Binary: lambda number, expr: ("b", expr.operator, number(expr.left), number(expr.right), expr.place),
-    Unary: lambda number, expr: ("u", expr.operator, number(expr.operand), expr.place),
-    Boolean: lambda number, expr: ("o", expr.operator, tuple(map(number, expr.operands)), expr.place),
+    Attribute: lambda number, expr: ("a", number(expr.base), expr.attribute, *expr.place),
+    Subscript: lambda number, expr: ("s", number(expr.base), number(expr.index), *expr.place),
+    Binary: lambda number, expr: (
+        "b",
+        expr.operator,
+        number(expr.left),
+        number(expr.right),
+        *expr.place,
+    ),
+    Unary: lambda number, expr: ("u", expr.operator, number(expr.operand), *expr.place),
+    Boolean: lambda number, expr: ("o", expr.operator, tuple(map(number, expr.operands)), *expr.place),
     Compare: lambda number, expr: (
         "m",
         number(expr.left),
-        tuple([(sign, number(right)) for sign, right in expr.rights]),
-        expr.place,
+        tuple([(item.operator, number(item.right)) for item in expr.rights]),
+        *expr.place,
     ),
     Conditional: lambda number, expr: (
         "i",
         number(expr.test),
         number(expr.then),
         number(expr.otherwise),
-        expr.place,
+        *expr.place,
     ),
-    Collection: lambda number, expr: ("t", expr.kind, tuple(map(number, expr.items)), expr.place),
+    Collection: lambda number, expr: ("t", expr.kind, tuple(map(number, expr.items)), *expr.place),
     Dictionary: lambda number, expr: (
         "d",
         tuple([(_write(number, key), number(value)) for key, value in expr.entries]),
-        expr.place,
+        *expr.place,
     ),
     Lambda: lambda _, expr: ("l", expr.number),
     Starred: lambda number, expr: ("*", number(expr.value)),
@@ -196,20 +206,24 @@ _WRITERS: dict[type[Expr], Callable[[Number, Any], tuple[Any, ...]]] = {
 }
 """What stands for a node of each kind: the letter of its reader, then what that is given."""
 _READERS: dict[str, Callable[..., Expr]] = {
-    "a": lambda node, base, attribute, place: Attribute(node(base), attribute, place),
-    "s": lambda node, base, index, place: Subscript(node(base), node(index), place),
-    "b": lambda node, sign, left, right, place: Binary(sign, node(left), node(right), place),
-    "u": lambda node, sign, operand, place: Unary(sign, node(operand), place),
-    "o": lambda node, sign, operands, place: Boolean(sign, tuple(map(node, operands)), place),
-    "m": lambda node, left, rights, place: Compare(
-        node(left), tuple([(sign, node(right)) for sign, right in rights]), place
+    "a": lambda node, base, attribute, *place: Attribute(node(base), attribute, new_place(Place, place)),
+    "s": lambda node, base, index, *place: Subscript(node(base), node(index), new_place(Place, place)),
+    "b": lambda node, sign, left, right, *place: Binary(
+        sign, node(left), node(right), new_place(Place, place)
     ),
-    "i": lambda node, test, then, otherwise, place: Conditional(
-        node(test), node(then), node(otherwise), place
+    "u": lambda node, sign, operand, *place: Unary(sign, node(operand), new_place(Place, place)),
+    "o": lambda node, sign, operands, *place: Boolean(
+        sign, tuple(map(node, operands)), new_place(Place, place)
     ),
-    "t": lambda node, kind, items, place: Collection(kind, tuple(map(node, items)), place),
-    "d": lambda node, entries, place: Dictionary(
-        tuple([(_read(node, key), node(value)) for key, value in entries]), place
+    "m": lambda node, left, rights, *place: Compare(
+        node(left), tuple([Comparison(sign, node(right)) for sign, right in rights]), new_place(Place, place)
+    ),
+    "i": lambda node, test, then, otherwise, *place: Conditional(
+        node(test), node(then), node(otherwise), new_place(Place, place)
+    ),
+    "t": lambda node, kind, items, *place: Collection(kind, tuple(map(node, items)), new_place(Place, place)),
+    "d": lambda node, entries, *place: Dictionary(
+        tuple([(_read(node, key), node(value)) for key, value in entries]), new_place(Place, place)
     ),
     "l": lambda _, number: Lambda(number),
     "*": lambda node, value: Starred(node(value)),
@@ -240,7 +254,7 @@ def _read(node: Node, number: int | None) -> Expr | None:
 
 def _pack_scope(number: Number, scope: Scope) -> tuple[Any, ...]:
     return (
-        scope.kind, scope.name, scope.qualname, scope.parent, scope.block, scope.place,
+        scope.kind, scope.name, scope.qualname, scope.parent, scope.block, scope.place.plain,
         [
             (name, _write(number, annotation), _write(number, default), kind)
             for name, annotation, default, kind in scope.params
@@ -252,7 +266,7 @@ def _pack_scope(number: Number, scope: Scope) -> tuple[Any, ...]:
         [
             (
                 number(call.func), tuple(map(number, call.args)),
-                tuple([(name, number(value)) for name, value in call.keywords]), call.block, call.place,
+                tuple([(name, number(value)) for name, value in call.keywords]), call.block, call.place.plain,
             )
             for call in scope.calls
         ],
@@ -266,7 +280,7 @@ def _unpack_scope(node: Node, unfilled: Iterator[Call], number: int, data: tuple
         kind, name, qualname, parent, block, place, params, decorators, returns, bases, is_async, generator, names,
         outer, imports, stars, inner, blocks, calls, body, references,
     ) = data  # fmt: skip
-    scope = Scope(number, kind, name, qualname, parent, block, place)
+    scope = Scope(number, kind, name, qualname, parent, block, new_place(Place, place))
     scope.params = tuple(
         [Parameter(param, _read(node, annotation), _read(node, default), kind) for param, annotation, default, kind in params]
     )  # fmt: skip
@@ -289,7 +303,7 @@ def _unpack_scope(node: Node, unfilled: Iterator[Call], number: int, data: tuple
             tuple(map(node, args)) if args else (),
             tuple([(name, node(value)) for name, value in keywords]) if keywords else (),
             block,
-            place,
+            new_place(Place, place),
             index,
         )
         scope.calls.append(call)
@@ -304,10 +318,10 @@ def _unpack_scope(node: Node, unfilled: Iterator[Call], number: int, data: tuple
 def _pack_events(number: Number, events: Iterable[Event]) -> list[tuple[Any, ...]]:
     # Most statements have no suites, and nothing beside what they bind and what they compute.
     return [
-        (e.kind, e.block, e.place, tuple(map(number, e.targets)), _write(number, e.value))
+        (e.kind, e.block, e.place.plain, tuple(map(number, e.targets)), _write(number, e.value))
         if e.extra is None and not e.bodies
         else (
-            e.kind, e.block, e.place, tuple(map(number, e.targets)), _write(number, e.value), _pack_extra(number, e),
+            e.kind, e.block, e.place.plain, tuple(map(number, e.targets)), _write(number, e.value), _pack_extra(number, e),
             [(block, _pack_events(number, body)) for block, body in e.bodies],
         )
         for e in events
@@ -325,7 +339,7 @@ def _unpack_events(node: Node, data: list[tuple[Any, ...]]) -> list[Event]:
         event = Event(
             kind,
             block,
-            place,
+            new_place(Place, place),
             tuple(map(node, targets)) if targets else (),
             None if value is None else node(value),
         )

@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from cfgfix.code.model.nodes import Place
+
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
@@ -64,7 +66,7 @@ class Reached:
         always: Whether the program certainly makes the call.
         alone: Whether the program does nothing else with the key.
         location: Where the call stands.
-        place: The same as lines and columns of the syntax tree.
+        place: The same as lines and columns of the syntax tree; None where the call is not written out.
         argument: By which position or name the call is written with it; None where it is not written so.
     """
 
@@ -77,7 +79,7 @@ class Reached:
     always: bool
     alone: bool
     location: Location
-    place: tuple[int, int, int, int] = (0, 0, 0, 0)
+    place: Place | None = None
     argument: int | str | None = None
 
     @property
@@ -105,7 +107,7 @@ class Branch:
     """
 
     module: str
-    place: tuple[int, int, int, int]
+    place: Place
     taken: bool
     path: KeyPath
 

@@ -152,8 +152,8 @@ class Expressions(Calls):
                 return SYMBOLIC
         elif isinstance(expr, Compare):
             self.eval(frame, expr.left)
-            for _, other in expr.rights:
-                self.eval(frame, other)
+            for side in expr.rights:
+                self.eval(frame, side.right)
         elif isinstance(expr, Dictionary):
             for key, value_expr in expr.entries:
                 if key is not None:

@@ -9,7 +9,17 @@ from cfgfix.code.inference.flow.expressions import Expressions
 from cfgfix.code.inference.flow.run import MAX_DEPTH, MAX_RUNS, MAX_WAYS, Frame
 from cfgfix.code.inference.parameters import is_classmethod, is_static
 from cfgfix.code.model.expressions import constant, dotted
-from cfgfix.code.model.nodes import Attribute, Binary, Collection, Expr, Literal, Name, Starred, Subscript
+from cfgfix.code.model.nodes import (
+    NOWHERE,
+    Attribute,
+    Binary,
+    Collection,
+    Expr,
+    Literal,
+    Name,
+    Starred,
+    Subscript,
+)
 from cfgfix.code.model.program import Module, fold, is_keras_part
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import (
@@ -126,9 +136,9 @@ class Functions(Expressions):
             text = annotation.value.strip()
             if not all(part.isidentifier() for part in text.split(".")):
                 return UNKNOWN
-            expr: Expr = Name(text.split(".")[0], (0, 0, 0, 0))
+            expr: Expr = Name(text.split(".")[0], NOWHERE)
             for part in text.split(".")[1:]:
-                expr = Attribute(expr, part, (0, 0, 0, 0))
+                expr = Attribute(expr, part, NOWHERE)
             annotation = expr
         elif isinstance(annotation, Subscript):
             # Optional[X] and X | None say X.

@@ -272,10 +272,10 @@ def _compare(frame: Frame, expr: nodes.Compare) -> Value:
     left = evaluate(frame, expr.left)
     results: list[bool | None] = []
     values = [left]
-    for operator, right_expr in expr.rights:
-        right = evaluate(frame, right_expr)
+    for side in expr.rights:
+        right = evaluate(frame, side.right)
         values.append(right)
-        results.append(_compared(frame, operator, left, right, expr))
+        results.append(_compared(frame, side.operator, left, right, expr))
         left = right
     spot = frame.spot(expr.place)
     for value in values:
@@ -291,7 +291,11 @@ def _compare(frame: Frame, expr: nodes.Compare) -> Value:
     found = Scalar(False not in results, origins)
     if frame.run.value_classes:
         frame.run.test_classes(values, found)
-    if len(values) == 2 and id(values[0]) in frame.run.key_names and expr.rights[0][0] in ("in", "not in"):
+    if (
+        len(values) == 2
+        and id(values[0]) in frame.run.key_names
+        and expr.rights[0].operator in ("in", "not in")
+    ):
         frame.run.test_name(values[0], names_held(values[1]), found)
     if len(values) == 2 and frame.run.is_written_out(values[1]) and not origins:
         # Only a membership test is made of a mapping.
@@ -533,7 +537,7 @@ def refuse_single(frame: Frame, iterable: Value, spot: Spot) -> None:
 def _asks_for_none(condition: Expr) -> bool:
     """Tell whether a condition only asks whether something is None."""
     return isinstance(condition, nodes.Compare) and any(
-        isinstance(right, nodes.Literal) and right.value is None for _, right in condition.rights
+        isinstance(item.right, nodes.Literal) and item.right.value is None for item in condition.rights
     )
 
 
@@ -675,7 +679,7 @@ def _callee_text(value: Value) -> str:
     return name_of(value) or "another one"
 
 
-_NO_EVENT = Event("assign", 0, (1, 0, 1, 0))
+_NO_EVENT = Event("assign", 0, nodes.FILE_START)
 
 _EXPRESSIONS: dict[type[Expr], Callable[[Frame, Any], Value]] = {
     nodes.Name: _name,

@@ -60,7 +60,7 @@ class Spot(_Spot):
     @property
     def line(self) -> int:
         """The 1-based line at which it begins."""
-        return self.place[0]
+        return self.place.line
 
 
 class ConfigKey:
