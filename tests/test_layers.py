@@ -202,6 +202,83 @@ def test_only_the_command_line_prints_or_exits():
     assert not wrong
 
 
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+TREE = {
+    path.parent.relative_to(ROOT / "cfgfix").as_posix()
+    for path in modules(ROOT).values()
+    if path.name == "__init__.py" and path.parent != ROOT / "cfgfix"
+}
+"""Every package below `cfgfix/`, as its path there."""
+OF_USERS = {"setup.py", "docker"}
+"""What pages name of a user's project."""
+
+
+def rows(heading: str) -> list[list[str]]:
+    """The rows of the table under a heading of the guide, without those that name the columns."""
+    section = GUIDE.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def packages_in(text: str) -> list[str]:
+    return re.findall(r"`(\w+)/`", text)
+
+
+def test_the_guide_draws_the_layers_as_they_are():
+    drawn: dict[int, set[str]] = {}
+    for layer, packages, _ in rows("The house"):
+        drawn.setdefault(int(layer), set()).update(packages_in(packages))
+    assert [drawn[number] for number in sorted(drawn)] == [set(layer) for layer in LAYERS[:-1]]
+
+
+def test_the_guide_names_every_package_in_the_row_of_its_layer_and_no_other():
+    for _, packages, text in rows("The house"):
+        tops = packages_in(packages)
+        inner = {path for path in TREE if path.partition("/")[0] in tops and "/" in path}
+        assert sorted(path.rpartition("/")[2] for path in inner) == sorted(packages_in(text)), tops
+
+
+def test_the_guide_orders_the_parts_of_the_big_packages():
+    for package, parts in INSIDE.items():
+        (text,) = (text for _, packages, text in rows("The house") if packages == f"`{package}/`")
+        named = [name for name in re.findall(r"`(\w+)/?`", text) if name in parts]
+        assert named == list(parts)
+
+
+def test_what_pages_for_contributors_name_is_there():
+    """Paths stand from the top, from `cfgfix/` or from `cfgfix/code/`; a name alone may be of any file."""
+    files = [path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*") if ".venv" not in path.parts]
+    lost = []
+    for page in ("CONTRIBUTING.md", "docs/source-checks.md", "docs/write-a-rule.md"):
+        text = re.sub(r"```.*?```", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+        named = re.findall(r"`((?:\w[\w.-]*/)*\w[\w.-]*\.(?:py|md|json))`|`((?:\w[\w.-]*/)+)`", text)
+        for name in (first or second.rstrip("/") for first, second in named):
+            if name not in OF_USERS and not any(f"/{path}".endswith(f"/{name}") for path in files):
+                lost.append(f"{page}: {name}")
+    assert not lost
+
+
+def test_every_word_of_the_glossary_is_a_word_of_the_code():
+    used: set[str] = set()
+    for path in modules(ROOT).values():
+        names = [path.parent.name, path.stem]
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                names.append(node.name)
+            elif isinstance(node, (ast.arg, ast.alias)):
+                names.append(node.arg if isinstance(node, ast.arg) else node.name)
+            elif isinstance(node, ast.Attribute):
+                names.append(node.attr)
+        used.update(
+            part.lower() for name in names for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)
+        )
+    words = [word.strip() for row in rows("Words") for word in row[0].strip("*").split(",")]
+    parts = {part for word in words for part in word.split()}
+    unused = sorted(part for part in parts if part not in used and f"{part}s" not in used)
+    assert len(words) == len(set(words)), "one word for one thing"
+    assert not unused, "a word for what is not in the code"
+
+
 def test_test_modules_have_names_of_their_own():
     places = sorted(Path(__file__).parent.rglob("test_*.py"))
     names = [place.name for place in places]

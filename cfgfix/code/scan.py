@@ -374,7 +374,8 @@ class _Maker:
         module: Module = at.scope.module
         path = module.path
         identity = (rule.id, path, at.place)
-        if rule.policy.in_test_modules is InTests.SKIP and is_test(path):
+        rests_on = (at.scope, *(scope for scope, _ in at.needs))
+        if rule.policy.in_test_modules is InTests.SKIP and any(is_test(one.module.path) for one in rests_on):
             return
         if never_reached(self._program, at.scope, at.block, at.place) or is_wanted(at.scope, at.block):
             return

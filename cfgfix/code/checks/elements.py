@@ -322,28 +322,21 @@ def whole_set(program: Program) -> Iterator[Hit]:
 
     The dataset has one element: one batch, one step an epoch.
     """
-    seen: set[tuple[int, int]] = set()
     for site in model_calls(program, "fit"):
         dataset = first_dataset(site.argument(0, "x"))
-        if dataset is None or in_tests(site.scope):
+        if dataset is None:
             continue
         for way in pipelines_to(dataset):
             made = way[-1].site
             if way[-1].op != "from_tensors" or made is None or not possible(program, way):
                 continue
-            key = (id(made.scope), made.call.number)
             between = [kind(step) for step in way[:-1]]
             batch = next((step.site for step in way[:-1] if kind(step) == "batch"), None)
-            if (
-                key in seen
-                or not set(between) <= _KEEPS_WHOLE | {"batch"}
-                or written_for_one(program, made.scope)
-            ):
+            if not set(between) <= _KEEPS_WHOLE | {"batch"} or written_for_one(program, made.scope):
                 continue
             given = made.call.argument(0, "tensors")
             if given is None or not _many_rows(program, made, given):
                 continue
-            seen.add(key)
             yield hit_at(
                 made,
                 values={
@@ -352,6 +345,7 @@ def whole_set(program: Program) -> Iterator[Hit]:
                     if batch is not None
                     else f"and fit in line {site.call.name_line} takes one step an epoch",
                 },
+                needs=((site.scope, site.call.block),),
                 related=(at(site, label="trains on it"),),
             )
 

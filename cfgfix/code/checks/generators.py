@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.code.checks.bindings import names_in
-from cfgfix.code.checks.common import PIPELINE, in_tests, inside_function, short, tensorflow_alias
+from cfgfix.code.checks.common import PIPELINE, inside_function, short, tensorflow_alias
 from cfgfix.code.checks.pipelines import downstream
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.datasets import DATASET
@@ -154,7 +154,7 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
     They run eagerly for every element.
     """
     for dataset in program.flow.datasets:
-        if dataset.op != "from_generator" or dataset.site is None or in_tests(dataset.site.scope):
+        if dataset.op != "from_generator" or dataset.site is None:
             continue
         if written_for_one(program, dataset.site.scope):
             # Nothing runs eagerly there.
@@ -172,6 +172,7 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
                         at(dataset.site, label="from_generator runs the generator for every element"),
                         *steps_to(site.scope, path),
                     ),
+                    needs=((dataset.site.scope, dataset.site.call.block),),
                     values={
                         "call": short(site),
                         "generator": function.scope.qualname,

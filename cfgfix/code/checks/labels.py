@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import in_tests, short
+from cfgfix.code.checks.common import short
 from cfgfix.code.checks.models import compiles_of
 from cfgfix.code.checks.outputs import constant_in_every_call
 from cfgfix.code.inference.eras import written_for_one
@@ -40,7 +40,7 @@ _DEPTH = 12
 def labels_against_loss(program: Program) -> Iterator[Hit]:
     """Find labels of another kind than the loss takes, at `fit`."""
     for fit in program.flow.sites:
-        if fit.call.method != "fit" or not fit.name.startswith("keras.") or in_tests(fit.scope):
+        if fit.call.method != "fit" or not fit.name.startswith("keras."):
             continue
         y = fit.call.argument(1, "y")
         written = len(fit.call.args) > 1 and not any(isinstance(item, Starred) for item in fit.call.args)
@@ -68,6 +68,7 @@ def labels_against_loss(program: Program) -> Iterator[Hit]:
                 "made": short(labels[1]),
                 "line": labels[1].call.name_line,
             },
+            needs=((fit.scope, fit.call.block),),
             related=(at(labels[1], label="the labels are made here"), at(fit, label="and trained on here")),
         )
 

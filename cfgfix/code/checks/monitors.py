@@ -6,7 +6,6 @@ import re
 import string
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.fitting import FITS, calls_behind
 from cfgfix.code.checks.guarded_calls import may_run_together
 from cfgfix.code.checks.models import compiles_of
@@ -95,10 +94,9 @@ def _patience(site: Site, default: int) -> int | None:
 
 def unmeasured(program: Program) -> Iterator[Hit]:
     """Find callbacks that watch what `fit` does not measure."""
-    seen: set[tuple[int, int]] = set()
     for fit in program.flow.named(*FITS):
         scope = fit.scope
-        if in_tests(scope) or written_for_one(program, scope) or fit.call.opaque:
+        if written_for_one(program, scope) or fit.call.opaque:
             continue
         measured = _measured(program, fit)
         validated = _is_validated(fit)
@@ -106,14 +104,13 @@ def unmeasured(program: Program) -> Iterator[Hit]:
         sets_rate = any(site.name in _SET_RATE for site in callbacks)
         for site in callbacks:
             kind = site.name.rpartition(".")[2]
-            if kind not in _EFFECTS or (id(site.scope), site.call.number) in seen or site.call.opaque:
+            if kind not in _EFFECTS or site.call.opaque:
                 continue
             if site.scope is scope and not may_run_together([fit, site]):
                 continue
             wrong = _unmeasured(program, site, kind, measured, validated=validated, sets_rate=sets_rate)
             if wrong is None:
                 continue
-            seen.add((id(site.scope), site.call.number))
             position, parameter, name, effect, severity = wrong
             written = site.call.argument(position, parameter)
             place = place_of(written, site.scope) if written is not None else None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.bindings import given_last
-from cfgfix.code.checks.common import in_tests, short
+from cfgfix.code.checks.common import short
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import inside
@@ -53,7 +53,7 @@ def logits_as_probabilities(program: Program) -> Iterator[Hit]:
         else:
             continue
         key = id(site.scope), site.call.number
-        if loss is None or key in seen or in_tests(site.scope) or written_for_one(program, site.scope):
+        if loss is None or key in seen or written_for_one(program, site.scope):
             continue
         shown, made = loss
         last = output_of(program, model)
@@ -68,7 +68,7 @@ def logits_as_probabilities(program: Program) -> Iterator[Hit]:
             place,
             flow=(),
             values={"loss": shown, "layer": short(last[1]), "line": last[1].call.name_line},
-            needs=((last[1].scope, last[1].call.block),),
+            needs=((last[1].scope, last[1].call.block), (site.scope, site.call.block)),
             related=(at(last[1], label="the last layer has no activation"),),
             rewrites=(Rewrite("keyword", made.scope, made.call.place, "True", "from_logits"),)
             if made is not None and made.name.endswith("Crossentropy")

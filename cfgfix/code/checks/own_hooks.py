@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import in_tests
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted
@@ -39,14 +38,12 @@ def not_as_called(program: Program) -> Iterator[Hit]:
         for owner in module.summary.scopes:
             if owner.kind == "class":
                 yield from _of_class(program, owner)
-    seen: set[int] = set()
     for site in program.flow.sites:
-        if not site.name.startswith("keras.") or in_tests(site.scope):
+        if not site.name.startswith("keras."):
             continue
         for scope, bound, given, shown in _handed_to(program, site):
-            if id(scope) not in seen and not written_for_one(program, site.scope):
+            if not written_for_one(program, site.scope):
                 found = _hit(program, scope, bound, given, shown, at(site, label="is given to Keras here"))
-                seen |= {id(scope)} if found is not None else set()
                 yield from (found,) if found is not None else ()
 
 
@@ -121,4 +118,7 @@ def _hit(
         "taken": taken,
         "given": ", ".join(given),
     }
-    return hit_in(scope, scope.place, -1, values, related=(related,) if related is not None else ())
+    needs = ((related.scope, related.block),) if related is not None else ()
+    return hit_in(
+        scope, scope.place, -1, values, needs=needs, related=(related,) if related is not None else ()
+    )

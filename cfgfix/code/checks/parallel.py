@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import (
     evaluates,
-    in_tests,
     inside_function,
     is_autotune,
     is_random,
@@ -321,7 +320,7 @@ def prefetch_proven_missing(program: Program) -> Iterator[Hit]:
     hot = hot_paths(program)
     for how, dataset, scope, block in program.flow.consumed:
         reach = hot.reach_at(scope, block, None, GRAPH)
-        if how != "loop" or reach is None or in_tests(scope) or dataset.site is None:
+        if how != "loop" or reach is None or dataset.site is None:
             continue
         if dataset.op in (
             "prefetch",
@@ -379,11 +378,10 @@ def _nothing_buffered(program: Program) -> Iterator[Hit]:
                 for item in alternatives(fit.argument(0, "x"))
                 if isinstance(item, Dataset)
             ]
-    seen: set[int] = set()
     for dataset, scope, block in consumed:
         way = (dataset, *_parents(dataset))
         site = dataset.site
-        if site is None or id(site.call) in seen or in_tests(scope) or in_tests(site.scope):
+        if site is None:
             continue
         if any(step.op in _NOT_SEEN_THROUGH or kind(step).startswith("prefetch") for step in way):
             continue
@@ -394,7 +392,6 @@ def _nothing_buffered(program: Program) -> Iterator[Hit]:
         if any(step.op == "cache" or works_ahead(step) for step in way):
             # From the second epoch on nothing is left to overlap; parallel calls work ahead themselves.
             continue
-        seen.add(id(site.call))
         yield hit_at(
             site,
             values={
@@ -435,12 +432,7 @@ def vectorize(program: Program) -> Iterator[Hit]:
     The cheap one works elementwise.
     """
     for dataset in program.flow.datasets:
-        if (
-            dataset.op != "batch"
-            or dataset.site is None
-            or not dataset.parents
-            or in_tests(dataset.site.scope)
-        ):
+        if dataset.op != "batch" or dataset.site is None or not dataset.parents:
             continue
         nearest = dataset.parents[0]
         first = nearest

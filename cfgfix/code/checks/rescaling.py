@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from cfgfix.code.checks.common import in_tests, short
+from cfgfix.code.checks.common import short
 from cfgfix.code.checks.guarded_calls import may_run_together
 from cfgfix.code.checks.models import model_calls
 from cfgfix.code.checks.pipelines import upstream
@@ -55,10 +55,7 @@ class _Division:
 
 def rescaled_twice(program: Program) -> Iterator[Hit]:
     """Find networks that divide their inputs and get what is divided already."""
-    seen: set[tuple[int, Place]] = set()
     for fit in model_calls(program, "fit"):
-        if in_tests(fit.scope):
-            continue
         scalers = _scalers(program, fit)
         if scalers is None:
             continue
@@ -74,10 +71,8 @@ def rescaled_twice(program: Program) -> Iterator[Hit]:
             division = found
         else:
             continue
-        key = (id(division.scope), division.place)
-        if key in seen or not may_run_together([fit, first]):
+        if not may_run_together([fit, first]):
             continue
-        seen.add(key)
         yield hit_in(
             division.scope,
             division.place,
@@ -89,7 +84,7 @@ def rescaled_twice(program: Program) -> Iterator[Hit]:
                 at(fit, label="what is divided goes in here"),
             ),
         )
-    yield from _prepared_twice(program, seen)
+    yield from _prepared_twice(program)
 
 
 def _scalers(program: Program, fit: Site) -> list[Site] | None:
@@ -331,7 +326,7 @@ def _quotient_here(expr: Expr) -> Place | None:
     return None
 
 
-def _prepared_twice(program: Program, seen: set[tuple[int, Place]]) -> Iterator[Hit]:
+def _prepared_twice(program: Program) -> Iterator[Hit]:
     """Yield generators that divide what `preprocess_input` has prepared, and calls of that for what was divided."""
     for site in program.flow.named(_GENERATOR):
         function = site.call.keyword("preprocessing_function")
@@ -343,14 +338,13 @@ def _prepared_twice(program: Program, seen: set[tuple[int, Place]]) -> Iterator[
         place = place_of(written, site.scope)
         if not _prepares(name) or scale is None or scale > _LARGEST_SCALE or place is None:
             continue
-        if (id(site.scope), place) not in seen:
-            yield hit_in(
-                site.scope,
-                place,
-                site.call.block,
-                {"network": dotted(function) or name, "line": site.call.name_line},
-                related=(at(site, label="the function runs before rescale"),),
-            )
+        yield hit_in(
+            site.scope,
+            place,
+            site.call.block,
+            {"network": dotted(function) or name, "line": site.call.name_line},
+            related=(at(site, label="the function runs before rescale"),),
+        )
     for module in program.modules:
         for scope in module.summary.scopes:
             for call in scope.calls:
@@ -359,7 +353,7 @@ def _prepared_twice(program: Program, seen: set[tuple[int, Place]]) -> Iterator[
                     continue
                 name = fold(program.static_name(call.func, scope) or "")
                 found = _quotient(call.args[0]) if _prepares(name) else None
-                if found is not None and (id(scope), found) not in seen:
+                if found is not None:
                     yield hit_in(
                         scope,
                         found,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.batch_shapes import called_in_loops, padded_argument, padded_batch
-from cfgfix.code.checks.common import in_tests, inside_function, is_augmentation, short
+from cfgfix.code.checks.common import inside_function, is_augmentation, short
 from cfgfix.code.checks.guarded_calls import flag, is_given
 from cfgfix.code.checks.models import compiles_of
 from cfgfix.code.checks.moves import ELSEWHERE, autotune, move
@@ -46,23 +46,21 @@ def unbuffered_end(program: Program) -> Iterator[Hit]:
 
     TensorFlow adds no prefetch behind those.
     """
-    seen: set[int] = set()
     hot = hot_paths(program)
     for how, dataset, scope, block in program.flow.consumed:
-        if how != "loop" or in_tests(scope) or hot.reach(scope, GRAPH) is not None:
+        if how != "loop" or hot.reach(scope, GRAPH) is not None:
             continue
         end = dataset
         while end.op == "with_options" and len(end.parents) == 1:
             end = end.parents[0]
         site = end.site
-        if site is None or id(site.call) in seen or end.op not in ("map", "interleave"):
+        if site is None or end.op not in ("map", "interleave"):
             continue
         position = 1 if end.op == "map" else 3
         if is_given(site, position, "num_parallel_calls") is not True:
             continue
         if any(kind(step) in ("prefetch", "prefetch_to_device") for step in upstream(end)):
             continue
-        seen.add(id(site.call))
         yield hit_at(
             site,
             values={"op": end.op, "loop_line": scope.blocks[block].line},
@@ -169,7 +167,6 @@ def padded_for_fit(program: Program) -> Iterator[Hit]:
 
     They are padded to their own longest element.
     """
-    seen: set[int] = set()
     compiles = {
         site.number
         for site in program.flow.named(*KERAS_COMPILES)
@@ -177,15 +174,12 @@ def padded_for_fit(program: Program) -> Iterator[Hit]:
     }
     for name in ("keras.Model.fit", "keras.Sequential.fit") if compiles else ():
         for fit in program.flow.named(name):
-            if in_tests(fit.scope):
-                continue
             of_model = compiles_of(program, *alternatives(fit.receiver))
             compiled = next((site for site in of_model if site.number in compiles), None)
             given_data = [item for item in alternatives(fit.argument(0, "x")) if isinstance(item, Dataset)]
             batch = next((found for item in given_data if (found := padded_batch(item)) is not None), None)
-            if compiled is None or batch is None or batch.site is None or id(batch.site.call) in seen:
+            if compiled is None or batch is None or batch.site is None:
                 continue
-            seen.add(id(batch.site.call))
             yield hit_at(
                 batch.site,
                 values={"function": "the step of fit", "line": fit.call.name_line},
@@ -279,7 +273,7 @@ def early_cast(program: Program) -> Iterator[Hit]:
     """
     for dataset in program.flow.datasets:
         site = dataset.site
-        if dataset.op != "map" or site is None or in_tests(site.scope):
+        if dataset.op != "map" or site is None:
             continue
         decodes = cast = None
         for function in dataset.functions:
@@ -314,6 +308,7 @@ def early_cast(program: Program) -> Iterator[Hit]:
             cast,
             values={"cast": short(cast), "buffer": kind(buffer), "line": buffer.site.call.name_line},
             flow=(at(site, label="map runs it for every element"),),
+            needs=((site.scope, site.call.block),),
             related=(at(buffer.site, label="holds four times the bytes"),),
         )
 

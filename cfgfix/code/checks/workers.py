@@ -325,21 +325,17 @@ def mean_for_each_replica(program: Program) -> Iterator[Hit]:
 
     The gradients of the replicas are added up, so the mean has to be over the whole batch.
     """
-    seen: set[int] = set()
     for strategy in _STRATEGIES:
         for site in program.flow.under(strategy):
-            if site.call.method not in ("run", "experimental_run_v2") or in_tests(site.scope):
+            if site.call.method not in ("run", "experimental_run_v2"):
                 continue
             if not _may_be_several(site):
                 continue
             for function in functions_of(site.argument(0, "fn")):
                 scope = function.scope
-                if id(scope) in seen:
-                    continue
                 found = _step_of_mean(program, scope)
                 if found is None:
                     continue
-                seen.add(id(scope))
                 where, mean, applied, rescales = found
                 summed = _summed(site.scope)
                 yield hit_in(
@@ -349,6 +345,7 @@ def mean_for_each_replica(program: Program) -> Iterator[Hit]:
                     {"step": scope.qualname.rpartition(".")[2], "line": applied.call.name_line},
                     severity=None if summed or not rescales else "info",
                     flow=(at(site, label="runs it on each replica"),),
+                    needs=((site.scope, site.call.block),),
                     related=(at(applied, label="gradients are added up over the replicas"),),
                 )
 

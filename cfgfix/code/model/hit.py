@@ -128,7 +128,7 @@ class CodePlace(HitPlace):
         block: The block it stands in, for the guards around it.
         flow: The way to it from the hot root, in order, without the place itself.
         entry: What knows the way, the others there are, and how the root itself is come to; None where `flow` is all.
-        needs: Further blocks whose guards must hold, as `(scope, block)`.
+        needs: What must run for it to be true, as `(scope, block)`: the guards there must hold, and a test shows nothing of a program.
         seen: Whether there is nothing to confirm at its place: the hit is about the file as a whole.
     """
 
