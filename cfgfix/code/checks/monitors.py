@@ -12,8 +12,8 @@ from cfgfix.code.checks.models import compiles_of
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import KERAS_COMPILES
 from cfgfix.code.inference.releases import keras_three
-from cfgfix.code.model.expressions import MISSING, constant, is_name, place_of, text, walk
-from cfgfix.code.model.hit import Rewrite, at, hit_in
+from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, place_of, text, walk
+from cfgfix.code.model.hit import Rewrite, Step, at, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Literal, Name, Subscript
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Scope
@@ -90,6 +90,96 @@ def _patience(site: Site, default: int) -> int | None:
     found = alternatives(site.argument(2, "patience"))
     item = found[0] if len(found) == 1 else None
     return item.value if isinstance(item, Constant) and type(item.value) is int else None
+
+
+def last_weights_saved(program: Program) -> Iterator[Hit]:
+    """Find models saved behind a training that EarlyStopping ended, with the weights of its last epoch."""
+    seen: set[tuple[int, int]] = set()
+    for fit in program.flow.named(*FITS):
+        scope, model = fit.scope, dotted(fit.call.receiver)
+        key = id(scope), fit.call.number
+        if model is None or key in seen or fit.call.opaque or not _are_of_keras(fit):
+            continue
+        seen.add(key)
+        callbacks = _callbacks(program, fit)
+        stops = [site for site in callbacks if site.name == "keras.callbacks.EarlyStopping"]
+        if len(stops) != 1 or any(site.name not in _KEEP_NO_WEIGHTS for site in callbacks):
+            continue
+        stop = stops[0]
+        patience = _patience(stop, 0)
+        monitor = _text(stop, 0, "monitor", "val_loss")
+        if (
+            stop.call.opaque
+            or not patience
+            or stop.call.argument(6, "restore_best_weights") is not None
+            or not (monitor or "").startswith("val_")
+            or not _is_validated(fit)
+            or _ends_before(fit, patience)
+            or not may_run_together([fit, stop])
+            or written_for_one(program, scope)
+        ):
+            continue
+        saved = _saved_behind(scope, fit, model)
+        if saved is None:
+            continue
+        yield hit_in(
+            stop.scope,
+            stop.call.name_place,
+            stop.call.block,
+            {"patience": patience, "monitor": monitor, "line": saved.name_line},
+            needs=((scope, fit.call.block), (scope, saved.block)),
+            related=(
+                at(fit, label="it ends this training"),
+                Step(scope, saved.name_place, saved.block, "the weights of the last epoch are saved here"),
+            ),
+            rewrites=(Rewrite("keyword", stop.scope, stop.call.place, "True", "restore_best_weights"),),
+        )
+
+
+_KEEP_NO_WEIGHTS = frozenset(
+    f"keras.callbacks.{name}"
+    for name in (
+        "BackupAndRestore",
+        "CSVLogger",
+        "EarlyStopping",
+        "LearningRateScheduler",
+        "ProgbarLogger",
+        "ReduceLROnPlateau",
+        "TensorBoard",
+        "TerminateOnNaN",
+    )
+)
+"""Callbacks that put no weights aside from which the best could be taken."""
+_SAVES = frozenset({"save", "save_weights", "export"})
+_OTHER_WEIGHTS = frozenset({"load_weights", "set_weights", "fit", "train_on_batch"})
+
+
+def _ends_before(fit: Site, patience: int) -> bool:
+    """Tell whether a training has too few epochs for a callback to wait so long."""
+    written = fit.call.argument(3, "epochs")
+    found = alternatives(fit.argument(3, "epochs"))
+    item = found[0] if len(found) == 1 else None
+    if isinstance(item, Constant) and type(item.value) is int:
+        return item.value <= patience
+    return written is None
+
+
+def _saved_behind(scope: Scope, fit: Site, model: str) -> Call | None:
+    """Return the call that saves a model behind its training, before anything gives it other weights."""
+    around = set(scope.block_numbers(fit.call.block))
+    own = scope.calls_of(*_SAVES, *_OTHER_WEIGHTS, "save_model")
+    for call in sorted(own, key=lambda item: item.place):
+        if call.place.start <= fit.call.place.start:
+            continue
+        by_method = dotted(call.receiver) == model
+        if call.method in _OTHER_WEIGHTS:
+            if by_method:
+                return None
+        elif call.block in around and (
+            by_method or (call.method == "save_model" and bool(call.args) and dotted(call.args[0]) == model)
+        ):
+            return call
+    return None
 
 
 def unmeasured(program: Program) -> Iterator[Hit]:

@@ -1,0 +1,274 @@
+"""Embeddings with fewer rows than there are numbers for words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.model.expressions import constant, dotted, is_name, place_of
+from cfgfix.code.model.hit import Step, at, hit_in
+from cfgfix.code.model.nodes import (
+    Attribute,
+    Binary,
+    Call,
+    Collection,
+    Comprehension,
+    Expr,
+    Literal,
+    Name,
+    Place,
+    Subscript,
+)
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import Event, Scope
+from cfgfix.code.model.values import Made, Site, alternatives
+from cfgfix.rules.hit import Hit
+
+NEEDLES = (b"Embedding(",)
+
+_EMBEDDING = "keras.layers.Embedding"
+_TOKENIZER = "keras.preprocessing.text.Tokenizer"
+_DEPTH = 12
+_Found = tuple[Scope, Expr]
+
+
+def too_small(program: Program) -> Iterator[Hit]:
+    """Find embeddings that have no row for the largest number of a word."""
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.named(_EMBEDDING):
+        key = id(site.scope), site.call.number
+        given = site.call.argument(0, "input_dim")
+        if given is None or key in seen or site.call.opaque or written_for_one(program, site.scope):
+            continue
+        seen.add(key)
+        names: set[str] = set()
+        counted = _only(program, site.scope, given, names)
+        made = _counted_from_one(program, counted, names) if counted is not None else None
+        if made is None or _is_added_to(
+            names, (site.scope, made[0].scope, *(counted[:1] if counted else ()))
+        ):
+            continue
+        where, what = made
+        yield hit_in(
+            site.scope,
+            place_of(given, site.scope) or site.call.name_place,
+            site.call.block,
+            {"what": what},
+            related=(where,),
+        )
+
+
+def _only(program: Program, scope: Scope, expr: Expr, names: set[str]) -> _Found | None:
+    """Return the one expression that gives a value, through names, parameters, attributes and results.
+
+    The names on the way are noted.
+    """
+    for _ in range(_DEPTH):
+        if isinstance(expr, (Name, Attribute)):
+            names.add(expr.name if isinstance(expr, Name) else expr.attribute)
+        if isinstance(expr, Name):
+            found = _of_name(program, scope, expr.name)
+        elif isinstance(expr, Attribute) and is_name(expr.base, "self"):
+            found = _of_attribute(program, scope, expr.attribute)
+        elif isinstance(expr, Call):
+            found = _of_result(program, scope, expr)
+            if found is None:
+                return scope, expr
+        else:
+            return scope, expr
+        if found is None:
+            return None
+        scope, expr = found
+    return None
+
+
+def _of_name(program: Program, scope: Scope, name: str) -> _Found | None:
+    here: Scope | None = scope
+    while here is not None:
+        number = next((at for at, item in enumerate(here.params) if item.name == name), None)
+        bound = here.binding(name)
+        if number is not None:
+            return _of_callers(program, here, name, number) if not bound else None
+        if bound:
+            event = bound[0]
+            if len(bound) != 1 or event.kind not in ("assign", "annotate") or event.value is None:
+                return None
+            if any(is_name(target, name) for target in event.targets):
+                return here, event.value
+            return _of_part(program, here, event, name)
+        here = program.outer(here)
+    return None
+
+
+def _of_part(program: Program, scope: Scope, event: Event, name: str) -> _Found | None:
+    """Return what a name gets of a function that returns several values."""
+    target, call = event.targets[0], event.value
+    if len(event.targets) != 1 or not isinstance(target, Collection) or not isinstance(call, Call):
+        return None
+    number = next((at for at, item in enumerate(target.items) if is_name(item, name)), None)
+    found = _of_result(program, scope, call)
+    if number is None or found is None or not isinstance(found[1], Collection):
+        return None
+    items = found[1].items
+    return (found[0], items[number]) if number < len(items) == len(target.items) else None
+
+
+def _of_callers(program: Program, scope: Scope, name: str, number: int) -> _Found | None:
+    """Return what the only call of a function gives a parameter."""
+    callers = {(id(site.scope), site.call.number): site for site in program.flow.callers(scope)}
+    if len(callers) != 1:
+        return None
+    (site,) = callers.values()
+    offset = int(any(target.receiver is not None for target in site.targets))
+    given = site.call.argument(number - offset, name)
+    return (site.scope, given) if given is not None and not site.call.opaque and not site.open else None
+
+
+def _of_attribute(program: Program, scope: Scope, name: str) -> _Found | None:
+    owner = program.owner(scope)
+    stores = [
+        (where, event)
+        for where, event, target in scope.module.stores()
+        if target.attribute == name and is_name(target.base, "self") and program.owner(where) is owner
+    ]
+    if owner is None or len(stores) != 1 or stores[0][1].value is None:
+        return None
+    return stores[0][0], stores[0][1].value
+
+
+def _of_result(program: Program, scope: Scope, call: Call) -> _Found | None:
+    """Return the one expression that a function of the project returns."""
+    site = next((item for item in program.flow.within(scope) if item.call is call), None)
+    if site is None or len(site.targets) != 1 or site.open:
+        return None
+    inner = site.targets[0].scope
+    returned = inner.events_of("return")
+    if (
+        inner.kind != "function"
+        or len(returned) != 1
+        or returned[0].value is None
+        or inner.name == "__init__"
+    ):
+        return None
+    return inner, returned[0].value
+
+
+def _counted_from_one(program: Program, counted: _Found, names: set[str]) -> tuple[Step, str] | None:
+    """Return where words are counted from 1, where a number is how many there are."""
+    scope, expr = counted
+    if not isinstance(expr, Call) or not is_name(expr.func, "len") or len(expr.args) != 1:
+        return None
+    words = expr.args[0]
+    if isinstance(words, Call) and not words.args and words.method in ("keys", "items", "values"):
+        words = words.receiver or words
+    found = _only(program, scope, words, names)
+    if found is None:
+        return None
+    scope, expr = found
+    if isinstance(expr, Attribute) and expr.attribute in ("word_index", "index_word"):
+        names.add(expr.attribute)
+        made = _tokenizer(program, scope, expr.base)
+        if made is None:
+            return None
+        return at(made, label="it numbers its words from 1"), "Tokenizer numbers its words from 1"
+    place = _numbered_from_one(expr)
+    if place is None:
+        return None
+    return Step(scope, place, 0, "the words are numbered from 1 here"), "the words are numbered from 1"
+
+
+def _is_added_to(names: set[str], scopes: tuple[Scope, ...]) -> bool:
+    """Tell whether something puts a word into a vocabulary, `index["<pad>"] = 0`, in the files that use it."""
+    for module in {id(scope.module): scope.module for scope in scopes}.values():
+        for scope in module.summary.scopes:
+            for event in scope.events_of("assign", "delete"):
+                for target in event.targets:
+                    if isinstance(target, Subscript) and _last(target.base) in names:
+                        return True
+            for call in scope.calls_of("update", "setdefault", "pop", "popitem", "clear"):
+                if call.receiver is not None and _last(call.receiver) in names:
+                    return True
+    return False
+
+
+def _last(expr: Expr) -> str:
+    return (dotted(expr) or "").rpartition(".")[2]
+
+
+def _tokenizer(program: Program, scope: Scope, expr: Expr) -> Site | None:
+    """Return the call that makes a Tokenizer that keeps all its words."""
+    found = _only(program, scope, expr, set())
+    if found is None or not isinstance(found[1], Call):
+        return None
+    for site in program.flow.within(found[0]):
+        if site.call is found[1] and site.name == _TOKENIZER:
+            most = site.call.argument(0, "num_words")
+            kept = most is None or (isinstance(most, Literal) and most.value is None)
+            return site if kept and not site.call.opaque else None
+    return None
+
+
+def _numbered_from_one(expr: Expr) -> Place | None:
+    """Return where a dictionary of the numbers of words begins with 1."""
+    if not isinstance(expr, Comprehension) or expr.kind != "dict" or len(expr.generators) != 1:
+        return None
+    target, over, tests = expr.generators[0]
+    if tests or not isinstance(target, Collection) or not isinstance(over, Call) or not target.items:
+        return None
+    number, value = target.items[0], expr.parts[-1]
+    if not is_name(over.func, "enumerate") or not isinstance(number, Name):
+        return None
+    start = over.argument(1, "start")
+    first = 0 if start is None else constant(start)
+    if is_name(value, number.name):
+        return over.place if type(first) is int and first == 1 else None
+    if isinstance(value, Binary) and value.operator == "+" and type(first) is int:
+        parts = (value.left, value.right)
+        more = [constant(part) for part in parts if isinstance(part, Literal)]
+        if any(is_name(part, number.name) for part in parts) and len(more) == 1 and type(more[0]) is int:
+            return over.place if first + more[0] == 1 else None
+    return None
+
+
+def lookup_too_small(program: Program) -> Iterator[Hit]:
+    """Find embeddings behind a lookup of a vocabulary that has one number more, for words it lacks."""
+    for model in program.flow.named("keras.Sequential"):
+        layers = model.call.argument(0, "layers")
+        if not isinstance(layers, Collection):
+            continue
+        values = [alternatives(item) for item in getattr(model.argument(0, "layers"), "items", ())]
+        for before, after in pairwise(values):
+            lookup, embedding = (_layer(found) for found in (before, after))
+            if lookup is None or embedding is None or embedding.name != _EMBEDDING:
+                continue
+            if lookup.name not in _LOOKUPS or lookup.call.opaque or embedding.call.opaque:
+                continue
+            words, rows = lookup.call.keyword("vocabulary"), embedding.call.argument(0, "input_dim")
+            if not isinstance(words, Name) or not isinstance(rows, Call) or not is_name(rows.func, "len"):
+                continue
+            if any(name not in ("vocabulary", "mask_token", "name") for name, _ in lookup.call.keywords):
+                continue
+            if len(rows.args) == 1 and is_name(rows.args[0], words.name) and not lookup.call.args:
+                yield hit_in(
+                    embedding.scope,
+                    rows.place,
+                    embedding.call.block,
+                    {
+                        "what": f"{lookup.name.rpartition('.')[2]} has a number more, for words that it does not know"
+                    },
+                    related=(at(lookup, label="the numbers come from here"),),
+                )
+
+
+_LOOKUPS = frozenset({"keras.layers.StringLookup", "keras.layers.IntegerLookup"})
+
+
+def _layer(found: tuple[object, ...]) -> Site | None:
+    return found[0].site if len(found) == 1 and isinstance(found[0], Made) else None
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """Find the hits of both kinds."""
+    yield from too_small(program)
+    yield from lookup_too_small(program)

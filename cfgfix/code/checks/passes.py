@@ -1,0 +1,255 @@
+"""Two passes over data that is shuffled anew for each: what is compared then are different examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.model.expressions import constant, dotted, walk
+from cfgfix.code.model.hit import Step, hit_in
+from cfgfix.code.model.nodes import Attribute, Call, Comprehension, Expr, Name, Place
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import Scope
+from cfgfix.code.model.values import Constant, Dataset, alternatives
+from cfgfix.core.records import dataclass
+from cfgfix.rules.hit import Hit
+
+NEEDLES = (b".predict(", b"predict_generator(")
+
+_COMPARES = frozenset(
+    {
+        "accuracy_score",
+        "average_precision_score",
+        "balanced_accuracy_score",
+        "classification_report",
+        "cohen_kappa_score",
+        "confusion_matrix",
+        "f1_score",
+        "fbeta_score",
+        "from_predictions",
+        "jaccard_score",
+        "matthews_corrcoef",
+        "multilabel_confusion_matrix",
+        "precision_recall_curve",
+        "precision_recall_fscore_support",
+        "precision_score",
+        "recall_score",
+        "roc_auc_score",
+        "roc_curve",
+    }
+)
+"""Functions that take the labels first and the predictions second, or by the names below."""
+_LABELS = ("y_true", "labels")
+_PREDICTIONS = ("y_pred", "y_score", "y_prob", "probas_pred", "predictions")
+_PREDICTS = ("predict", "predict_generator")
+_OF_FOLDERS = {"flow_from_directory": 6, "flow_from_dataframe": 99}
+"""Methods that make a generator of files, with the place of `shuffle` behind its folder."""
+_LABELS_IN_ORDER = frozenset({"classes", "labels"})
+"""Attributes of such a generator that hold the labels in the order of the files."""
+_GOES_THROUGH = frozenset({"enumerate", "iter", "list", "tqdm", "as_numpy"})
+_SAME_ELEMENTS = frozenset({"as_numpy_iterator", "map", "prefetch", "take", "unbatch"})
+_DATA_OF_FOLDERS = (
+    "image_dataset_from_directory",
+    "text_dataset_from_directory",
+    "audio_dataset_from_directory",
+)
+_KEEP_ORDER = frozenset(
+    {"map", "prefetch", "batch", "padded_batch", "unbatch", "rebatch", "with_options", "take", "ignore_errors", "filter"}
+)  # fmt: skip
+_MOST = 400
+
+
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    """One pass over data: its kind, `predictions` or `labels`, the name of the data, and where it is made."""
+
+    kind: str
+    name: str
+    data: Expr
+    step: Step
+
+
+def other_order(program: Program) -> Iterator[Hit]:
+    """Find predictions compared with the labels of another pass over shuffled data."""
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            if not scope.calls_of(*_PREDICTS):
+                continue
+            told: set[Place] = set()
+            for call in scope.calls:
+                pair = _compared(call)
+                if pair is None:
+                    continue
+                labels, predictions = (list(_passes(scope, item)) for item in pair)
+                found = _apart(labels, predictions)
+                if found is None or found[1].step.place in told or written_for_one(program, scope):
+                    continue
+                label, prediction = found
+                made = _shuffled(program, scope, label.data, in_order=label.step.label == _IN_ORDER)
+                if made is None:
+                    continue
+                told.add(prediction.step.place)
+                yield hit_in(
+                    scope,
+                    prediction.step.place,
+                    prediction.step.block,
+                    {"name": label.name, "line": label.step.place.line, "made": made.place.line},
+                    related=(made, label.step, Step(scope, call.name_place, call.block, "compared here")),
+                )
+
+
+_IN_ORDER = "the labels in the order of the files"
+
+
+def _compared(call: Call) -> tuple[Expr, Expr] | None:
+    """Return the labels and the predictions that a call compares."""
+    name = (dotted(call.func) or "").rpartition(".")[2]
+    if name not in _COMPARES:
+        return None
+    labels = call.args[0] if call.args else _first(call, _LABELS)
+    predictions = call.args[1] if len(call.args) > 1 else _first(call, _PREDICTIONS)
+    return (labels, predictions) if labels is not None and predictions is not None else None
+
+
+def _first(call: Call, names: tuple[str, ...]) -> Expr | None:
+    return next((found for name in names if (found := call.keyword(name)) is not None), None)
+
+
+def _apart(labels: list[_Pass], predictions: list[_Pass]) -> tuple[_Pass, _Pass] | None:
+    """Return the pass that gives the labels and the one that gives the predictions, where each comes from one of its own."""
+    own = {item.name for item in predictions if item.kind == "labels"}
+    both = {item.name for item in labels if item.kind == "predictions"}
+    for label in labels:
+        if label.kind != "labels" or label.name in own or label.name in both:
+            continue
+        for prediction in predictions:
+            if prediction.kind == "predictions" and prediction.name == label.name:
+                return label, prediction
+    return None
+
+
+def _passes(scope: Scope, expr: Expr) -> Iterator[_Pass]:
+    """Yield the passes over data that an expression of a scope is made by."""
+    pending, seen = [expr], set[str]()
+    turns = 0
+    while pending and turns < _MOST:
+        for part in walk(pending.pop()):
+            turns += 1
+            if isinstance(part, Call) and part.method in _PREDICTS:
+                data = part.argument(0, "x") or part.keyword("generator")
+                name = dotted(data)
+                if data is not None and name is not None:
+                    step = Step(scope, part.name_place, part.block, "one pass gives the predictions")
+                    yield _Pass("predictions", name, data, step)
+            elif isinstance(part, Attribute) and part.attribute in _LABELS_IN_ORDER:
+                name = dotted(part.base)
+                if name is not None:
+                    yield _Pass("labels", name, part.base, Step(scope, part.place, 0, _IN_ORDER))
+            elif isinstance(part, Comprehension):
+                for _, over, _ in part.generators:
+                    yield from _gone_through(scope, over)
+            elif isinstance(part, Name) and part.name not in seen:
+                seen.add(part.name)
+                for event in scope.binding(part.name):
+                    if event.kind == "for" and event.value is not None:
+                        yield from _gone_through(scope, event.value)
+                    elif event.value is not None:
+                        pending.append(event.value)
+                for call in scope.calls_on(part.name, "append", "extend"):
+                    pending += call.args
+
+
+def _gone_through(scope: Scope, over: Expr) -> Iterator[_Pass]:
+    """Yield the pass over data that a loop makes."""
+    whole = over
+    while isinstance(over, Call):
+        if over.method in _SAME_ELEMENTS and over.receiver is not None:
+            over = over.receiver
+        elif (dotted(over.func) or "").rpartition(".")[2] in _GOES_THROUGH and over.args:
+            over = over.args[0]
+        else:
+            return
+    name = dotted(over)
+    place = getattr(whole, "place", None)
+    if name is not None and place is not None:
+        yield _Pass("labels", name, over, Step(scope, place, 0, "another pass gives the labels"))
+
+
+def _shuffled(program: Program, scope: Scope, data: Expr, *, in_order: bool) -> Step | None:
+    """Return where data is made that each pass goes through in another order, or None."""
+    if in_order:
+        return _generator(program, scope, data)
+    values = alternatives(program.flow.stands_for(scope, data))
+    found = values[0] if len(values) == 1 else None
+    for _ in range(_MOST):
+        if not isinstance(found, Dataset) or found.site is None:
+            return None
+        site = found.site
+        if found.op == "shuffle":
+            again = site.call.argument(2, "reshuffle_each_iteration")
+            whole = again is None and site.call.argument(1, "seed") is None and not site.call.opaque
+            return Step(site.scope, site.call.name_place, site.call.block, "shuffled here") if whole else None
+        if found.op in _DATA_OF_FOLDERS:
+            return _of_folders(found)
+        if found.op not in _KEEP_ORDER or len(found.parents) != 1:
+            return None
+        found = found.parents[0]
+    return None
+
+
+def _of_folders(data: Dataset) -> Step | None:
+    """Return where a dataset of folders is made, if it is shuffled."""
+    site = data.site
+    if site is None or site.call.opaque or len(site.call.args) > 1:
+        return None
+    if site.call.keyword("shuffle") is not None:
+        value = site.keywords.get("shuffle")
+        if not isinstance(value, Constant) or value.value is not True:
+            return None
+    label = "shuffled, since nothing says shuffle=False"
+    return Step(site.scope, site.call.name_place, site.call.block, label)
+
+
+def _generator(program: Program, scope: Scope, data: Expr) -> Step | None:
+    """Return where a generator of files is made, if it is shuffled."""
+    found = _made(program, scope, data)
+    if found is None:
+        return None
+    where, call = found
+    place = _OF_FOLDERS.get(call.method or "")
+    if place is None or call.opaque:
+        return None
+    given = call.argument(place, "shuffle")
+    if (given is not None and constant(given) is not True) or any(
+        target.attribute == "shuffle" for _, _, target in where.module.stores()
+    ):
+        return None
+    return Step(where, call.name_place, call.block, "shuffled, since nothing says shuffle=False")
+
+
+def _made(program: Program, scope: Scope, data: Expr) -> tuple[Scope, Call] | None:
+    """Return the only call that a name or an attribute of an object is given."""
+    if isinstance(data, Attribute):
+        name = dotted(data)
+        stores = [
+            (where, event)
+            for where, event, target in scope.module.stores()
+            if dotted(target) == name and program.outer(where) is program.outer(scope)
+        ]
+    else:
+        here: Scope | None = scope
+        while here is not None and isinstance(data, Name) and not here.binding(data.name):
+            if any(item.name == data.name for item in here.params):
+                return None
+            here = program.outer(here)
+        if here is None or not isinstance(data, Name):
+            return None
+        stores = [(here, event) for event in here.binding(data.name)]
+    if len(stores) != 1 or not isinstance(stores[0][1].value, Call) or stores[0][1].kind != "assign":
+        return None
+    return stores[0][0], stores[0][1].value
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """Find the hits of the group's first rule."""
+    return other_order(program)

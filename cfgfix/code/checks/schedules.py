@@ -1,0 +1,173 @@
+"""Schedules of a callback that make the rate of the last epoch smaller by what is meant for the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.model.expressions import dotted, place_of, walk
+from cfgfix.code.model.hit import at, hit_in
+from cfgfix.code.model.nodes import Binary, Boolean, Call, Compare, Conditional, Expr, Name, Place
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import Event, Scope
+from cfgfix.code.model.values import Function, Instance, Value, alternatives
+from cfgfix.rules.hit import Hit
+
+NEEDLES = (b"LearningRateScheduler",)
+
+_POWERS = frozenset({"pow", "power"})
+_EXPONENTIALS = frozenset({"exp"})
+
+
+def compounded(program: Program) -> Iterator[Hit]:
+    """Find schedules that multiply the rate of the last epoch by the factor for all epochs."""
+    seen: set[int] = set()
+    for site in program.flow.named("keras.callbacks.LearningRateScheduler"):
+        for function in _called(program, site.argument(0, "schedule")):
+            scope = function.scope
+            if id(scope) in seen or function.partial or written_for_one(program, scope):
+                continue
+            seen.add(id(scope))
+            taken = [item.name for item in scope.params if item.kind == "plain"]
+            taken = taken[int(function.receiver is not None) :]
+            if len(taken) < 2:
+                # Keras gives the rate only to a schedule that takes it.
+                continue
+            found = _compounding(scope, *taken[:2])
+            if found is not None:
+                place, block = found
+                yield hit_in(
+                    scope,
+                    place,
+                    block,
+                    {"rate": taken[1], "epoch": taken[0]},
+                    related=(at(site, label="the callback gives it the rate of the last epoch"),),
+                )
+
+
+def _called(program: Program, value: Value | None) -> Iterator[Function]:
+    """Yield the functions that a schedule may be, `__call__` of an object among them."""
+    for item in alternatives(value):
+        if isinstance(item, Function):
+            yield item
+        elif isinstance(item, Instance):
+            method = program.method(item.scope, "__call__")
+            if method is not None:
+                yield Function(method, item)
+
+
+def _compounding(scope: Scope, epoch: str, rate: str) -> tuple[Place, int] | None:
+    """Return where a function multiplies its rate by a power of its epoch."""
+    bound = scope.binding(rate)
+    if scope.binding(epoch) or any(
+        event.kind != "augment" and not _names(event.value, rate) for event in bound
+    ):
+        return None
+    counts = _made_of(scope, epoch, rate)
+    for event in scope.events():
+        value = event.value
+        if value is None or event.kind not in ("assign", "augment", "return") or _of_one_epoch(scope, event):
+            continue
+        if event.kind == "augment":
+            if event.operator not in ("*", "/") or not any(_names(target, rate) for target in event.targets):
+                continue
+            wrong = _grows(value, counts) if event.operator == "*" else _is_sum(value, counts)
+            if wrong:
+                return event.place, event.block
+            continue
+        for part in _products(value):
+            if _wrong_product(part, rate, counts):
+                return place_of(part, scope) or event.place, event.block
+    return None
+
+
+def _products(value: Expr) -> Iterator[Expr]:
+    """Yield the products in an expression, outermost first; those of a choice by the epoch are not looked at."""
+    pending = [value]
+    while pending:
+        here = pending.pop()
+        if isinstance(here, Binary):
+            if here.operator in ("*", "/"):
+                yield here
+            pending += (here.left, here.right)
+        elif isinstance(here, Call):
+            pending += (*here.args, *(given for _, given in here.keywords))
+
+
+def _wrong_product(part: Expr, rate: str, counts: set[str]) -> bool:
+    above, below = _factors(part)
+    if not any(isinstance(item, Name) and item.name == rate for item in above):
+        return False
+    return any(_grows(item, counts) for item in above) or any(_is_sum(item, counts) for item in below)
+
+
+def _factors(part: Expr) -> tuple[list[Expr], list[Expr]]:
+    """Return what is multiplied in a product, and what it is divided by."""
+    above: list[Expr] = []
+    below: list[Expr] = []
+    pending = [(part, True)]
+    while pending:
+        here, up = pending.pop()
+        if isinstance(here, Binary) and here.operator in ("*", "/"):
+            pending.append((here.left, up))
+            pending.append((here.right, up if here.operator == "*" else not up))
+        else:
+            (above if up else below).append(here)
+    return above, below
+
+
+def _grows(factor: Expr, counts: set[str]) -> bool:
+    """Tell whether a factor is a power with the epoch in its exponent."""
+    if isinstance(factor, Binary) and factor.operator == "**":
+        return _counts(factor.right, counts)
+    if isinstance(factor, Call):
+        name = (dotted(factor.func) or "").rpartition(".")[2]
+        if name in _POWERS and len(factor.args) == 2:
+            return _counts(factor.args[1], counts)
+        if name in _EXPONENTIALS and len(factor.args) == 1:
+            return _counts(factor.args[0], counts)
+    return False
+
+
+def _is_sum(divisor: Expr, counts: set[str]) -> bool:
+    """Tell whether a divisor is one and more for each epoch."""
+    return isinstance(divisor, Binary) and divisor.operator == "+" and _counts(divisor, counts)
+
+
+def _counts(expr: Expr, counts: set[str]) -> bool:
+    """Tell whether a number goes up with the epoch, without a test of it."""
+    parts = list(walk(expr))
+    return any(isinstance(part, Name) and part.name in counts for part in parts) and not any(
+        isinstance(part, (Boolean, Compare, Conditional))
+        or (isinstance(part, Binary) and part.operator == "%")
+        for part in parts
+    )
+
+
+def _made_of(scope: Scope, epoch: str, rate: str) -> set[str]:
+    """Return the epoch and the names that are made of it alone."""
+    counts = {epoch}
+    for event in scope.events_of("assign"):
+        if event.value is not None and _counts(event.value, counts) and not _names(event.value, rate):
+            counts |= {target.name for target in event.targets if isinstance(target, Name)}
+    return counts
+
+
+def _of_one_epoch(scope: Scope, event: Event) -> bool:
+    """Tell whether a statement runs in some epochs only, chosen one by one."""
+    for block in scope.block_chain(event.block):
+        for part in walk(block.test) if block.test is not None else ():
+            if isinstance(part, Binary) and part.operator == "%":
+                return True
+            if isinstance(part, Compare) and any(item.operator in ("==", "in", "is") for item in part.rights):
+                return True
+    return False
+
+
+def _names(expr: Expr | None, name: str) -> bool:
+    return expr is not None and any(isinstance(part, Name) and part.name == name for part in walk(expr))
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """Find the hits of the group's first rule."""
+    return compounded(program)
