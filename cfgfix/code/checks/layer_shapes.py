@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from cfgfix.code.checks.layer_ranks import Misfit, is_certain, without_sequence
 from cfgfix.code.checks.outputs import constant_in_every_call
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.symbolic import MERGES
@@ -32,8 +33,6 @@ NEEDLES = IMPORTS
 _LAYERS = "keras.layers."
 _CALL = ".__call__"
 _INPUTS = ("keras.Input", "keras.layers.Input", "keras.layers.InputLayer")
-_BLOCKS = frozenset({"if", "while", "for", "try", "except", "case", "comprehension"})
-"""Kinds of blocks in which a call may not be made."""
 _LEAST = {"Xception": 71, "InceptionV3": 75, "InceptionResNetV2": 75}
 _USUAL_LEAST = 32
 """Smallest height and width that an application of Keras takes, where it is none of those above."""
@@ -47,9 +46,14 @@ def does_not_fit(program: Program) -> Iterator[Hit]:
         return
     shapes = _Shapes(program)
     seen: set[tuple[int, int]] = set()
-    for site, layer, first, says in (*shapes.called(), *shapes.sequential(), *_applications(program)):
+    found = [
+        item
+        for item in (*shapes.called(), *shapes.sequential(), *_applications(program))
+        if is_certain(item[0])
+    ]
+    for site, layer, first, says in (*found, *without_sequence(program)):
         key = id(layer.scope), layer.call.number
-        if key in seen or not _is_certain(site) or written_for_one(program, site.scope):
+        if key in seen or written_for_one(program, site.scope):
             continue
         seen.add(key)
         related: tuple[Step, ...] = (at(first, label="the shape begins here"),) if first is not None else ()
@@ -80,19 +84,6 @@ def _is_of(value: Value, site: Site) -> bool:
     return not any(one.also for one in ways[common:])
 
 
-def _is_certain(site: Site) -> bool:
-    """Tell whether a call is made whenever the program comes to where its functions are called."""
-    return not site.open and not any(
-        block.kind in _BLOCKS
-        for one in (site, *site.through)
-        for block in one.scope.block_chain(one.call.block)
-    )
-
-
-_Misfit = tuple[Site, Site, Site | None, str]
-"""The call that raises, the layer, where the shape begins, and what is wrong."""
-
-
 class _Shapes:
     """The shapes of what the layers of a program give, as far as the code shows them."""
 
@@ -101,7 +92,7 @@ class _Shapes:
         self._table: Api = api(program)
         self._known: dict[int, tuple[Shape, Site] | None] = {}
 
-    def called(self) -> Iterator[_Misfit]:
+    def called(self) -> Iterator[Misfit]:
         """Yield the layers that are called with a tensor of Keras that does not fit."""
         for site in self._program.flow.sites:
             if _gives_tensor(site):
@@ -109,7 +100,7 @@ class _Shapes:
                 if found is not None:
                     yield found
 
-    def _misfit(self, site: Site) -> _Misfit | None:
+    def _misfit(self, site: Site) -> Misfit | None:
         layer, inputs = self._layer_of(site), self._inputs(site)
         if layer is None or inputs is None:
             return None
@@ -194,7 +185,7 @@ class _Shapes:
             return tuple(self._written(*pair, site) for pair in zip(expr.items, value.items, strict=True))
         return _plain(value, self)
 
-    def sequential(self) -> Iterator[_Misfit]:
+    def sequential(self) -> Iterator[Misfit]:
         """Yield the layers of sequential models that do not fit what the layers before them give."""
         sites = self._program.flow.sites
         added: dict[int, list[Site]] = {}
@@ -206,7 +197,7 @@ class _Shapes:
             if site.name == "keras.Sequential" and isinstance(site.result, Made):
                 yield from self._stack(site, added.get(id(site.result), []))
 
-    def _stack(self, model: Site, added: list[Site]) -> Iterator[_Misfit]:
+    def _stack(self, model: Site, added: list[Site]) -> Iterator[Misfit]:
         given = model.argument(0, "layers")
         layers: list[tuple[Site, Value | None]] = []
         if isinstance(given, Items):
@@ -214,7 +205,7 @@ class _Shapes:
         elif given is not None or model.call.opaque:
             return
         for site in added:
-            if site.call.method != "add" or not _is_certain(site) or len(alternatives(site.receiver)) != 1:
+            if site.call.method != "add" or not is_certain(site) or len(alternatives(site.receiver)) != 1:
                 layers.append((site, None))
                 break
             layers.append((site, site.argument(0, "layer")))
@@ -248,7 +239,7 @@ class _Shapes:
                 return
 
 
-def _applications(program: Program) -> Iterator[_Misfit]:
+def _applications(program: Program) -> Iterator[Misfit]:
     """Yield the networks of Keras that are asked for pictures smaller than they take."""
     for site in program.flow.under("keras.applications."):
         last = site.name.rpartition(".")[2]

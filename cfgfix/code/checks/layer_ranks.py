@@ -1,0 +1,310 @@
+"""How many dimensions the layers of a model give, where their sizes are not known; and recurrent layers that get no sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cfgfix.code.checks.outputs import constant_in_every_call
+from cfgfix.code.inference.conditions import Conditions
+from cfgfix.code.model.expressions import is_name
+from cfgfix.code.model.nodes import Call, Collection, Literal, Name
+from cfgfix.code.model.program import Program, fold
+from cfgfix.code.model.summary import Scope
+from cfgfix.code.model.values import KERAS_TENSOR, Constant, External, Items, Made, Site, Value, alternatives
+
+_LAYERS = "keras.layers."
+_CALL = ".__call__"
+_INPUTS = ("keras.Input", "keras.layers.Input", "keras.layers.InputLayer")
+_RECURRENT = frozenset({"LSTM", "GRU", "SimpleRNN"})
+_KEEPS = frozenset(
+    {
+        "Activation",
+        "BatchNormalization",
+        "Dense",
+        "Dropout",
+        "ELU",
+        "GaussianDropout",
+        "GaussianNoise",
+        "LayerNormalization",
+        "LeakyReLU",
+        "Masking",
+        "PReLU",
+        "ReLU",
+        "Softmax",
+        "SpatialDropout1D",
+    }
+)
+_GIVES = {
+    "AveragePooling1D": 2,
+    "Conv1D": 2,
+    "Flatten": 1,
+    "MaxPooling1D": 2,
+    "RepeatVector": 2,
+}
+_MOST_LAYERS = 400
+_BLOCKS = frozenset({"if", "while", "for", "try", "except", "case", "comprehension"})
+"""Kinds of blocks in which a call may not be made."""
+_CHOSEN = frozenset({"if", "while", "try", "except", "case", "comprehension"})
+"""Those of them that are no loop over a list."""
+
+Misfit = tuple[Site, Site, Site | None, str]
+"""The call that raises, the layer, where it begins, and what is wrong."""
+
+
+def is_certain(site: Site) -> bool:
+    """Tell whether a call is made whenever the program comes to where its functions are called."""
+    return not site.open and not any(
+        block.kind in _BLOCKS
+        for one in (site, *site.through)
+        for block in one.scope.block_chain(one.call.block)
+    )
+
+
+def without_sequence(program: Program) -> Iterator[Misfit]:
+    """Yield recurrent layers that certainly get no sequence."""
+    yield from _called(program)
+    yield from _stacked(program)
+
+
+def _called(program: Program) -> Iterator[Misfit]:
+    """Yield those that are called with a tensor of Keras."""
+    ranks: dict[int, int | None] = {}
+    for site in program.flow.sites:
+        if not (site.name.startswith(_LAYERS) and site.name.endswith(_CALL)) or len(site.args) != 1:
+            continue
+        layer, given = _layer_of(site), site.args[0]
+        inner = _recurrent(layer)
+        if layer is None or inner is None or site.call.opaque or not is_certain(site):
+            continue
+        if not _comes_of_its_own_run(given, site):
+            continue
+        rank = _rank(given, ranks)
+        if rank is not None and rank != 2:
+            yield site, layer, _origin(given), _says(rank)
+
+
+def _says(rank: int) -> str:
+    return f"takes 2 dimensions of each sample, and gets {rank}"
+
+
+def _layer_of(site: Site) -> Site | None:
+    made = alternatives(site.callee)
+    return made[0].site if len(made) == 1 and isinstance(made[0], Made) else None
+
+
+def _recurrent(layer: Site | None) -> Site | None:
+    """Return a recurrent layer, or the one that goes through its input both ways."""
+    if layer is None or layer.call.opaque:
+        return None
+    name = layer.name.removeprefix(_LAYERS)
+    if name == "Bidirectional":
+        found = alternatives(layer.argument(0, "layer"))
+        return _recurrent(found[0].site) if len(found) == 1 and isinstance(found[0], Made) else None
+    return layer if layer.name.startswith(_LAYERS) and name in _RECURRENT else None
+
+
+def _comes_of_its_own_run(value: Value, site: Site) -> bool:
+    """Tell whether a tensor is made in the run of a call, or in one that only its own call enters."""
+    if not isinstance(value, Made) or value.site is None:
+        return False
+    ways, own = value.site.through, site.through
+    common = sum(1 for one, other in zip(ways, own, strict=False) if one is other)
+    return not any(one.also for one in ways[common:])
+
+
+def _origin(value: Value) -> Site | None:
+    return value.site if isinstance(value, Made) else None
+
+
+def _rank(value: Value, known: dict[int, int | None]) -> int | None:
+    """Return how many dimensions a tensor of Keras has, without that of the batch."""
+    chain: list[tuple[Value, Site]] = []
+    rank: int | None = None
+    for _ in range(_MOST_LAYERS):
+        if not isinstance(value, Made) or value.site is None:
+            break
+        if id(value) in known:
+            rank = known[id(value)]
+            break
+        site = value.site
+        if site.name in _INPUTS:
+            rank = known[id(value)] = _length(site, "shape")
+            break
+        layer = _layer_of(site) if value.name == KERAS_TENSOR and site.name.endswith(_CALL) else None
+        if layer is None or len(site.args) != 1 or site.call.opaque:
+            break
+        chain.append((value, layer))
+        given = site.args[0]
+        if not _comes_of_its_own_run(given, site):
+            break
+        value = given
+    for tensor, layer in reversed(chain):
+        rank = known[id(tensor)] = _behind(layer, rank)
+    return rank
+
+
+def _length(site: Site, name: str) -> int | None:
+    """Return how many dimensions are written for an input."""
+    position = 0 if name == "shape" else 99
+    written = site.call.argument(position, name)
+    if isinstance(written, Collection) and written.kind != "set":
+        value = site.argument(position, name) if position == 0 else site.keywords.get(name)
+        if isinstance(value, Items):
+            return len(value.items)
+        if isinstance(value, Constant) and isinstance(value.value, (tuple, list)):
+            return len(value.value)
+    return None
+
+
+def _behind(layer: Site, rank: int | None) -> int | None:
+    """Return how many dimensions a layer gives, from those that it gets."""
+    name = layer.name.removeprefix(_LAYERS)
+    inner = _recurrent(layer)
+    if layer.call.opaque or not layer.name.startswith(_LAYERS):
+        return None
+    if inner is not None:
+        if inner.call.keyword("return_state") is not None:
+            return None
+        given = inner.call.keyword("return_sequences")
+        if given is None:
+            # Not by its place: there are a dozen parameters before it.
+            return 1 if len(inner.call.args) < 4 else None
+        if isinstance(given, Literal) and isinstance(given.value, bool):
+            return 2 if given.value else 1
+        return None
+    if name in _KEEPS:
+        return rank
+    if name == "Embedding":
+        return rank + 1 if rank is not None else None
+    if name in ("GlobalAveragePooling1D", "GlobalMaxPooling1D"):
+        return 1 if not layer.call.keywords else None
+    return _GIVES.get(name)
+
+
+def _stacked(program: Program) -> Iterator[Misfit]:
+    """Yield those of sequential models."""
+    added: dict[int, list[Site]] = {}
+    for site in program.flow.sites:
+        if site.call.method in ("add", "pop"):
+            for value in alternatives(site.receiver):
+                added.setdefault(id(value), []).append(site)
+    for site in program.flow.named("keras.Sequential"):
+        if isinstance(site.result, Made) and not site.call.opaque and is_certain(site):
+            found = _first_misfit(_layers(program, site, added.get(id(site.result), [])))
+            if found is not None:
+                yield found
+
+
+def _layers(program: Program, model: Site, added: list[Site]) -> Iterator[tuple[Site, Site]]:
+    """Yield the layers of a sequential model in order, with the call that gives each, as far as they are certain."""
+    given = model.argument(0, "layers")
+    if isinstance(given, Items):
+        for item in given.items:
+            layer = _made_layer(item)
+            if layer is None:
+                return
+            yield model, layer
+    elif given is not None:
+        return
+    turn: list[tuple[Site, Site]] = []
+    loop: int | None = None
+    for site in added:
+        if site.call.method != "add" or len(alternatives(site.receiver)) != 1 or site.open:
+            break
+        around = _loop_of(site, model)
+        if around is None or (loop is not None and around != loop):
+            # Behind a loop that goes on for no one knows how long, nothing is certain.
+            break
+        layer = _made_layer(site.argument(0, "layer")) or _of_default(program, site)
+        if layer is None:
+            return
+        if around >= 0:
+            if loop is None and _turns(program, site.scope, around) < 2:
+                break
+            loop = around
+            turn.append((site, layer))
+        yield site, layer
+    yield from turn
+
+
+def _loop_of(site: Site, model: Site) -> int | None:
+    """Return the number of the loop that a call stands in, -1 for none, or None where it may be left out."""
+    if any(
+        block.kind in _CHOSEN or block.kind in ("for", "loop-else")
+        for one in site.through
+        for block in one.scope.block_chain(one.call.block)
+    ):
+        return None
+    scope = site.scope
+    numbers = list(scope.block_numbers(site.call.block))
+    own = set(scope.block_numbers(model.call.block)) if model.scope is scope else set()
+    outer = [number for number in numbers if number not in own]
+    if any(scope.blocks[number].kind in _CHOSEN for number in outer):
+        return None
+    loops = [number for number in outer if scope.blocks[number].kind == "for"]
+    return -1 if not loops else loops[0] if len(loops) == 1 and model.scope is scope else None
+
+
+def _turns(program: Program, scope: Scope, block: int) -> int:
+    """Return how many turns a loop certainly makes."""
+    test = scope.blocks[block].test
+    if isinstance(test, Collection):
+        return len(test.items)
+    if not isinstance(test, Call) or not is_name(test.func, "range") or test.keywords or len(test.args) != 1:
+        return 0
+    bound = test.args[0]
+    if isinstance(bound, Name):
+        given = constant_in_every_call(program, scope, bound.name)
+        if given is not None:
+            return given.value if type(given.value) is int else 0
+    value = Conditions(program, None).value(bound, scope, before=scope.blocks[block].line)
+    return value if type(value) is int else 0
+
+
+def _made_layer(value: Value | None) -> Site | None:
+    found = alternatives(value)
+    return found[0].site if len(found) == 1 and isinstance(found[0], Made) else None
+
+
+def _of_default(program: Program, added: Site) -> Site | None:
+    """Return the call that makes a layer of the class that a parameter stands for where no call gives another."""
+    given, scope = added.call.argument(0, "layer"), added.scope
+    if not isinstance(given, Call) or not isinstance(given.func, Name) or scope.binding(given.func.name):
+        return None
+    name = given.func.name
+    number = next((at for at, item in enumerate(scope.params) if item.name == name), None)
+    outer = program.outer(scope)
+    callers = program.flow.callers(scope)
+    default = scope.params[number].default if number is not None else None
+    if number is None or default is None or outer is None or not callers:
+        return None
+    for caller in callers:
+        offset = int(any(target.receiver is not None for target in caller.targets))
+        if caller.call.opaque or caller.call.argument(number - offset, name) is not None:
+            return None
+    found = program.static_value(default, outer)
+    if not isinstance(found, External):
+        return None
+    made = Site(scope, given, added.through)
+    made.name = made.raw = fold(found.name)
+    return made
+
+
+def _first_misfit(layers: Iterator[tuple[Site, Site]]) -> Misfit | None:
+    rank: int | None = None
+    first: Site | None = None
+    for number, (call, layer) in enumerate(layers):
+        if number > _MOST_LAYERS:
+            return None
+        if layer.name in _INPUTS:
+            rank, first = _length(layer, "shape"), layer
+            continue
+        if number == 0:
+            rank, first = _length(layer, "input_shape"), layer
+        inner = _recurrent(layer)
+        if inner is not None and rank is not None and rank != 2:
+            return call, layer, first, _says(rank)
+        before, rank = rank, _behind(layer, rank)
+        if rank is not None and before is None:
+            first = layer
+    return None
