@@ -232,7 +232,7 @@ def _numbered_from_one(expr: Expr) -> Place | None:
 
 
 def lookup_too_small(program: Program) -> Iterator[Hit]:
-    """Find embeddings behind a lookup of a vocabulary that has one number more, for words it lacks."""
+    """Find embeddings behind a lookup that gives a number more than it has words."""
     for model in program.flow.named("keras.Sequential"):
         layers = model.call.argument(0, "layers")
         if not isinstance(layers, Collection):

@@ -12,7 +12,7 @@ from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import refused_by_three
 from cfgfix.code.model.expressions import constant, place_of, walk
-from cfgfix.code.model.hit import Step, at, hit_at, hit_in
+from cfgfix.code.model.hit import Calls, Step, at, hit_in
 from cfgfix.code.model.nodes import Collection, Dictionary, Expr, Yield
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
@@ -256,9 +256,12 @@ def measured_apart(program: Program) -> Iterator[Hit]:
         made = alternatives(site.receiver)[0]
         assert isinstance(made, Made)
         assert made.site is not None
-        yield hit_at(
-            site,
-            values={"count": count, "outputs": len(outputs), "asked": asked_for(api(program))},
+        yield hit_in(
+            site.scope,
+            place_of(written, site.scope) or site.call.name_place,
+            site.call.block,
+            {"count": count, "outputs": len(outputs), "asked": asked_for(api(program))},
+            entry=Calls(site),
             severity=refused[0],
             related=(_step_of(made.site),),
         )

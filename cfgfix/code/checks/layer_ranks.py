@@ -52,7 +52,7 @@ Misfit = tuple[Site, Site, Site | None, str]
 
 
 def is_certain(site: Site) -> bool:
-    """Tell whether a call is made whenever the program comes to where its functions are called."""
+    """Tell whether a call is made whenever the functions around it are called."""
     return not site.open and not any(
         block.kind in _BLOCKS
         for one in (site, *site.through)

@@ -93,7 +93,7 @@ def _patience(site: Site, default: int) -> int | None:
 
 
 def last_weights_saved(program: Program) -> Iterator[Hit]:
-    """Find models saved behind a training that EarlyStopping ended, with the weights of its last epoch."""
+    """Find models saved with the weights of the epoch in which a training ended."""
     seen: set[tuple[int, int]] = set()
     for fit in program.flow.named(*FITS):
         scope, model = fit.scope, dotted(fit.call.receiver)

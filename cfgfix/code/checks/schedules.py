@@ -20,7 +20,7 @@ _EXPONENTIALS = frozenset({"exp"})
 
 
 def compounded(program: Program) -> Iterator[Hit]:
-    """Find schedules that multiply the rate of the last epoch by the factor for all epochs."""
+    """Find schedules that lower the last rate by the factor for all epochs."""
     seen: set[int] = set()
     for site in program.flow.named("keras.callbacks.LearningRateScheduler"):
         for function in _called(program, site.argument(0, "schedule")):

@@ -1,0 +1,291 @@
+"""A part of the data put aside for validation that holds classes which the training never sees."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.checks.models import model_calls
+from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.model.expressions import constant, dotted, is_name, walk
+from cfgfix.code.model.hit import Step, hit_in
+from cfgfix.code.model.nodes import (
+    Binary,
+    Call,
+    Collection,
+    Comprehension,
+    Expr,
+    Literal,
+    Name,
+    Place,
+    Subscript,
+    Unary,
+)
+from cfgfix.code.model.program import Program
+from cfgfix.code.model.summary import Event, Scope
+from cfgfix.code.model.values import Constant, alternatives
+from cfgfix.rules.hit import Hit
+
+NEEDLES = (b"validation_split",)
+
+_KEEPS_ORDER = frozenset(
+    {"array", "asarray", "astype", "to_categorical", "reshape", "expand_dims", "float32", "int32"}
+)
+_JOINS = frozenset({"concatenate", "hstack", "append", "vstack"})
+_MIXES = re.compile(r"(?i)shuffle|permut|sample|split|choice|random_state|argsort|sort")
+_DEPTH = 10
+
+
+def of_sorted(program: Program) -> Iterator[Hit]:
+    """Find `validation_split` of labels that stand class by class."""
+    seen: set[tuple[int, int]] = set()
+    for fit in model_calls(program, "fit"):
+        key = id(fit.scope), fit.call.number
+        labels = fit.call.argument(1, "y")
+        given = fit.call.argument(6, "validation_split")
+        if labels is None or given is None or key in seen or fit.call.opaque:
+            continue
+        seen.add(key)
+        part = alternatives(fit.argument(6, "validation_split"))
+        if len(part) != 1 or not isinstance(part[0], Constant) or not isinstance(part[0].value, float):
+            continue
+        if not 0 < part[0].value < 1 or written_for_one(program, fit.scope):
+            continue
+        made = _sorted(program, fit.scope, labels, _DEPTH)
+        if made is not None:
+            yield hit_in(
+                fit.scope,
+                given.place if isinstance(given, (Name, Literal)) else fit.call.name_place,
+                fit.call.block,
+                {"part": f"{part[0].value:.0%}".replace("%", " %"), "line": made.place.line},
+                related=(made,),
+            )
+
+
+def _sorted(program: Program, scope: Scope, expr: Expr, depth: int) -> Step | None:
+    """Return where labels are made class by class, if nothing mixes them on the way."""
+    expr = _inside(expr)
+    if depth == 0:
+        return None
+    if isinstance(expr, Name):
+        return _of_name(program, scope, expr.name, depth)
+    place = _class_by_class(expr)
+    return Step(scope, place, 0, "the labels stand class by class") if place is not None else None
+
+
+def _inside(expr: Expr) -> Expr:
+    """Return what an array is made of, in the same order."""
+    for _ in range(_DEPTH):
+        if (
+            not isinstance(expr, Call)
+            or (dotted(expr.func) or expr.method or "").rpartition(".")[2] not in _KEEPS_ORDER
+        ):
+            return expr
+        if expr.method in ("astype", "reshape") and expr.receiver is not None and len(expr.args) < 3:
+            expr = expr.receiver
+        elif expr.args:
+            expr = expr.args[0]
+        else:
+            return expr
+    return expr
+
+
+def _of_name(program: Program, scope: Scope, name: str, depth: int) -> Step | None:
+    here: Scope | None = scope
+    while here is not None and not here.binding(name):
+        if any(item.name == name for item in here.params):
+            return None
+        here = program.outer(here)
+    if here is None or any(_mixes(call) for one in (scope, here) for call in one.calls):
+        return None
+    bound = [
+        event
+        for event in here.binding(name)
+        if not (event.value is not None and is_name(_inside(event.value), name))
+    ]
+    if len(bound) != 1 or bound[0].kind != "assign" or bound[0].value is None or bound[0].block != 0:
+        return None
+    event = bound[0]
+    given = _given(event, name)
+    if given is not None:
+        empty = isinstance(given, Collection) and not given.items
+        if empty or (isinstance(given, Call) and is_name(given.func, "list") and not given.args):
+            place = _appended(here, name)
+            return Step(here, place, 0, "the labels are added class by class") if place is not None else None
+        return _sorted(program, here, given, depth - 1)
+    return _of_result(program, here, event, name, depth)
+
+
+def _given(event: Event, name: str) -> Expr | None:
+    """Return what an assignment gives a name itself: `x, y = [], []` gives it an empty list."""
+    for target in event.targets:
+        if is_name(target, name):
+            return event.value
+        if isinstance(target, Collection) and isinstance(event.value, Collection):
+            pairs = zip(target.items, event.value.items, strict=False)
+            return next((given for item, given in pairs if is_name(item, name)), None)
+    return None
+
+
+def _of_result(program: Program, scope: Scope, event: Event, name: str, depth: int) -> Step | None:
+    """Return the same for what a name gets of a function that returns several values."""
+    target, call = event.targets[0], event.value
+    if len(event.targets) != 1 or not isinstance(target, Collection) or not isinstance(call, Call):
+        return None
+    number = next((at for at, item in enumerate(target.items) if is_name(item, name)), None)
+    site = next((item for item in program.flow.within(scope) if item.call is call), None)
+    if number is None or site is None or len(site.targets) != 1 or site.open:
+        return None
+    inner = site.targets[0].scope
+    returned = inner.events_of("return")
+    if len(returned) != 1 or not isinstance(returned[0].value, Collection):
+        return None
+    items = returned[0].value.items
+    if len(items) != len(target.items) or any(_mixes(call) for call in inner.calls):
+        return None
+    return _sorted(program, inner, items[number], depth - 1)
+
+
+def _mixes(call: Call) -> bool:
+    """Tell whether a call may bring data into another order, or take some of it."""
+    name = (dotted(call.func) or call.method or "").rpartition(".")[2]
+    if name == "split" and not (dotted(call.func) or "").startswith(("np.", "numpy.", "tf.")):
+        # Of a text.
+        return False
+    return name != "sorted" and _MIXES.search(name) is not None
+
+
+def _class_by_class(expr: Expr) -> Place | None:
+    """Return where an expression joins runs of equal labels."""
+    if isinstance(expr, Binary) and expr.operator == "+":
+        runs = [_run(part) for part in _sum(expr)]
+        return expr.place if None not in runs and len(set(runs)) > 1 else None
+    if not isinstance(expr, Call):
+        return None
+    name = (dotted(expr.func) or "").rpartition(".")[2]
+    if name == "repeat" and len(expr.args) == 2 and not expr.keywords:
+        first = expr.args[0]
+        counts = isinstance(first, Call) and (dotted(first.func) or "").rpartition(".")[2] in (
+            "arange",
+            "range",
+        )
+        listed = isinstance(first, Collection) and len(first.items) > 1
+        return expr.place if counts or listed else None
+    if name not in _JOINS or not expr.args:
+        return None
+    parts = expr.args[0]
+    if name == "append" and len(expr.args) > 1:
+        runs = [_run(part) for part in expr.args[:2]]
+    elif isinstance(parts, Collection) and len(parts.items) > 1:
+        runs = [_run(part) for part in parts.items]
+    elif isinstance(parts, Comprehension) and len(parts.generators) == 1:
+        return expr.place if _run_of(parts) else None
+    else:
+        return None
+    return expr.place if None not in runs and len(set(runs)) == len(runs) else None
+
+
+def _sum(expr: Binary) -> list[Expr]:
+    parts: list[Expr] = []
+    pending: list[Expr] = [expr]
+    while pending:
+        here = pending.pop()
+        if isinstance(here, Binary) and here.operator == "+":
+            pending += (here.left, here.right)
+        else:
+            parts.append(here)
+    return parts
+
+
+def _run(expr: Expr) -> object | None:
+    """Return the number that an array or list holds again and again."""
+    expr = _inside(expr)
+    if isinstance(expr, Binary) and expr.operator == "*":
+        for run in (expr.left, expr.right):
+            if isinstance(run, Collection) and run.kind == "list" and len(run.items) == 1:
+                return _label(run.items[0])
+        for ones, factor in ((expr.left, expr.right), (expr.right, expr.left)):
+            if _run(ones) == 1 and not isinstance(ones, Literal):
+                return _label(factor)
+        return None
+    if not isinstance(expr, Call):
+        return None
+    name = (dotted(expr.func) or "").rpartition(".")[2]
+    if name in ("zeros", "ones", "zeros_like", "ones_like") and expr.args:
+        shape = expr.args[0]
+        if isinstance(shape, Collection) and len(shape.items) > 1 and constant(shape.items[1]) != 1:
+            return None
+        return 0 if name.startswith("zeros") else 1
+    if name == "full" and len(expr.args) > 1:
+        return _label(expr.args[1])
+    return None
+
+
+def _label(expr: Expr) -> object | None:
+    value = expr.operand if isinstance(expr, Unary) else expr
+    return value.value if isinstance(value, Literal) and isinstance(value.value, (int, float, str)) else None
+
+
+def _run_of(parts: Comprehension) -> bool:
+    """Tell whether each turn of a comprehension gives a run of what it goes over."""
+    target, _, tests = parts.generators[0]
+    item = _inside(parts.parts[-1])
+    names = {part.name for part in walk(target) if isinstance(part, Name)}
+    if tests or not isinstance(item, Call):
+        return False
+    name = (dotted(item.func) or "").rpartition(".")[2]
+    given = item.args[1] if name == "full" and len(item.args) > 1 else None
+    return isinstance(given, Name) and given.name in names
+
+
+def _appended(scope: Scope, name: str) -> Place | None:
+    """Return where labels are added to a list that come class by class: that of an outer loop, or one number in each loop."""
+    calls = scope.calls_on(name, "append", "extend", "insert")
+    if not calls or any(call.method != "append" or len(call.args) != 1 for call in calls):
+        return None
+    loops = {event.bodies[0][0]: event for event in scope.events_of("for") if event.bodies}
+    around = [[number for number in scope.block_numbers(call.block) if number in loops] for call in calls]
+    if len(calls) == 1 and len(around[0]) > 1:
+        inner, outer = around[0][0], loops[around[0][1]]
+        return calls[0].place if _is_of_outer(scope, calls[0].args[0], outer, inner) else None
+    values = [constant(call.args[0]) for call in calls]
+    if (
+        len(calls) > 1
+        and all(isinstance(value, (int, float)) for value in values)
+        and len(set(values)) == len(values)
+        and all(len(numbers) == 1 for numbers in around)
+        and len({numbers[0] for numbers in around}) == len(calls)
+    ):
+        return calls[0].place
+    return None
+
+
+def _is_of_outer(scope: Scope, value: Expr, outer: Event, inner: int) -> bool:
+    """Tell whether a label is that of the outer of two loops: its variable, its place in a list, or its entry in a table."""
+    bound = {part.name for target in outer.targets for part in walk(target) if isinstance(part, Name)}
+    block = outer.bodies[0][0]
+    for event in scope.events_of("assign"):
+        if event.block == block and event.value is not None and _names_one_of(event.value, bound):
+            bound |= {target.name for target in event.targets if isinstance(target, Name)}
+    inside = {
+        part.name
+        for event in scope.events()
+        if inner in scope.block_numbers(event.block) or any(number == inner for number, _ in event.bodies)
+        for target in event.targets
+        for part in walk(target)
+        if isinstance(part, Name)
+    }
+    if not _names_one_of(value, bound - inside):
+        return False
+    if isinstance(value, Call):
+        return value.method == "index" and len(value.args) == 1 and isinstance(value.args[0], Name)
+    return isinstance(value, Name) or (isinstance(value, Subscript) and isinstance(value.index, Name))
+
+
+def _names_one_of(expr: Expr, names: set[str]) -> bool:
+    return any(isinstance(part, Name) and part.name in names for part in walk(expr))
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """Find the hits of the group's first rule."""
+    return of_sorted(program)
