@@ -12,14 +12,14 @@ from cfgfix.code.inference.eras import asked_for
 from cfgfix.code.inference.references import api, bound_twice
 from cfgfix.code.inference.releases import keras_three, of_other_releases, refused_by_three
 from cfgfix.code.model.expressions import MISSING, constant, is_name, is_true, text, walk
-from cfgfix.code.model.hit import Rewrite, hit_at
+from cfgfix.code.model.hit import Rewrite, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Comprehension, Expr, Name
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"Variable",)
+NEEDLES = (b"Variable", b"add_weight")
 
 _VARIABLE = "tensorflow.Variable"
 _NEVER_TRAINED = re.compile(r"\bu?int(?:8|16|32|64)\b|\bbool\b|\bstring\b")
@@ -258,6 +258,37 @@ def _tracked(program: Program, site: Site) -> tuple[Rewrite, ...]:
     if len(call.args) != 1 or any(key not in ("trainable", "dtype", "name") for key, _ in call.keywords):
         return ()
     return (Rewrite("replace", scope, call.func.place, f"{alias}.keras.Variable"),)
+
+
+def metric_without_start(program: Program) -> Iterator[Hit]:
+    """Find weights of metrics that nothing says how to begin."""
+    for module in program.modules:
+        if passed_over(program, module):
+            continue
+        for scope in module.summary.scopes:
+            owner = program.owner(scope)
+            calls = [call for call in scope.calls_of("add_weight") if is_name(call.receiver, "self")]
+            if owner is None or not calls or not _is_metric(program, owner):
+                continue
+            refused = refused_by_three(program, scope)
+            for call in calls if refused is not None else ():
+                # By its place it comes second, behind what Keras 2 took for the name.
+                if call.args or call.opaque or call.keyword("initializer") is not None:
+                    continue
+                yield hit_in(
+                    scope,
+                    call.name_place,
+                    call.block,
+                    {"asked": asked_for(api(program))},
+                    severity=refused[0] if refused is not None else None,
+                    rewrites=(Rewrite("keyword", scope, call.place, '"zeros"', "initializer"),),
+                )
+
+
+def _is_metric(program: Program, owner: Scope) -> bool:
+    """Tell whether a class is a metric of Keras that adds its weights in Keras's own way."""
+    outside = program.bases(owner).outside
+    return outside == ["keras.metrics.Metric"] and program.method(owner, "add_weight") is None
 
 
 def check(program: Program) -> Iterable[Hit]:
