@@ -163,15 +163,21 @@ def _is_spread_whole(value: Value, spread: Mapping) -> bool:
     """Tell whether a value is one of a mapping that holds the plain values of one section and nothing else."""
     if spread.open or not any(entry is value for entry in spread.entries.values()):
         return False
-    keys = [
-        entry.key if isinstance(entry, Scalar) and not entry.optional else None
-        for entry in spread.entries.values()
-    ]
+    keys = [_key_of_plain(entry) for entry in spread.entries.values()]
     return (
         len({(key.source, key.path[:-1]) if key is not None and key.path else None for key in keys} - {None})
         == 1
         and None not in keys
     )
+
+
+def _key_of_plain(entry: Value) -> ConfigKey | None:
+    """Return the key whose value an entry is, where that is plain data, or a list of it."""
+    if isinstance(entry, Scalar):
+        return None if entry.optional else entry.key
+    if not isinstance(entry, Listed) or entry.open or entry.uncounted:
+        return None
+    return entry.key if all(isinstance(item, Scalar) for item in entry.items) else None
 
 
 def _given_config_key(path: str, sink: Sink, value: Value, entries: dict[KeyPath, Entry]) -> ConfigKey | None:

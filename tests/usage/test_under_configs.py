@@ -71,6 +71,16 @@ LOUD = {
         "unmeasured-monitor",
         "stop.monitor",
     ),
+    "a section with a list in it": (
+        """
+        from tensorflow.keras.utils import to_categorical
+        model.compile(**run["fit"]["with"])
+        model.fit(x, to_categorical([0, 1, 2, 3, 0, 1, 2, 3]), epochs=3)
+        """,
+        "fit:\n  with: {optimizer: adam, loss: sparse_categorical_crossentropy, metrics: [accuracy, mse]}\n",
+        "labels-against-loss",
+        "fit.with.loss",
+    ),
     "the classes of a layer": (
         "tf.keras.layers.Dense(run['kinds'], activation='softmax')\n",
         "kinds: 1\n",
@@ -95,6 +105,7 @@ QUIET = {
     "a file name put together": "best: best.weights.h5\n",
     "a metric that is not measured": "stop: {watch: val_accuracy}\n",
     "a section in place of the arguments": "stop: {patience: 3, monitor: val_accuracy}\n",
+    "a section with a list in it": "fit:\n  with: {optimizer: adam, loss: categorical_crossentropy, metrics: [accuracy, mse]}\n",
     "the classes of a layer": "kinds: 3\n",
     "compiled by XLA for each length": "fuse: false\n",
 }

@@ -6,7 +6,7 @@ import os
 from collections.abc import Container, Mapping
 
 from cfgfix.code.model.expressions import place_of
-from cfgfix.code.model.nodes import Call, Expr, Literal, Place
+from cfgfix.code.model.nodes import Call, Collection, Expr, Literal, Place
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.core.findings import Location
@@ -111,7 +111,7 @@ def put_in_place(program: Program, under: UnderConfigs, edited: Container[str] =
                     if isinstance(name, str) and name.startswith(SPREAD)
                 }
                 for argument, item in given.items():
-                    place = _replace(call, argument, item.value, scope)
+                    place = _replace(call, argument, item, scope)
                     if place is not None:
                         replaced.append(Replaced(scope, place, call.place, item, argument))
                 place = _unpack(call, spread, scope) if spread else None
@@ -148,12 +148,20 @@ def _unpack(call: Call, spread: Mapping[str, Given], scope: Scope) -> Place | No
     if len(sections) != 1 or any(name in spread for name, _ in call.keywords):
         return None
     place = place_of(sections[0], scope) or call.place
-    written = tuple((name, Literal(item.value, place)) for name, item in spread.items())
+    written = tuple((name, _written(item, place)) for name, item in spread.items())
     call.keywords = (*(pair for pair in call.keywords if pair[0] is not None), *written)
     return place
 
 
-def _replace(call: Call, argument: int | str, value: Any, scope: Scope) -> Place | None:
+def _written(given: Given, place: Place) -> Expr:
+    """Return a value as an expression: a list of plain values as one of constants."""
+    value = given.value
+    if isinstance(value, list) and not any(isinstance(item, (list, dict)) for item in value):
+        return Collection("list", tuple(Literal(item, place) for item in value), place)
+    return Literal(value, place)
+
+
+def _replace(call: Call, argument: int | str, given: Given, scope: Scope) -> Place | None:
     """Give an argument a constant value and return where it stands; None where it is one already or is not written."""
     if isinstance(argument, int):
         written = call.args[argument] if argument < len(call.args) and not call.opaque else None
@@ -162,7 +170,7 @@ def _replace(call: Call, argument: int | str, value: Any, scope: Scope) -> Place
     if written is None or isinstance(written, Literal):
         return None
     place = place_of(written, scope) or call.place
-    constant: Expr = Literal(value, place)
+    constant = _written(given, place)
     call.args = tuple(constant if expr is written else expr for expr in call.args)
     call.keywords = tuple((name, constant if expr is written else expr) for name, expr in call.keywords)
     return place
