@@ -11,9 +11,19 @@ from cfgfix.code.checks.layer_calls import Parts, methods
 from cfgfix.code.inference.eras import asked_for
 from cfgfix.code.inference.references import api, bound_twice
 from cfgfix.code.inference.releases import keras_three, of_other_releases, refused_by_three
-from cfgfix.code.model.expressions import MISSING, constant, is_name, is_true, text, walk
+from cfgfix.code.model.expressions import MISSING, constant, is_name, is_true, place_of, text, walk
 from cfgfix.code.model.hit import Rewrite, hit_at, hit_in
-from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Comprehension, Expr, Name
+from cfgfix.code.model.nodes import (
+    Attribute,
+    Binary,
+    Call,
+    Collection,
+    Comprehension,
+    Expr,
+    FString,
+    Literal,
+    Name,
+)
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
@@ -289,6 +299,54 @@ def _is_metric(program: Program, owner: Scope) -> bool:
     """Tell whether a class is a metric of Keras that adds its weights in Keras's own way."""
     outside = program.bases(owner).outside
     return outside == ["keras.metrics.Metric"] and program.method(owner, "add_weight") is None
+
+
+def name_by_position(program: Program) -> Iterator[Hit]:
+    """Find weights whose name comes first, where Keras 3 takes their shape."""
+    for module in program.modules:
+        if passed_over(program, module):
+            continue
+        for scope in module.summary.scopes:
+            owner = program.owner(scope)
+            calls = [
+                call
+                for call in scope.calls_of("add_weight")
+                if is_name(call.receiver, "self") and call.args and not call.opaque and _is_text(call.args[0])
+            ]
+            if owner is None or not calls or not _adds_as_keras(program, owner):
+                continue
+            refused = refused_by_three(program, scope)
+            for call in calls if refused is not None else ():
+                yield hit_in(
+                    scope,
+                    place_of(call.args[0], scope) or call.name_place,
+                    call.block,
+                    {"name": text(call.args[0]), "asked": asked_for(api(program))},
+                    severity=refused[0] if refused is not None else None,
+                    rewrites=tuple(
+                        Rewrite("name-argument", scope, call.place, str(number), name)
+                        for number, name in enumerate(("name", "shape")[: len(call.args)])
+                    )
+                    if len(call.args) <= 2 and call.keyword("name") is None
+                    else (),
+                )
+
+
+def _is_text(expr: Expr) -> bool:
+    return isinstance(expr, FString) or (isinstance(expr, Literal) and isinstance(expr.value, str))
+
+
+def _adds_as_keras(program: Program, owner: Scope) -> bool:
+    """Tell whether a class is a layer, model or metric that adds its weights in Keras's own way."""
+    outside = program.bases(owner).outside
+    return (
+        bool(outside)
+        and all(
+            name in ("keras.Layer", "keras.Model", "keras.metrics.Metric") or name.startswith("keras.layers.")
+            for name in outside
+        )
+        and program.method(owner, "add_weight") is None
+    )
 
 
 def check(program: Program) -> Iterable[Hit]:
