@@ -530,6 +530,8 @@ class Program:
         try:
             source = scope.imports.get(name)
             if source is not None:
+                if self._is_one_of_several(module, scope, name):
+                    return External(f"{module.name}.{name}")
                 return self._find(source, module, search)
             if module.is_package or not scope.names:
                 inner = self.module(f"{module.name}.{name}")
@@ -544,6 +546,20 @@ class Program:
         finally:
             search.depth -= 1
         return External(f"{module.name}.{name}")
+
+    def _is_one_of_several(self, module: Module, scope: Scope, name: str) -> bool:
+        """Tell whether a module takes a name from one file of the project or another, as its conditions say."""
+        bound = scope.binding(name)
+        if len(bound) < 2:
+            return False
+        sources = {source for event in bound for imported, source in event.imports if imported == name}
+        return sum(self._is_own(source, module) for source in sources) > 1
+
+    def _is_own(self, source: str, importer: Module) -> bool:
+        head = source.rpartition(".")[0]
+        return self._key_of(source, importer) is not None or (
+            bool(head) and self._key_of(head, importer) is not None
+        )
 
     def defined(self, scope: Scope) -> Value:
         """Return the value of a function or class definition."""

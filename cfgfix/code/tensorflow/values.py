@@ -75,7 +75,8 @@ class Parameter:
             return "one of " + ", ".join(some) if len(some) <= 6 else ""
         number = self.number(releases)
         if not number:
-            truth = not (self.kind or free("text") or free("more")) and free("true") and free("false")
+            # A number that takes 1 and no more depends on what the layer is given: groups on the channels.
+            truth = not any(map(free, ("text", "more", "one"))) and free("true") and free("false")
             return "true or false" if truth else ""
         if number == "float":
             return "a float"
