@@ -178,8 +178,17 @@ def _saved_behind(scope: Scope, fit: Site, model: str) -> Call | None:
         elif call.block in around and (
             by_method or (call.method == "save_model" and bool(call.args) and dotted(call.args[0]) == model)
         ):
-            return call
+            return None if _is_another(scope, model, fit.call, call) else call
     return None
+
+
+def _is_another(scope: Scope, model: str, fit: Call, saved: Call) -> bool:
+    """Tell whether a name may stand for another model where it is saved than where it was trained."""
+    return any(
+        fit.place.end <= event.place.start < saved.place.start
+        for event in scope.events_of("assign", "for", "with")
+        if any(dotted(target) == model for target in event.targets)
+    )
 
 
 def unmeasured(program: Program) -> Iterator[Hit]:
