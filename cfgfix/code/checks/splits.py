@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.models import model_calls
+from cfgfix.code.checks.models import compiles_of, model_calls
 from cfgfix.code.inference.eras import written_for_one
-from cfgfix.code.model.expressions import constant, dotted, is_name, walk
+from cfgfix.code.model.expressions import constant, dotted, is_name, text, walk
 from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.nodes import (
     Binary,
@@ -23,7 +23,7 @@ from cfgfix.code.model.nodes import (
 )
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
-from cfgfix.code.model.values import Constant, alternatives
+from cfgfix.code.model.values import Constant, Site, alternatives
 from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"validation_split",)
@@ -49,7 +49,7 @@ def of_sorted(program: Program) -> Iterator[Hit]:
         part = alternatives(fit.argument(6, "validation_split"))
         if len(part) != 1 or not isinstance(part[0], Constant) or not isinstance(part[0].value, float):
             continue
-        if not 0 < part[0].value < 1 or written_for_one(program, fit.scope):
+        if not 0 < part[0].value < 1 or written_for_one(program, fit.scope) or not _has_classes(program, fit):
             continue
         made = _sorted(program, fit.scope, labels, _DEPTH)
         if made is not None:
@@ -60,6 +60,12 @@ def of_sorted(program: Program) -> Iterator[Hit]:
                 {"part": f"{part[0].value:.0%}".replace("%", " %"), "line": made.place.line},
                 related=(made,),
             )
+
+
+def _has_classes(program: Program, fit: Site) -> bool:
+    """Tell whether the loss of the model says that its labels are classes."""
+    losses = [site.call.argument(1, "loss") for site in compiles_of(program, *alternatives(fit.receiver))]
+    return bool(losses) and all(loss is not None and "crossentropy" in text(loss).lower() for loss in losses)
 
 
 def _sorted(program: Program, scope: Scope, expr: Expr, depth: int) -> Step | None:
@@ -265,7 +271,7 @@ def _is_of_outer(scope: Scope, value: Expr, outer: Event, inner: int) -> bool:
     bound = {part.name for target in outer.targets for part in walk(target) if isinstance(part, Name)}
     block = outer.bodies[0][0]
     for event in scope.events_of("assign"):
-        if event.block == block and event.value is not None and _names_one_of(event.value, bound):
+        if event.block == block and event.value is not None and _is_number_of(event.value, bound):
             bound |= {target.name for target in event.targets if isinstance(target, Name)}
     inside = {
         part.name
@@ -275,15 +281,17 @@ def _is_of_outer(scope: Scope, value: Expr, outer: Event, inner: int) -> bool:
         for part in walk(target)
         if isinstance(part, Name)
     }
-    if not _names_one_of(value, bound - inside):
-        return False
+    return _is_number_of(value, bound - inside)
+
+
+def _is_number_of(value: Expr, names: set[str]) -> bool:
+    """Tell whether a label is one of some names, its place in a list, or its entry in a table."""
+    if isinstance(value, Name):
+        return value.name in names
     if isinstance(value, Call):
-        return value.method == "index" and len(value.args) == 1 and isinstance(value.args[0], Name)
-    return isinstance(value, Name) or (isinstance(value, Subscript) and isinstance(value.index, Name))
-
-
-def _names_one_of(expr: Expr, names: set[str]) -> bool:
-    return any(isinstance(part, Name) and part.name in names for part in walk(expr))
+        given = value.args[0] if value.method == "index" and len(value.args) == 1 else None
+        return isinstance(given, Name) and given.name in names
+    return isinstance(value, Subscript) and isinstance(value.index, Name) and value.index.name in names
 
 
 def check(program: Program) -> Iterable[Hit]:
