@@ -16,6 +16,12 @@ from cfgfix.core.source_file import read_regular
 
 MAX_TEXT = 400_000
 """Largest file that is looked through for commands, in bytes."""
+MAX_NESTED = 3
+"""Most variables of a Makefile that stand inside one another."""
+MAX_VALUE = 500
+"""Most letters of a variable of a Makefile."""
+MAX_LINE = 4_000
+"""Longest line of a Makefile in which variables are put in."""
 MAX_COMMANDS = 200
 """Most commands of one project."""
 _PYTHON = late(
@@ -23,6 +29,9 @@ _PYTHON = late(
 )
 _ASSIGNED = late(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(\"[^\"]*\"|'[^']*'|[^\s;#&|]*)\s*$")
 _LOOP = late(r"^\s*for\s+([A-Za-z_][A-Za-z0-9_]*)\s+in\s+(.+?)\s*(?:;\s*do\b.*)?$")
+_MADE = late(r"^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*([?:]?:?)=\s*(.*?)\s*(?:\s#.*)?$")
+"""What gives a variable of a Makefile its value."""
+_OF_MAKE = late(r"(?<!\$)\$(?:\(([A-Za-z_][A-Za-z0-9_]*)\)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
 _VARIABLE = late(r"\$\{?([A-Za-z_][A-Za-z0-9_]*|[0-9@*])(?::-([^}]*))?\}?")
 _ENDS = late(r"\s(?:\||>|<|&&|&|\|\||;|2>|1>)|;|`|\)\s*$|&&|\|\||\s#\s")
 _FOR_HUMANS = late(r"[<\[{].*[>\]}]|^(?:path/to|/path/|\.\.\.|…)")
@@ -63,6 +72,8 @@ def commands_in(path: str, names: frozenset[str] = frozenset()) -> Iterator[Comm
     except OSError:
         return
     lines = list(_cells(text)) if path.endswith(".ipynb") else list(_joined(text))
+    if os.path.basename(path).lower() == "makefile" or path.endswith(".mk"):
+        lines = _with_variables(lines)
     folder = os.path.dirname(path) or "."
     values: dict[str, list[str]] = {}
     for number, line in lines:
@@ -103,6 +114,28 @@ def _joined(text: str) -> Iterator[tuple[int, str]]:
                 continue
         yield first, whole + line
         first, whole = 0, ""
+
+
+def _with_variables(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return the lines of a Makefile with its variables put in: `$(PY) train.py`."""
+    values: dict[str, str] = {}
+    for _, line in lines:
+        found = _MADE.match(line)
+        if found is not None and (found.group(2) != "?" or found.group(1) not in values):
+            values[found.group(1)] = found.group(3)[:MAX_VALUE]
+
+    def put(match: re.Match[str]) -> str:
+        return values.get(match.group(1) or match.group(2), match.group(0))
+
+    expanded: list[tuple[int, str]] = []
+    for number, line in lines:
+        text = line
+        for _ in range(MAX_NESTED):
+            if "$" not in text or len(text) > MAX_LINE:
+                break
+            text = _OF_MAKE.sub(put, text)
+        expanded.append((number, text.replace("$$", "$")))
+    return expanded
 
 
 def _cells(text: str) -> Iterator[tuple[int, str]]:

@@ -21,7 +21,7 @@ from cfgfix.usage.commands import Command
 from cfgfix.usage.config_files import ConfigFile
 from cfgfix.usage.entrances import ASIDE, Entrance, Entrances, imported_names, uses_framework
 from cfgfix.usage.project_files import DATA, ProjectFiles
-from cfgfix.usage.run_host import Host, Repair, Site, counts_as_read, site_of
+from cfgfix.usage.run_host import Host, Repair, Site, counts_as_read, is_recursive, site_of
 from cfgfix.usage.run_results import (
     FITS,
     Choice,
@@ -658,13 +658,16 @@ def _open_sites(project: ProjectRuns, entrance: Entrance, results: Row[RunResult
     found: dict[Site, OpenSite] = {}
     for result in results:
         for loading, key in result.unresolved.values():
+            if is_recursive(loading):
+                # What a config that is not known names is not known: a file is put in where it is loaded first.
+                continue
             said = frozenset().union(
                 *(names_said(project.program, item) for item in result.run.modules_run())
             )
             site = OpenSite(entrance, result.command, loading, set(), known, said)
             found.setdefault(site_of(loading), site).names.update(key.asked)
         for path, opened in result.opened.items():
-            if not from_outside(opened.loading.path):
+            if not from_outside(opened.loading.path) or is_recursive(opened.loading):
                 continue
             site = OpenSite(entrance, result.command, opened.loading, set(), known)
             names = found.setdefault(site_of(opened.loading), site).names

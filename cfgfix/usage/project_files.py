@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterable
 
+from cfgfix.code.model.python_files import is_ignored
 from cfgfix.core.source_file import read_regular
 
 DATA = (".yaml", ".yml", ".json", ".toml", ".ini", ".cfg", ".conf")
@@ -76,6 +77,7 @@ class ProjectFiles:
         self.root = os.path.abspath(root)
         self.data: list[str] = []
         self.texts: list[str] = []
+        self._is_whole = False
         count = opened = 0
         pending = [""]
         while pending:
@@ -120,7 +122,20 @@ class ProjectFiles:
                     self.texts.append(path)
                 opened += "." not in entry.name
             pending += reversed(folders)
-        self._known = set(self.data)
+        self._is_whole = True
+
+    def would_list(self, path: str) -> bool:
+        """Tell whether a config at a path would be in the list, were it there.
+
+        A file that Git does not keep is one that each user has of his own.
+        """
+        inner = self.inside(path)
+        if inner is None or not self._is_whole or os.path.lexists(path):
+            return False
+        parts = inner.split("/")
+        if any(part.startswith(".") or part in _SKIPPED or part in _BUILT for part in parts):
+            return False
+        return not is_ignored(self.root, inner)
 
     @property
     def known(self) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable
 
 from cfgfix.code.inference.interpreter.events import Refusal
@@ -90,6 +91,43 @@ def _tell_choice(runs: ConfigRuns, result: RunResult, item: Refusal, entry: Entr
             },
             spot=item.spot,
             label="the run ends here",
+        )
+    )
+
+
+def _tell_absent(runs: ConfigRuns, result: RunResult, item: Refusal, entry: Entry) -> None:
+    """Tell of a file that a config names to build on and that is not there."""
+    path = str(item.value) or posixpath.join(posixpath.dirname(runs.path), str(entry.data))
+    folder, name = posixpath.split(posixpath.normpath(path))
+    ending = f"{folder}/" if folder else ""
+    beside = {
+        posixpath.basename(path)
+        for path in runs.project.files.data
+        if posixpath.dirname(path) == folder or f"/{path}".endswith(f"/{ending}{posixpath.basename(path)}")
+    }
+    near = nearest_name(name, sorted(beside - {posixpath.basename(runs.path)}))
+    written = str(entry.data)
+    meant = written.removesuffix(name) + near if near is not None and written.endswith(name) else None
+    runs.reported.add(entry.path)
+    runs.add(
+        Verdict(
+            "absent-file",
+            entry.path,
+            entry.value,
+            {
+                "key": format_key_path(entry.path),
+                "value": in_words(Scalar(entry.data)),
+                "place": runs.place(item.spot),
+                "entry": runs.relative(result.entrance.module.path),
+                "error": item.says,
+                "near": f"; is `{near}` meant?" if near is not None else "",
+            },
+            spot=item.spot,
+            label="loads it",
+            changes=(SetValue(entry.path, meant, meant),)
+            if meant is not None and runs.first.file.form == "yaml" and entry.plain
+            else (),
+            stops=True,
         )
     )
 
@@ -186,6 +224,8 @@ def _judge_refusal(runs: ConfigRuns, result: RunResult, item: Refusal) -> None:
         )
     elif item.kind == "choice":
         _tell_choice(runs, result, item, entry)
+    elif item.kind == "absent-file":
+        _tell_absent(runs, result, item, entry)
     elif item.kind == "text-truth":
         runs.reported.add(entry.path)
         runs.add(

@@ -28,7 +28,7 @@ from cfgfix.core.records import dataclass, field
 from cfgfix.usage.commands import Command
 from cfgfix.usage.config_files import ConfigFile, Entry, KeyPath, Problem, Unread
 from cfgfix.usage.entrances import Entrance
-from cfgfix.usage.project_files import ProjectFiles, by_ending
+from cfgfix.usage.project_files import DATA, ProjectFiles, by_ending
 
 _LOADERS = {
     "yaml.SafeLoader": "pyyaml", "yaml.CSafeLoader": "pyyaml", "yaml.BaseLoader": "pyyaml", "yaml.FullLoader": "pyyaml-full",
@@ -199,7 +199,7 @@ class Host:
             return composed(self, loading)
         path = self.forced.get(site)
         evidence = "its keys are the ones that are read"
-        if path is None:
+        if path is None and not (is_recursive(loading) and _named_end(loading.path) is None):
             path = self.resolve(loading.path)
             evidence = self.evidence(loading)
         if path is None:
@@ -214,6 +214,39 @@ class Host:
                 flavour="omegaconf" if flavour else "dict",
             )
         return self.value_of(path, loading, evidence)
+
+    def naming_absent(self, loading: Loading) -> ConfigKey | None:
+        """Return the key that names a further config to load which is not there.
+
+        The call that loads it must be the one that loaded the config which names it: what another one loads may be made by the program first.
+        """
+        text = _text(loading.path) or _named_end(loading.path)
+        if text is None or SHELL in text or not text.endswith(DATA) or site_of(loading) in self.forced:
+            return None
+        spot = loading.spot
+        named: list[ConfigKey] = []
+        for key in loading.path.origins:
+            opened = self.opened.get(key.source)
+            if opened is None or opened.root is None or opened.loading.spot[:2] != spot[:2]:
+                continue
+            entry = next((item for item in opened.root.walk() if item.path == key.path), None)
+            if entry is not None and entry.type is str and _ends_with(text, entry.data):
+                named.append(key)
+        if len(named) != 1 or self.resolve(loading.path) is not None:
+            return None
+        files, places = self.project.files, self._places(text)
+        if _text(loading.path) is None:
+            # It lies beside the file that names it, whichever that is.
+            places = [os.path.normpath(os.path.join(files.root, os.path.dirname(named[0].source), text))]
+        inner = [path for path in places if files.inside(path) is not None]
+        ending = os.path.normpath(text).replace(os.sep, "/").lstrip("./")
+        if not inner or by_ending(files.data, ending) or any(map(os.path.lexists, places)):
+            return None
+        return named[0] if all(map(files.would_list, inner)) else None
+
+    def _places(self, text: str) -> list[str]:
+        """Return where a path may lie."""
+        return [os.path.normpath(os.path.join(folder, text)) for folder in self.folders]
 
     def instead(self, loading: Loading) -> str | None:
         """Return the file that is put in at a load site.
@@ -301,6 +334,41 @@ class Host:
                 candidates = by_ending(self.project.files.data, tail.lstrip("/"))
             return candidates[0] if len(candidates) == 1 else None
         return None
+
+
+def _ends_with(path: str, name: str) -> bool:
+    """Tell whether a path ends with what a config names.
+
+    The program may have added an ending.
+    """
+    whole, end = os.path.normpath(path), os.path.normpath(name)
+    while end.startswith(("../", "./")):
+        end = end.partition("/")[2]
+    return any(
+        whole == item or whole.endswith(f"/{item}") for item in (end, *(end + ending for ending in DATA))
+    )
+
+
+def _named_end(path: Value) -> str | None:
+    """Return the known end of a path behind a folder.
+
+    Of a path that is wholly known that is the whole.
+    """
+    if isinstance(path, FilePath):
+        path = path.text
+    if not isinstance(path, PartialText):
+        return _text(path)
+    tail = path.parts[-1]
+    return tail.lstrip("/") if tail is not None and tail.startswith("/") and len(path.parts) == 2 else None
+
+
+def is_recursive(loading: Loading) -> bool:
+    """Tell whether a function loads a file that has loaded another one.
+
+    A config names those that it builds on.
+    """
+    spot = loading.spot
+    return any(scope is spot.scope for scope, _ in spot.calls)
 
 
 def site_of(loading: Loading) -> Site:

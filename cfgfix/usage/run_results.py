@@ -51,6 +51,11 @@ class RunResult:
     """The groups of which Hydra chooses: the folder of configs and the group."""
     repairs: tuple[Repair, ...] = ()
 
+    @property
+    def broken(self) -> frozenset[str]:
+        """The configs that name a further one to build on which is not there."""
+        return frozenset(item.key.source for item in self.run.refusals if item.kind == "absent-file")
+
 
 @dataclass(frozen=True, slots=True)
 class Trace:

@@ -100,7 +100,9 @@ def verdicts_by_file(
     sinks, places, jobs = Sinks(project), Places(), jobs_of(project.files)
     arguments = Arguments(project, sinks)
     found: dict[str, ConfigVerdicts] = {}
-    for path, results in by_file.items():
+    for path, every in by_file.items():
+        # A run that stops for another file shows less of this one than those that go on.
+        results = [result for result in every if result.broken <= {path}] or every
         project.steps = steps.get(path, project.steps)
         project.steps_at[path] = project.steps
         try:

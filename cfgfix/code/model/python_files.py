@@ -333,6 +333,19 @@ def _outer_ignores(folder: str) -> tuple[_Ignore, ...]:
     return tuple(found)
 
 
+def is_ignored(root: str, path: str) -> bool:
+    """Tell whether Git is told to leave a file of a repository out."""
+    here, *names = root, *path.split("/")
+    for number, _ in enumerate(names):
+        ignore = _Ignore.read(os.path.join(here, *names[:number]))
+        if ignore is not None and any(
+            ignore.matches(os.path.join(here, *names[: end + 1]), folder=end + 1 < len(names))
+            for end in range(number, len(names))
+        ):
+            return True
+    return False
+
+
 _PACKAGES: dict[str, bool] = {}
 
 

@@ -41,7 +41,7 @@ class Refusal:
     """A key or value of the config that something in the run does not take.
 
     Attributes:
-        kind: `unknown-key`, `missing-key`, `swallowed`, `wrong-type`, `no-number`, `ignored-key`.
+        kind: `unknown-key`, `missing-key`, `swallowed`, `wrong-type`, `no-number`, `ignored-key`, `absent-file`.
         key: The key; for `missing-key` the section.
         name: For `missing-key` the name that is lacking.
         by: What refuses it, in words, such as `drill()` or `the class Trees`.
@@ -109,6 +109,9 @@ class Host(Protocol):
 
     def load(self, loading: Loading) -> Value | None:
         """Return what a config file gives, or None where the path is no file at hand."""
+
+    def naming_absent(self, loading: Loading) -> ConfigKey | None:
+        """Return the key that names a further config to load which is not there."""
 
     def arguments(self) -> list[str] | None:
         """Return the arguments of the command that starts the program, or None.

@@ -308,7 +308,7 @@ def _compared(frame: Frame, operator: str, left: Value, right: Value, expr: node
         found = _contains(frame, right, left, expr)
         return found if found is None or operator == "in" else not found
     if operator in ("is", "is not"):
-        if isinstance(constant_of(left), str) and left.origins != right.origins:
+        if isinstance(constant_of(left), str) and left.origins != right.origins and _may_be_text(right):
             # A text that was read from a file is another object than one that stands in the code.
             return None
         same = same_class(left, right)
@@ -339,6 +339,10 @@ def _compared(frame: Frame, operator: str, left: Value, right: Value, expr: node
             if type(one) is Scalar and one.key is not None and type(other) is Scalar and other.key is None:
                 one.key.compared.append((other.value, found is (operator == "==")))
     return found
+
+
+def _may_be_text(value: Value) -> bool:
+    return isinstance(value.value, str) if type(value) is Scalar else isinstance(value, (Unknown, Choice))
 
 
 def _contains(frame: Frame, holder: Value, item: Value, expr: nodes.Compare) -> bool | None:

@@ -40,7 +40,11 @@ MAX_STEPS = 200_000
 """Most statements and expressions read in one run, so that a program made to be slow ends."""
 MAX_TURNS = 64
 """Most turns of a loop over known items that are run one by one."""
-_BASES = {"KeyError": ("LookupError",), "IndexError": ("LookupError",)}
+_BASES = {
+    "KeyError": ("LookupError",),
+    "IndexError": ("LookupError",),
+    "FileNotFoundError": ("OSError", "IOError", "EnvironmentError"),
+}
 """Exceptions that a handler may name instead."""
 
 
@@ -336,6 +340,8 @@ class Run(Decisions):
         self.kept: list[Value] = []
         self.added_options: list[tuple[ConfigKey, Mapping]] = []
         self.tracked: Mapping | None = None
+        self.tested_paths: set[str] = set()
+        """Paths of which the program asks whether there is such a file."""
         self.commands: dict[int, list[tuple[frozenset[str], Value]]] = {}
         """The commands of groups of click and apps of typer with their names, by identity of what they were added to."""
         self.behind: list[str] | None = None

@@ -51,8 +51,32 @@ def choice(values: Iterable[Value]) -> Value:
     if not found:
         return UNKNOWN
     if len(found) > MAX_CHOICES:
+        found = _with_one_mapping(found)
+    if len(found) == 1:
+        return found[0]
+    if len(found) > MAX_CHOICES:
         return Unknown(frozenset().union(*(all_origins(item) for item in found)))
     return Choice(tuple(found))
+
+
+def _with_one_mapping(values: list[Value]) -> list[Value]:
+    """Return some values with one mapping for those of one class: it has the keys that any of them has."""
+    maps = [item for item in values if type(item) is Mapping]
+    if len(maps) < 2 or len({(item.flavour, item.access, item.absent) for item in maps}) > 1:
+        return values
+    first = maps[0]
+    made = Mapping(
+        open=any(item.open for item in maps),
+        access=first.access,
+        absent=first.absent,
+        flavour=first.flavour,
+        sections=tuple(dict.fromkeys(section for item in maps for section in item.sections)),
+    )
+    for name in dict.fromkeys(name for item in maps for name in item.entries):
+        made.entries[name] = choice(item.entries[name] for item in maps if name in item.entries)
+        if any(name not in item.entries or name in item.unsure for item in maps):
+            made.unsure |= {name}
+    return [made, *(item for item in values if type(item) is not Mapping)]
 
 
 def are_same(first: Value, second: Value) -> bool:

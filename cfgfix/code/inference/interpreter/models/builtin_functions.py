@@ -84,6 +84,9 @@ def _open(call: Call) -> Value:
     path = call.argument(0, "file") or UNKNOWN
     mode = call.argument(1, "mode")
     call.use(path)
+    known = constant_text(path)
+    if known is not None and call.frame.catches("FileNotFoundError"):
+        call.run.tested_paths.add(known)
     if isinstance(path, Choice):
         return choice(OpenFile(text_of(item), writing=opens_for_writing(mode)) for item in path.values)
     if type(path) is Scalar and not isinstance(path.value, str):

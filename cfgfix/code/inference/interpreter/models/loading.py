@@ -125,9 +125,25 @@ def load(call: Call, how: str, source: Value, facts: dict[str, Any]) -> Value:
         call.use(path)
         loading = Loading(how, path, call.spot, facts)
         call.run.loadings.append(loading)
+        _refuse_absent(call, loading)
         found = call.run.host.load(loading)
         results.append(found if found is not None else UNKNOWN)
     return choice(results)
+
+
+def _refuse_absent(call: Call, loading: Loading) -> None:
+    """Note that a config names a further one to load which is not there.
+
+    It counts where the program does not look whether it is, and is not ready for the exception.
+    """
+    run = call.run
+    text = constant_text(loading.path)
+    if not loading.path.origins or not run.sure or run.every_way or text in run.tested_paths:
+        return
+    key = run.host.naming_absent(loading)
+    if key is None or call.frame.catches("FileNotFoundError"):
+        return
+    run.refuse("absent-file", key, "the program", call.spot, "FileNotFoundError", value=text or "")
 
 
 def load_named(call: Call, how: str, source: Value, loader: str) -> Value:

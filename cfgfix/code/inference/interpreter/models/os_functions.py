@@ -102,6 +102,14 @@ def _glob(call: Call) -> Value:
     return Sequence([Scalar(path) for path in found]) if found is not None else Sequence([], open=True)
 
 
+def _test_path(call: Call) -> Value:
+    """Note of which path the program asks whether there is such a file."""
+    known = constant_text(text_of(call.first))
+    if known is not None:
+        call.run.tested_paths.add(known)
+    return _use_path(call)
+
+
 def _use_path(call: Call) -> Value:
     for value in call.values:
         call.use(value)
@@ -120,9 +128,9 @@ FUNCTIONS: dict[str, Model] = {
     "os.path.dirname": _folder,
     "os.path.basename": _base_name,
     "os.path.splitext": _split_ending,
-    "os.path.exists": _use_path,
-    "os.path.isfile": _use_path,
-    "os.path.isdir": _use_path,
+    "os.path.exists": _test_path,
+    "os.path.isfile": _test_path,
+    "os.path.isdir": _test_path,
     "os.makedirs": _use_path,
     "os.mkdir": _use_path,
     "os.getcwd": _working_folder,

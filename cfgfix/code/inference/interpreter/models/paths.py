@@ -100,6 +100,8 @@ def path_method(call: Call, owner: FilePath) -> Value:
         if found is None:
             return Sequence([], open=True)
         return Sequence([FilePath(Scalar(path)) for path in found])
+    if name in ("exists", "is_file") and (known := constant_text(owner)) is not None:
+        call.run.tested_paths.add(known)
     for value in call.values:
         call.use(value)
     call.use(owner)
