@@ -58,6 +58,17 @@ class Command:
     arguments: tuple[str, ...]
     variables: tuple[tuple[str, str], ...]
     folder: str
+    chosen: tuple[tuple[str, str], ...] = ()
+    """Values of options and variables of the environment that a run has instead of those that are given."""
+
+    @property
+    def is_said(self) -> bool:
+        """Whether a file says it."""
+        return bool(self.path)
+
+
+UNSAID = Command("", 0, "", False, (), (), "")
+"""What stands for the command where none is known and some options have values of their own."""
 
 
 def commands_in(path: str, names: frozenset[str] = frozenset()) -> Iterator[Command]:

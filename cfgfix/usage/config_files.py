@@ -83,6 +83,16 @@ class Entry:
         """
         return type(self.raw)
 
+    def at(self, path: KeyPath) -> Entry | None:
+        """Return the entry at a path below this one, or None."""
+        here = self
+        for step in path:
+            found = next((child for _, child in here.children if child.path and child.path[-1] == step), None)
+            if found is None:
+                return None
+            here = found
+        return here
+
     def walk(self) -> Iterator[Entry]:
         """Yield the entry and all below it, each place of the file once."""
         seen: set[int] = set()

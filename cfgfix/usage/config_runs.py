@@ -187,6 +187,15 @@ def _without_number(name: str | int) -> str:
     return re.sub(r"[0-9]+", "0", str(name))
 
 
+def _option_of(result: RunResult, name: str) -> str:
+    """Return an option as it is given, up to its value: `--profile `."""
+    if name.startswith("$"):
+        return f"{name[1:]}="
+    option = result.run.options.get(name)
+    shown = next((item for item in option.names if item.startswith("--")), "") if option is not None else ""
+    return f"{shown} " if shown else ""
+
+
 class ConfigRuns:
     """What the runs of all programs that opened one config show of it.
 
@@ -219,6 +228,16 @@ class ConfigRuns:
         self._written: dict[KeyPath, frozenset[str]] = {}
         self.mine = [result.opened[path] for result in results]
         self.first = self.mine[0]
+        self._taken = {
+            (*item.section.path, item.name)
+            for result in results
+            for chosen in result.run.chosen.values()
+            for item in chosen
+            if item.section.source == path and item.name is not None
+        }
+        """Sections that an option or variable of the environment takes in one of the runs."""
+        for result in results:
+            self._with_own_entries(result)
         self.root = next((item.root for item in self.mine if item.root is not None), None)
         self.entries: dict[KeyPath, Entry] = {}
         if self.root is not None:
@@ -242,6 +261,15 @@ class ConfigRuns:
         """Keys of which it is told that they have no effect on any way."""
         self.reported = KeyPaths()
 
+    def _with_own_entries(self, result: RunResult) -> RunResult:
+        """Return a run without what an option offers that takes it in another run: what is read of it is known by that."""
+        for chosen in result.run.chosen.values() if self._taken else ():
+            for item in chosen:
+                for key, spot in item.offers:
+                    if key.source == self.path and key.path in self._taken and spot in key.offers:
+                        key.offers.remove(spot)
+        return result
+
     def go_on(self) -> bool:
         """Make the runs again with keys where they are looked for; tell whether any moved.
 
@@ -254,7 +282,7 @@ class ConfigRuns:
         again = [made_again(self.project, result, repairs=repairs) for result in self.results]
         if any(self.path not in result.opened or result.run.exhausted for result in again):
             return False
-        self.results = again
+        self.results = [self._with_own_entries(result) for result in again]
         self.earlier += self.mine
         self.mine = [result.opened[self.path] for result in again]
         self.first = self.mine[0]
@@ -265,6 +293,13 @@ class ConfigRuns:
     def relative(self, path: str) -> str:
         """Return a path of the code as seen from the project's folder."""
         return self.project.relative(path)
+
+    def program_of(self, result: RunResult) -> str:
+        """Return the program of a run, with the options that lead it there."""
+        name = self.relative(result.entrance.module.path)
+        given = result.command.chosen if result.command is not None else ()
+        shown = [f"{_option_of(result, option)}{value}" for option, value in given]
+        return f"{name} with {' '.join(shown)}" if shown else name
 
     def place(self, spot: Spot) -> str:
         """Return a place in the code as `path:line`."""
@@ -371,7 +406,9 @@ class ConfigRuns:
             for value in values:
                 if self._cover_steps >= self._most_cover_steps():
                     return None
-                made = made_again(self.project, result, every_way=True, choice=Choice(self.path, path, value))
+                made = self._with_own_entries(
+                    made_again(self.project, result, every_way=True, choice=Choice(self.path, path, value))
+                )
                 self._cover_steps += made.run.steps
                 if made.run.exhausted:
                     return None
@@ -445,7 +482,7 @@ class ConfigRuns:
     def why(self, verdict: Verdict) -> str:
         """Say how it is known that a program opens the file."""
         for result, opened in zip(self.results, self.mine, strict=True):
-            if self.relative(result.entrance.module.path) == verdict.values["entry"]:
+            if self.program_of(result) == verdict.values["entry"]:
                 return f"That it opens this file is known because {opened.evidence}."
         return ""
 
@@ -496,7 +533,7 @@ class ConfigRuns:
         key = id(result)
         if key not in known:
             known[key] = made_again(self.project, result, every_way=True)
-        return known[key]
+        return self._with_own_entries(known[key])
 
     def counts(self, key: ConfigKey) -> bool:
         """Tell whether a value, or a section around it, has an effect in its run."""

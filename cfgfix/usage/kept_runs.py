@@ -121,6 +121,7 @@ def packed_runs(project: ProjectRuns) -> Any:
                     tuple(command.arguments),
                     tuple(command.variables),
                     command.folder,
+                    tuple(command.chosen),
                 ),
                 made.forced,
                 base,

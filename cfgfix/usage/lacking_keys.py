@@ -90,7 +90,7 @@ def _judge_asked(runs: ConfigRuns, result: RunResult, item: Asked, section: KeyP
                 "name": item.name,
                 "error": item.error,
                 "place": runs.place(item.spot),
-                "entry": runs.relative(result.entrance.module.path),
+                "entry": runs.program_of(result),
             },
             spot=item.spot,
             label=f"reads `{item.name}`",

@@ -29,7 +29,13 @@ def find_unknown_overrides(runs: ConfigRuns) -> None:
         ]
         for name, holder, effect in given:
             section = holder.sections[0] if holder.sections else None
-            if command is None or section is None or section.source != runs.path or holder.open:
+            if (
+                command is None
+                or not command.is_said
+                or section is None
+                or section.source != runs.path
+                or holder.open
+            ):
                 continue
             entry = runs.entries.get(section.path)
             if entry is None or (name, command.path, command.line) in told:

@@ -13,12 +13,13 @@ from typing import Any
 from cfgfix.code.inference.interpreter.events import Loading
 from cfgfix.code.inference.interpreter.interpreter import Interpreter
 from cfgfix.code.inference.interpreter.objects import Scalar
+from cfgfix.code.inference.interpreter.notes import Chosen
 from cfgfix.code.model.program import Program
 from cfgfix.core.errors import CfgfixError, internal_fault
 from cfgfix.core.records import replace
 from cfgfix.core.source_file import read_regular
-from cfgfix.usage.commands import Command
-from cfgfix.usage.config_files import ConfigFile
+from cfgfix.usage.commands import UNSAID, Command
+from cfgfix.usage.config_files import ConfigFile, Entry
 from cfgfix.usage.entrances import ASIDE, Entrance, Entrances, imported_names, uses_framework
 from cfgfix.usage.project_files import DATA, ProjectFiles
 from cfgfix.usage.run_host import Host, Repair, Site, counts_as_read, is_recursive, site_of
@@ -56,6 +57,10 @@ MAX_SIBLINGS = 24
 """Most files that are tried since they lie beside one of the same kind."""
 MAX_FITTING = 3
 """Most programs that a file is tried with which lack nothing of it, where they may get other files, too."""
+MAX_CHOSEN = 24
+"""Most runs with another section of a config than the one that an option takes."""
+MAX_ENTRIES_CHOSEN = 8
+"""Most sections that one option is tried with."""
 MAX_OPTIONS = 40
 """Most options and configs of Hydra that a program is tried with."""
 _DEFAULTS = re.compile(r"^defaults:", re.MULTILINE)
@@ -207,6 +212,7 @@ class ProjectRuns:
         self._try_others(self.open_sites)
         for _, mine in made:
             self._try_options(mine)
+        self._try_chosen()
         self._try_numbered([result for _, mine in made for result in mine])
         self._try_siblings()
         others = finder.without_settings() if self.follows_models else []
@@ -493,6 +499,71 @@ class ProjectRuns:
                     ):
                         self.results.append(other)
 
+    def _try_chosen(self) -> None:
+        """Run programs with each section of a config that an option or variable of the environment may take."""
+        tried = 0
+        for result in list(self.results):
+            open_names = {
+                name for name, items in result.run.chosen.items() if any(i.name is None for i in items)
+            }
+            accepted = 0
+            for name, items in result.run.chosen.items():
+                for value in self._may_choose(result, name, items):
+                    if tried >= MAX_CHOSEN or self.spent():
+                        return
+                    tried += 1
+                    command = result.command or UNSAID
+                    command = replace(command, chosen=(*command.chosen, (name, value)))
+                    made = self.one(result.entrance, command, _forced_files(result))
+                    if made.run.exhausted or made.opened.keys() != result.opened.keys():
+                        continue
+                    asked = sum(
+                        1
+                        for opened in made.opened.values()
+                        for key in opened.keys.values()
+                        if key.path and counts_as_read(key)
+                    )
+                    option = result.run.options.get(name)
+                    declared = option is not None and bool(option.choices)
+                    most = max(1, asked // 10) + (0 if name in open_names else all_lacking(result))
+                    if declared or all_lacking(made) <= most:
+                        self.results.append(made)
+                        accepted += 1
+            if accepted and open_names:
+                # Without a value the program does not come to what it reads of the section.
+                self.results = [other for other in self.results if other is not result]
+
+    def _may_choose(self, result: RunResult, name: str, items: Row[Chosen]) -> list[str]:
+        """Return the further entries that an option may take, where they are of one kind with the one that it takes."""
+        option = result.run.options.get(name)
+        if result.command is not None and any(known == name for known, _ in result.command.chosen):
+            return []
+        found: list[str] | None = None
+        for item in items:
+            opened = result.opened.get(item.section.source)
+            root = opened.root if opened is not None else None
+            section = root.at(item.section.path) if root is not None else None
+            if section is None or section.kind != "map":
+                return []
+            entries = {str(key): child for key, child in section.children if isinstance(key, str)}
+            own = entries.get(str(item.name)) if item.name is not None else None
+            if item.name is not None and own is None:
+                return []
+            alike = [
+                key
+                for key, child in entries.items()
+                if child is not own
+                and any(
+                    _of_one_kind(child, other)
+                    for other in ((own,) if own is not None else entries.values())
+                    if other is not child
+                )
+            ]
+            found = alike if found is None else [key for key in found if key in alike]
+        if option is not None and option.choices:
+            found = [key for key in found or () if key in option.choices]
+        return (found or [])[:MAX_ENTRIES_CHOSEN]
+
     def _try_numbered(self, results: Row[RunResult]) -> None:
         """Run programs with the files beside one that their code names whose names differ from its own in numbers alone.
 
@@ -609,6 +680,15 @@ class ProjectRuns:
             return True
         may = sum(1 for name in own if name in said or name in names)
         return set(names).issubset(own) and may > 1 and may / len(own) >= FITS
+
+
+def _of_one_kind(one: Entry, other: Entry) -> bool:
+    """Tell whether two entries of a section may stand for one another: sections of which most keys are the same."""
+    if one.kind != "map" or other.kind != "map":
+        return one.kind == other.kind == "scalar" and one.type is other.type
+    mine, theirs = ({str(name) for name, _ in item.children} for item in (one, other))
+    shared = len(mine & theirs)
+    return shared > 0 and 2 * shared >= min(len(mine), len(theirs))
 
 
 def _without_numbers(path: str) -> str:

@@ -129,7 +129,8 @@ class Host:
     ) -> None:
         self.project = project
         self.entrance = entrance
-        self.command = command
+        self.command = command if command is not None and command.is_said else None
+        self.chosen_values = dict(command.chosen) if command is not None else {}
         self.forced = forced
         self.given: Table[tuple[str, KeyPath], str] = {}
         """Values that keys have in this run instead of their own, by file and path."""
@@ -145,7 +146,7 @@ class Host:
         """The config files whose text the run depends on."""
         script = os.path.dirname(os.path.abspath(entrance.module.path))
         folders = [os.getcwd()]
-        if command is not None:
+        if command is not None and command.is_said:
             folders.append(os.path.abspath(command.folder))
         folders += [project.root, script, os.path.dirname(script)]
         self.folders = list(dict.fromkeys(folders))
@@ -162,6 +163,10 @@ class Host:
     def arguments(self) -> list[str] | None:
         """Return the arguments of the command; None without one."""
         return list(self.command.arguments) if self.command is not None else None
+
+    def chosen(self, name: str) -> str | None:
+        """Return the value that an option has in this run, or None."""
+        return self.chosen_values.get(name)
 
     def variable(self, name: str) -> str | None:
         """Return an environment variable that the command sets."""

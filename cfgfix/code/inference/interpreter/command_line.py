@@ -9,6 +9,8 @@ from cfgfix.core.records import dataclass
 
 OPTIONS = "<options>"
 """The source that the keys of command-line options have."""
+ENVIRONMENT = "<environment>"
+"""The source that the keys of variables of the environment have."""
 FLAG_PARSER = 0
 """What stands for the one parser of `absl`'s flags among the parsers of a run."""
 

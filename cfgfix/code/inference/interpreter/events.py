@@ -125,5 +125,11 @@ class Host(Protocol):
         None means that they are not known.
         """
 
+    def chosen(self, name: str) -> str | None:
+        """Return the value that an option has in this run, or None.
+
+        A variable of the environment is named with a `$`.
+        """
+
     def variable(self, name: str) -> str | None:
         """Return an environment variable that the command sets, or None."""

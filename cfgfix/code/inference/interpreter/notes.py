@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cfgfix.code.inference.interpreter.command_line import ENVIRONMENT, OPTIONS
 from cfgfix.code.inference.interpreter.events import Refusal
 from cfgfix.code.inference.interpreter.objects import (
     ConfigKey,
@@ -35,6 +36,20 @@ MAX_USES = 8
 """Most uses of one key that are noted."""
 MAX_RIVALS = 32
 """Most texts that a key's value is compared with which are noted."""
+
+
+class Chosen(NamedTuple):
+    """A section of a config of which an option takes an entry.
+
+    Attributes:
+        section: The section.
+        name: The entry; None where it is not known which.
+        offers: Where the others are offered, each with its key.
+    """
+
+    section: ConfigKey
+    name: Any
+    offers: tuple[tuple[ConfigKey, Spot], ...]
 
 
 class NameTest(NamedTuple):
@@ -74,6 +89,8 @@ class Notes:
         """Classes that the program asks values for, with the values, by identity."""
         self.class_tests: dict[int, tuple[Value, Value]] = {}
         """Tests of such classes, by identity of their outcomes, each with the value: it is not used by that."""
+        self.chosen: dict[str, list[Chosen]] = {}
+        """Sections of configs of which an option or variable of the environment takes an entry, by its name."""
         self.of_unknown: set[str] = set()
         self.assumed: list[str] = []
         self.refused: set[ConfigKey] = set()
@@ -134,10 +151,23 @@ class Notes:
         Another value takes another entry.
         """
         self.choosers.update((key.source, key.path) for key in by.origins)
+        offers: list[tuple[ConfigKey, Spot]] = []
         for name, value in owner.entries.items():
             key = key_of(value)
             if name != chosen and key is not None:
                 key.offers.append(spot)
+                offers.append((key, spot))
+        self.note_chosen(owner, chosen, by, tuple(offers))
+
+    def note_chosen(
+        self, owner: Mapping, name: Any, by: Value, offers: tuple[tuple[ConfigKey, Spot], ...] = ()
+    ) -> None:
+        """Note that an option or variable alone takes an entry of a section."""
+        if len(by.origins) == 1 and owner.key is not None and not owner.key.source.startswith("<"):
+            (key,) = by.origins
+            if key.source in (OPTIONS, ENVIRONMENT):
+                shown = key.name if key.source == OPTIONS else f"${key.name}"
+                self.chosen.setdefault(shown, []).append(Chosen(owner.key, name, offers))
 
     def log(self, value: Value, spot: Spot, *, to_file: bool = False) -> None:
         """Note that a value and what it holds are only printed or written down."""

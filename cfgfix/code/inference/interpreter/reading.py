@@ -261,6 +261,7 @@ def item(
         run.use(index, spot, deep=True)
         name = constant_of(index)
         if name is None:
+            run.note_chosen(owner, None, index)
             _walk_entries(run, owner, spot)
             if isinstance(index, PartialText):
                 shape = partial_pattern(index)

@@ -340,6 +340,8 @@ class Run(Decisions):
         self.kept: list[Value] = []
         self.added_options: list[tuple[ConfigKey, Mapping]] = []
         self.tracked: Mapping | None = None
+        self.variables: dict[str, ConfigKey] = {}
+        """Variables of the environment that the program reads, by name."""
         self.tested_paths: set[str] = set()
         """Paths of which the program asks whether there is such a file."""
         self.commands: dict[int, list[tuple[frozenset[str], Value]]] = {}

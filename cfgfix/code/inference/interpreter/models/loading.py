@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from cfgfix.code.inference.interpreter import classes
+from cfgfix.code.inference.interpreter.command_line import ENVIRONMENT
 from cfgfix.code.inference.interpreter.events import Loading
 from cfgfix.code.inference.interpreter.models.outside import FRAMEWORK
 from cfgfix.code.inference.interpreter.objects import (
@@ -177,7 +178,9 @@ def _without_arguments(sources: tuple[Value, ...]) -> list[Value]:
         for item in sources
     ]
     known = [path for path in paths if constant_text(path) is not None]
-    if not known or not any(isinstance(path, Unknown) and not path.origins for path in paths):
+    if not known or not any(
+        isinstance(path, Unknown) and all(key.source == ENVIRONMENT for key in path.origins) for path in paths
+    ):
         return list(sources)
     found: list[Value] = []
     for item, path in zip(sources, paths, strict=True):

@@ -147,7 +147,10 @@ def options_given(run: Run, parser: Made) -> Mapping:
     run.option_section.size = max(run.option_section.size, len(options))
     values = _texts_given(options, given) if given is not None else {}
     for option in options:
-        if option.attribute in values:
+        chosen = run.host.chosen(option.attribute)
+        if chosen is not None:
+            found.entries[option.attribute] = _value_given(option, [chosen])
+        elif option.attribute in values:
             default = key_of(option.default) if option.default is not None else None
             if default is not None:
                 # Without the argument of this one command the config's value counts.
@@ -415,6 +418,9 @@ def _flags_given(run: Run) -> dict[str, list[str]]:
 
 def _flag_value(run: Run, option: Option) -> Value:
     values = _flags_given(run)
+    chosen = run.host.chosen(option.attribute)
+    if chosen is not None:
+        return _value_given(option, [chosen])
     if option.attribute in values:
         return _value_given(option, values[option.attribute])
     return _default_value(option) if option.default is not None else Unknown(frozenset({option.key}))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import posixpath
 
+from cfgfix.code.inference.interpreter.command_line import ENVIRONMENT
 from cfgfix.code.inference.interpreter.models.outside import note
 from cfgfix.code.inference.interpreter.models.paths import folder_of, join_paths, normal
 from cfgfix.code.inference.interpreter.models.texts import text_of
 from cfgfix.code.inference.interpreter.objects import (
     NONE,
+    NOTHING,
     UNKNOWN,
+    ConfigKey,
     FilePath,
     PartialText,
     Scalar,
@@ -26,14 +29,20 @@ def environment(run: Run, name: Value, default: Value | None) -> Value:
     """Return an environment variable."""
     known = constant_text(name)
     if known is not None:
-        found = run.host.variable(known)
+        key = run.variables.setdefault(known, ConfigKey(ENVIRONMENT, (known,), None))
+        origins = frozenset({key})
+        found = run.host.chosen(f"${known}")
+        if found is None:
+            found = run.host.variable(known)
         if found is not None:
-            return Scalar(found)
+            return Scalar(found, origins)
+    else:
+        origins = NOTHING
     if default is None:
-        return UNKNOWN
+        return Unknown(origins)
     if type(default) is Scalar:
-        return Scalar(default.value, default.origins, default.key, optional=True)
-    return choice((default, UNKNOWN))
+        return Scalar(default.value, default.origins | origins, default.key, optional=True)
+    return choice((default, Unknown(origins)))
 
 
 def read_environment(call: Call) -> Value:
