@@ -75,7 +75,7 @@ _PACKAGES = frozenset(
     }
 )
 """Packages that read configs."""
-_OPTIONS = frozenset({"argparse", "absl", "gflags"})
+_OPTIONS = frozenset({"argparse", "absl", "gflags", "click"})
 """Packages by which a program declares options."""
 ASIDE = re.compile(
     r"[/_](demos?|tools?|scripts?|utils?|utilities|visuali[sz]\w*|eval\w*|inference|predict|plot|test\w*|validate|verify|debug|benchmarks?|profil\w*)[/_.]"

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cfgfix.code.inference.interpreter.command_line import FLAG_PARSER, OPTIONS, Option
 from cfgfix.code.inference.interpreter.events import REQUIRED, Asked
+from cfgfix.code.inference.interpreter.models.options import COMMAND, FLAGS_RUN, SHELL
 from cfgfix.code.inference.interpreter.objects import ConfigKey, Scalar, Spot
-from cfgfix.code.model.nodes import Attribute
+from cfgfix.code.model.expressions import dotted
+from cfgfix.code.model.nodes import Attribute, Call
+from cfgfix.code.model.program import absolute
 from cfgfix.core.records import dataclass
+from cfgfix.core.source_file import read_regular
 from cfgfix.usage.arguments import VALUE, WORD, Arguments, Fault
 from cfgfix.usage.commands import Command
+from cfgfix.usage.entrances import imported_names
 from cfgfix.usage.mentions import MentionIndex
 from cfgfix.usage.program_runs import ProjectRuns, made_again
 from cfgfix.usage.run_host import counts_as_read
@@ -20,13 +26,25 @@ from cfgfix.usage.run_results import RunResult
 from cfgfix.usage.sinks import Sinks
 from cfgfix.usage.spelling import in_words, nearest_name, number_text
 
+MAX_GIVEN = 400
+"""Most arguments of one command that are looked at, with those in files of flags."""
+MAX_FLAGS = 100_000
+"""Largest file of flags, in bytes."""
+_OF_FLAGS = frozenset(
+    {"absl", "cv2", "h5py", "keras", "matplotlib", "numpy", "pandas", "PIL", "scipy", "seaborn", "six", "skimage", "sklearn",
+     "tensorflow", "tqdm", "yaml"}
+)  # fmt: skip
+"""Packages that declare no flags of absl, or only those that are known: others may declare any."""
 MAX_STEPS = 150_000
 """Most steps of the runs that are made again to learn which options no way reads."""
 _OF_LAUNCHERS = frozenset({"local_rank", "local-rank", "f", "node_rank", "rank", "world_size"})
 """Options that what starts a program gives it, whether it reads them or not."""
 _OF_ABSL = frozenset(
     {"verbosity", "v", "logtostderr", "alsologtostderr", "log_dir", "stderrthreshold", "showprefixforinfo", "help", "flagfile",
-     "undefok", "run_with_pdb", "pdb_post_mortem", "only_check_args", "profile_file", "run_with_profiling", "logger_levels"}
+     "undefok", "run_with_pdb", "pdb_post_mortem", "only_check_args", "profile_file", "run_with_profiling", "logger_levels",
+     "helpshort", "helpfull", "helpxml", "pdb", "use_cprofile_for_profiling", "xml_output_file", "test_srcdir", "test_tmpdir", "test_random_seed",
+     "test_randomize_ordering_seed", "hbm_oom_exit", "runtime_oom_exit", "delta_threshold", "tt_check_filter", "tt_single_core_summaries",
+     "op_conversion_fallback_to_while_loop"}
 )  # fmt: skip
 _IDLE_ACTIONS = frozenset({"help", "version", "?"})
 _TEXTS = frozenset({"name", "filepath", "path", "log_dir"})
@@ -449,19 +467,132 @@ def _of_commands(project: ProjectRuns, results: Sequence[RunResult]) -> Iterator
         found = by_entrance.get(id(entrance))
         if found is None or found.run.exhausted:
             continue
-        parsing = [item for item in found.run.parsed if item[1] == "parse_args"]
-        if len(parsing) != 1 or len(found.run.parsed) != 1 or FLAG_PARSER in found.run.parsers:
+        parsing = [item for item in found.run.parsed if item[1] in ("parse_args", COMMAND, FLAGS_RUN)]
+        if len(parsing) != 1 or len(found.run.parsed) != 1:
             continue
-        parser, _, spot = parsing[0]
+        parser, how, spot = parsing[0]
+        if (how == FLAGS_RUN) != (FLAG_PARSER in found.run.parsers) or (
+            how == COMMAND and not _takes_options(found)
+        ):
+            continue
         options = found.run.parsers.get(parser, [])
         if parser in found.run.open_parsers or not options:
             continue
         for command in commands:
-            yield from _of_command(project, command, options, spot)
+            if how == FLAGS_RUN:
+                yield from _of_flags(project, command, options, found)
+            else:
+                yield from _of_command(project, command, options, spot, shortened=how != COMMAND)
+
+
+def _takes_options(result: RunResult) -> bool:
+    """Tell whether click takes only the options that a command declares, which has no further commands."""
+    for module in result.run.modules_run():
+        for scope in module.summary.scopes:
+            for decorator in scope.decorators:
+                if isinstance(decorator, Call):
+                    name = (dotted(decorator.func) or "").rpartition(".")[2]
+                    named = {word for word, _ in decorator.keywords}
+                    if name == "group" or (name == "command" and named & {"context_settings", "cls"}):
+                        return False
+                elif (dotted(decorator) or "").rpartition(".")[2] == "group":
+                    return False
+    return True
+
+
+def _of_flags(
+    project: ProjectRuns, command: Command, options: Sequence[Option], result: RunResult
+) -> Iterator[OptionVerdict]:
+    """Yield flags that a command, or the file of flags that it names, gives a program of absl."""
+    shown = os.path.relpath(command.path, project.root).replace(os.sep, "/")
+    given = [(f"{shown}:{command.line}", item) for item in command.arguments]
+    by_name = {option.attribute: option for option in options}
+    knows_all = _OF_FLAGS.issuperset(_packages_of(result))
+    undefined: set[str] = set()
+    number = 0
+    while number < len(given) and number < MAX_GIVEN:
+        place, argument = given[number]
+        number += 1
+        if argument == "--":
+            return
+        name, mark, value = argument.lstrip("-").partition("=")
+        if not argument.startswith("-") or not name.replace("-", "_").isidentifier():
+            continue
+        following = given[number][1] if not mark and number < len(given) else value
+        if name == "flagfile":
+            given += _lines_of_flags(project, command, following)
+            continue
+        if name == "undefok":
+            undefined.update(following.split(","))
+        option = by_name.get(name) or by_name.get(name.replace("-", "_"))
+        if option is None:
+            plain = name.removeprefix("no")
+            meant = nearest_name(name, list(by_name))
+            if plain in by_name or name in _OF_ABSL or name in undefined or not (knows_all or meant):
+                continue
+            yield OptionVerdict(
+                "wrong-command",
+                by_name[meant].spot if meant is not None else options[0].spot,
+                {
+                    "place": place,
+                    "argument": f"--{name}",
+                    "effect": "no flag is called that" + (f"; is `--{meant}` meant?" if meant else ""),
+                },
+            )
+            continue
+        reader = _READERS.get(option.kind)
+        if reader is None or option.many or SHELL in following or (not mark and following.startswith("--")):
+            continue
+        try:
+            reader(following)
+        except ValueError:
+            if following.lower().startswith(("0x", "-0x", "0o", "0b")):
+                continue
+            yield OptionVerdict(
+                "wrong-command",
+                option.spot,
+                {
+                    "place": place,
+                    "argument": f"--{name}={following}",
+                    "effect": f"{option.kind.rpartition('.')[2]}() does not read it",
+                },
+            )
+
+
+def _lines_of_flags(project: ProjectRuns, command: Command, name: str) -> list[tuple[str, str]]:
+    """Return the flags in a file that a command names, each with its place."""
+    if not name or SHELL in name:
+        return []
+    for folder in dict.fromkeys((command.folder, project.root)):
+        path = os.path.join(folder, name)
+        inside = project.files.inside(os.path.abspath(path))
+        if inside is None or not os.path.isfile(path):
+            continue
+        try:
+            text = read_regular(path, MAX_FLAGS).decode("utf-8", "replace")
+        except OSError:
+            return []
+        lines = enumerate(text.split("\n"), 1)
+        return [
+            (f"{inside}:{number}", line.strip()) for number, line in lines if line.strip().startswith("-")
+        ]
+    return []
+
+
+def _packages_of(result: RunResult) -> set[str]:
+    """Return what a program imports from outside of the project."""
+    found: set[str] = set()
+    for module in result.run.modules_run():
+        for source in imported_names(module):
+            if result.run.program.module(source, module) is None:
+                name = absolute(source, module).split(".", 1)[0]
+                if name and result.run.program.module(name, module) is None:
+                    found.add(name)
+    return found - sys.stdlib_module_names
 
 
 def _of_command(
-    project: ProjectRuns, command: Command, options: Sequence[Option], spot: Spot
+    project: ProjectRuns, command: Command, options: Sequence[Option], spot: Spot, *, shortened: bool
 ) -> Iterator[OptionVerdict]:
     place = f"{os.path.relpath(command.path, project.root).replace(os.sep, '/')}:{command.line}"
     names = [name for option in options for name in option.names if name.startswith("-")]
@@ -475,8 +606,7 @@ def _of_command(
             continue
         option = by_name.get(name)
         if option is None:
-            near = [other for other in names if other.startswith(name)]
-            if near:
+            if shortened and any(other.startswith(name) for other in names):
                 continue
             meant = nearest_name(name.lstrip("-"), [other.lstrip("-") for other in names])
             yield OptionVerdict(

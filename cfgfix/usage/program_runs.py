@@ -12,8 +12,8 @@ from typing import Any
 
 from cfgfix.code.inference.interpreter.events import Loading
 from cfgfix.code.inference.interpreter.interpreter import Interpreter
-from cfgfix.code.inference.interpreter.objects import Scalar
 from cfgfix.code.inference.interpreter.notes import Chosen
+from cfgfix.code.inference.interpreter.objects import Scalar
 from cfgfix.code.model.program import Program
 from cfgfix.core.errors import CfgfixError, internal_fault
 from cfgfix.core.records import replace

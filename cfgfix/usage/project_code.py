@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from cfgfix.usage.verdicts import ConfigVerdicts
 
 
-_DECLARES = (b"add_argument", b"DEFINE_")
+_DECLARES = (b"add_argument", b"DEFINE_", b"click.option", b"@option")
 """What stands in code that declares options."""
 
 

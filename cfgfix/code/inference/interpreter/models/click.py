@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from cfgfix.code.inference.interpreter.models.options import add_argument, keywords_given, options_given
+from cfgfix.code.inference.interpreter.models.options import (
+    COMMAND,
+    ON_OR_OFF,
+    add_argument,
+    keywords_given,
+    options_given,
+)
 from cfgfix.code.inference.interpreter.objects import (
     NONE,
     External,
@@ -34,8 +40,11 @@ _OTHER = "click.ParamType"
 def values_given(call: Call, declared: tuple[Made, ...]) -> dict[str, Value]:
     """Return a command's parameters as the command line and defaults give them."""
     parser = Made("click", (), {}, None)
+    call.run.kept.append(parser)
     for made in declared:
         add_argument(_as_argument(call, made), parser)
+    if call.run.behind is None:
+        call.run.parsed.append((id(parser), COMMAND, call.spot))
     return {str(name): value for name, value in options_given(call.run, parser).entries.items()}
 
 
@@ -51,10 +60,10 @@ def _as_argument(call: Call, made: Made) -> Call:
         if text is None:
             names.append(value)
             continue
-        on, slash, _ = text.partition("/")
+        on, slash, off = text.partition("/")
         switches = switches or bool(slash)
         if text.startswith("-"):
-            names.append(Scalar(on.strip()))
+            names += [Scalar(name.strip()) for name in (on, off) if name.strip()]
         elif made.name == "click.option":
             keywords["dest"] = value
         else:
@@ -62,7 +71,7 @@ def _as_argument(call: Call, made: Made) -> Call:
     default = keywords.get("default")
     if switches or truth(made.keywords.get("is_flag", NONE)) or "flag_value" in made.keywords:
         plain = "flag_value" not in made.keywords
-        keywords["action"] = Scalar("store_true" if plain else "store_const")
+        keywords["action"] = Scalar(ON_OR_OFF if switches else "store_true" if plain else "store_const")
         if default is None and plain:
             keywords["default"] = Scalar(False)
     elif truth(made.keywords.get("count", NONE)):
@@ -74,6 +83,9 @@ def _as_argument(call: Call, made: Made) -> Call:
         keywords["type"] = External("builtins.str")
         if not _is_no(kind.keywords.get("case_sensitive")):
             keywords["choices"] = kind.args[0]
+    if "callback" in made.keywords or _is_no(made.keywords.get("expose_value")):
+        # What is made of it, and whether the function gets it, a function of the project says.
+        keywords["action"] = Scalar("?")
     number = made.keywords.get("nargs")
     if truth(made.keywords.get("multiple", NONE)):
         keywords["action"] = Scalar("append")

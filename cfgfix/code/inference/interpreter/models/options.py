@@ -45,6 +45,10 @@ FLAGS = frozenset(
 
 MAX_CHOICES = 8
 """Most words of an option that are each tried where it has to be given."""
+FLAGS_RUN = "absl.app.run"
+"""What parses the command line of a program with flags."""
+COMMAND = "click.command"
+"""What parses that of a program of click."""
 FLAG_HOLDER = "absl.flags.FlagHolder"
 """The name of a flag as an object."""
 ON_OR_OFF = "store_either"
@@ -440,6 +444,8 @@ def command_argument(run: Run, index: Value) -> Value:
 
 def _run_main(call: Call) -> Value | None:
     main = call.argument(0, "main") or call.frame.names.names.get("main")
+    if call.name == FLAGS_RUN and "flags_parser" not in call.keywords:
+        call.run.parsed.append((FLAG_PARSER, FLAGS_RUN, call.spot))
     if isinstance(main, FunctionObject):
         return call.then(main, (UNKNOWN,) if main.scope.params else ())
     return None
@@ -497,7 +503,7 @@ FUNCTIONS: dict[str, Model] = {
     OPTION_PARSER: _argument_parser,
     "configargparse.ArgumentParser": _argument_parser,
     "configargparse.ArgParser": _argument_parser,
-    "absl.app.run": _run_main,
+    FLAGS_RUN: _run_main,
     "tensorflow.app.run": _run_main,
     "fire.Fire": _run_command,
     "typer.run": _run_command,
