@@ -160,7 +160,7 @@ class Notes:
         self.note_chosen(owner, chosen, by, tuple(offers))
 
     def note_chosen(
-        self, owner: Mapping, name: Any, by: Value, offers: tuple[tuple[ConfigKey, Spot], ...] = ()
+        self, owner: Mapping, name: object, by: Value, offers: tuple[tuple[ConfigKey, Spot], ...] = ()
     ) -> None:
         """Note that an option or variable alone takes an entry of a section."""
         if len(by.origins) == 1 and owner.key is not None and not owner.key.source.startswith("<"):
