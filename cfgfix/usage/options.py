@@ -602,7 +602,10 @@ def _of_command(
         if argument == "--":
             return
         name, mark, value = argument.partition("=")
-        if not name.startswith("--") or not name[2:].replace("-", "_").isidentifier() or name == "--help":
+        if not name.startswith("--") or not name.isascii() or name == "--help":
+            # Behind a name that is not ASCII stands the prose around it.
+            continue
+        if not name[2:].replace("-", "_").isidentifier():
             continue
         option = by_name.get(name)
         if option is None:
