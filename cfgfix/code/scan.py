@@ -215,7 +215,7 @@ def scan(
     if use_cache:
         facts = cache.key_of(
             (
-                [(file.path, file.stamp) for file in files],
+                [(file.path, file.stamp, file.named) for file in files],
                 [(rule.id, int(severity(rule, rule.severity))) for rule in chosen],
                 [(config.path, sorted(map(_written, config.leaves.items()))) for config in configs],
                 repr(key),
@@ -496,6 +496,8 @@ class _Maker:
 
     def _level(self, rule: Rule, hit: Hit, path: str) -> Severity:
         """Return the severity of a hit before the settings have their say."""
+        if rule.policy.named is not None and place_in_code(hit).scope.module.file.named:
+            return rule.policy.named
         severity = self._level_in_use(rule, hit, path)
         if not is_test(path):
             return severity

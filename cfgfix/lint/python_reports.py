@@ -101,6 +101,9 @@ def report_python_text(
             own.files.append(found.path)
             runs.configs.items.append((document, target_of(own, dialect, own.machines[0]).loader))
     files, path = program_around(request.stdin_name, place, settings)
+    if request.paths and not settings.force_exclude:
+        # On a command line a person names it; in an editor it is being written.
+        files = [replace(file, named=file.path == path) for file in files]
     scan = _source_run(runs, run, request, files, {path: source.text})
     made = list(_as_reports(runs, run, request, scan, _found(scan, request)))
     reports += [replace(report, encoded=report.encoded or same) for report in made] or [empty]

@@ -268,7 +268,7 @@ def summary(report: Report, style: Style) -> list[str]:
                     if checked or not report.sources
                     else []
                 )
-                + ([_plural(report.sources, "Python file")] if report.sources else [])
+                + ([_plural(report.sources, "Python file") + _not_read(report)] if report.sources else [])
             )
             + (f", {_plural(len(others), 'other file')} passed over" if others else "")
         )
@@ -311,6 +311,20 @@ def _skipped(report: Report) -> Iterator[str]:
 def _passed_over(file: FileReport) -> str:
     lacking = f"; {file.lacking}" if file.lacking else ""
     return f"passed over {file.path}: {file.passed_over}{lacking}"
+
+
+def _not_read(report: Report) -> str:
+    """Return in words how many Python files were not read, of which "no findings" says nothing."""
+    count = sum(
+        any(rule is not None and rule.policy.named is not None for rule in map(report.rules.get, _rules_of(file)))
+        for file in report.files
+        if file.language == "python"
+    )
+    return f" ({count} not read)" if count else ""
+
+
+def _rules_of(file: FileReport) -> set[str]:
+    return {finding.rule for finding in file.findings}
 
 
 def _known_by(checked: Sequence[FileReport]) -> str:

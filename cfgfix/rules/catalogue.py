@@ -285,6 +285,7 @@ def _render_policy(policy: Mapping[str, Any]) -> str:
         "in_try": f"InTry({policy.get('in-try', 'skip')!r})",
         "in_guard": f"InGuard({policy['in-guard']!r})" if "in-guard" in policy else "None",
         "in_tests": f"InTests({policy['in-tests']!r})" if "in-tests" in policy else "None",
+        "named": f"Severity.{str(policy['named']).upper()}" if "named" in policy else "None",
         "depends_on": words("depends-on"),
         "refuses_key": repr(bool(policy.get("refuses-key", False))),
         "yields_to": f"YieldsTo({policy.get('yields-to', 'nothing')!r})",

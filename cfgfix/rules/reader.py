@@ -194,6 +194,7 @@ POLICY: dict[str, tuple[str, ...]] = {
     "in-guard": tuple(item.value for item in InGuard),
     "in-tests": tuple(item.value for item in InTests),
     "in-try": tuple(item.value for item in InTry),
+    "named": ("info", "warning", "error"),
     "depends-on": DEPENDS_ON,
     "refuses-key": ("true", "false"),
     "yields-to": tuple(item.value for item in YieldsTo),

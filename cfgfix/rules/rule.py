@@ -140,6 +140,8 @@ class Policy:
     None for the usual: it is told, but where it is about a release.
     """
     in_try: InTry = InTry.SKIP
+    named: Severity | None = None
+    """The severity in a Python file that a person names, wherever it lies; None for the same as elsewhere."""
     depends_on: frozenset[str] = frozenset()
     """What else decides whether a finding about a config holds: of `DEPENDS_ON`."""
     refuses_key: bool = False

@@ -19,7 +19,8 @@ def python_files(paths: Sequence[str], settings: Settings) -> list[PythonFile]:
     roots = [relative_path(root) for root in roots]
     named = [path for path in paths if path.endswith((".py", ".ipynb")) or os.path.isdir(path)]
     wanted = (named or roots or ["."]) if not paths else [*named, *roots]
-    return find_python(dict.fromkeys(wanted), Matcher(settings).excluded)
+    excluded = Matcher(settings).excluded
+    return find_python(dict.fromkeys(wanted), excluded, by_person=bool(paths) and not settings.force_exclude)
 
 
 def relative_path(path: str) -> str:

@@ -186,3 +186,55 @@ def test_toml_and_json_that_nothing_opens_are_told(folder: Path, capsys: pytest.
         assert f"passed over {name}: no program here whose imports come to TensorFlow opens it" in told
     assert "no training config among 2 files" in told
     assert "no configs found" not in told
+
+
+NO_PYTHON = {
+    "syntax.py": (b"import tensorflow as tf\ndef f(:\n    pass\n", 2),
+    "without.py": (b"a = 1\nb = (2\n", 2),
+    "nul.py": (b"a = 1\0\n", 1),
+    "latin.py": (b"a = '\xe9'\n", 1),
+    "wide.py": ("a = 1\n".encode("utf-16"), 1),
+    "two.py": (b"import tensorflow as tf\nprint tf.data\n", 2),
+    "cells.ipynb": (b'{"cells": 3', 1),
+}
+
+
+@pytest.mark.parametrize("name", NO_PYTHON)
+@pytest.mark.parametrize("command", [[], ["--fix"], ["--output-format", "concise"], ["--select", "SRC001"]])
+def test_a_named_python_file_that_cannot_be_read_is_an_error(
+    folder: Path, capsys: pytest.CaptureFixture[str], name: str, command: list[str]
+) -> None:
+    content, line = NO_PYTHON[name]
+    for place in (folder / name, folder / "tests" / f"test_{name}"):
+        place.parent.mkdir(exist_ok=True)
+        place.write_bytes(content)
+        inside = str(place.relative_to(folder))
+        (folder / "fine.py").write_text("a = 1\n")
+        for named in ([inside], ["fine.py", inside], [".", inside]):
+            code, told = check(capsys, *command, *named)
+            assert code == 1, told
+            assert f"{inside}:{line}:" in told
+            assert "nothing in this file was checked" in told
+            assert "no findings" not in told
+        assert place.read_bytes() == content
+
+
+def test_a_python_file_from_standard_input_is_named(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(NO_PYTHON["without.py"][0])))
+    code, told = check(capsys, "-", "--stdin-filename", "without.py")
+    assert code == 1
+    assert "without.py:2:" in told
+
+
+def test_python_that_cannot_be_read_fails_no_hook_and_no_folder(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, (content, _) in NO_PYTHON.items():
+        (folder / name).write_bytes(content)
+        code, told = check(capsys, "--force-exclude", name)
+        assert code == 0, told
+    code, told = check(capsys, ".")
+    assert code == 0, told
+    assert "no findings in 7 Python files (2 not read)" in told  # the others name no framework

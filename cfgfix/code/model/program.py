@@ -7,6 +7,7 @@ callbacks is in `flow.py`, which runs on top of this.
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -237,6 +238,10 @@ class Bases(NamedTuple):
     outside: list[str]
 
 
+MAX_NAMED = 200
+"""Most files without a framework's name that are read because a person names them."""
+
+
 class _Search:
     """One search for where a name is defined: how deep it is, and what it has looked through, by module and name."""
 
@@ -311,6 +316,15 @@ class Program:
                 module = self._load(key)
                 if module is not None:
                     self.modules.append(module)
+        self._read_named()
+
+    def _read_named(self) -> None:
+        """Read what a person names whatever it holds, so that it is not said to be right where it is no Python."""
+        named = (key for key, file in self.files.items() if file.named and key not in self._loaded)
+        for key in itertools.islice(named, MAX_NAMED):
+            module = self._load(key)
+            if module is not None and module.summary.problem is not None and module not in self.problems:
+                self.problems.append(module)
 
     def _scan_in_processes(self, jobs: int) -> None:
         """Let other processes read and summarise what is not known yet, where that takes long enough to pay."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from cfgfix.code.model.summary import MAX_BYTES
 from cfgfix.core.patterns import late
-from cfgfix.core.records import dataclass
+from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import is_inside, project, read_regular
 
 MAX_FILES = 50_000
@@ -31,29 +31,38 @@ class PythonFile:
         root: The folder its dotted name starts from.
         stamp: Size, time of change, device, inode and the inode's time, which together tell an unchanged file; the
             time of change alone can be set back.
+        named: Whether a person names this file.
     """
 
     path: str
     root: str
     stamp: tuple[int, ...]
+    named: bool = False
 
 
-def find_python(paths: Iterable[str], excluded: Callable[[str], bool]) -> list[PythonFile]:
+def find_python(
+    paths: Iterable[str], excluded: Callable[[str], bool], *, by_person: bool = False
+) -> list[PythonFile]:
     """Return the Python files and notebooks that the paths mean, each once, in order.
 
     A named file is taken whatever the ignore files say; a folder is searched without following links to folders
     or to files outside the project, honouring `.gitignore` files, what the caller excludes and virtual environments' markers.
+
+    Args:
+        paths: Files and folders.
+        excluded: Tells what to leave out of a folder.
+        by_person: Whether a person gave the paths, and no hook.
     """
     found: dict[str, PythonFile] = {}
     for path in paths:
         if os.path.isdir(path):
             _walk(path, excluded, found)
         elif path.endswith(SUFFIXES):
-            _add(path, package_root(path), found)
+            _add(path, package_root(path), found, named=by_person)
     return list(found.values())
 
 
-def _add(path: str, root: str, found: dict[str, PythonFile]) -> None:
+def _add(path: str, root: str, found: dict[str, PythonFile], *, named: bool = False) -> None:
     try:
         facts = os.stat(path)
     except OSError:
@@ -61,7 +70,9 @@ def _add(path: str, root: str, found: dict[str, PythonFile]) -> None:
     if stat.S_ISREG(facts.st_mode):
         key = os.path.normpath(path)
         stamp = (facts.st_size, facts.st_mtime_ns, facts.st_dev, facts.st_ino, facts.st_ctime_ns)
-        found.setdefault(key, PythonFile(path, root, stamp))
+        file = found.setdefault(key, PythonFile(path, root, stamp, named))
+        if named and not file.named:
+            found[key] = replace(file, named=True)
 
 
 def _walk(folder: str, excluded: Callable[[str], bool], found: dict[str, PythonFile]) -> None:
