@@ -235,6 +235,38 @@ def test_both_languages_write_and_read_the_same_comments(name, text, lines, afte
         ]
 
 
+@pytest.mark.parametrize(("name", "bad"), [("a.py", 'm = """\ntext\n"""\n'), ("a.yaml", "m: |\n  text\n")])
+def test_comments_of_many_lines_are_proven_together(monkeypatch, name, bad):
+    sign = " = " if name.endswith(".py") else ": "
+    proofs = []
+
+    def counted(language, *arguments):
+        proofs.append(1)
+        return prove_comments(language, *arguments)
+
+    counts = []
+    for number in (200, 320):
+        lines = [f"k{index}{sign}{index}\n" for index in range(number)]
+        lines[70:70] = bad.splitlines(keepends=True)
+        text = "".join(lines)
+        language, parsed = language_of(name, text)
+        if not counts:
+            prove_comments = type(language).prove_comments
+            monkeypatch.setattr(type(language), "prove_comments", counted)
+        proofs.clear()
+        wanted = [1, 72, *range(80, number)]
+        result, done, left = add_ignores(language, parsed, findings_at(name, text, *wanted), "")
+        counts.append(len(proofs))
+        assert [item.finding.location.line for item in left] == [72]
+        assert [item.finding.location.line for item in done] == [line for line in wanted if line != 72]
+        for item in done:
+            (edit,) = item.edits
+            assert text[edit.start - 1] == lines[item.finding.location.line - 1][-2]
+        assert language.text(result).count("cfgfix: ignore") == len(done)
+    # One more halving for twice the lines; each halving fails once and holds once.
+    assert counts[1] <= counts[0] + 2 < 20
+
+
 @pytest.mark.parametrize(
     ("name", "text"), [("a.py", 'a = "# cfgfix: ignore"\n'), ("a.yaml", 'a: "# cfgfix: ignore"\n')]
 )

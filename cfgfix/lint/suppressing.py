@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 UNUSED = "engine.unused_suppression"
 UNKNOWN = "engine.unknown_rule_in_suppression"
+LEAST_PROOFS = 8
+"""Proofs that a file may have for its comments, however large it is; more with the logarithm of the number of lines."""
+MAX_PROVEN = 1_000_000
+"""Code points of one file that may be proven again to find at which lines no comment can stand."""
 MAX_GUESSES = 20
 """Most names without a rule for which the nearest known one is looked for in one file; each costs a millisecond."""
 
@@ -180,7 +184,7 @@ def add_ignores(
 
     What was done and refused comes with it.
 
-    Each line is proven by itself, from the last one up, so that offsets above stay valid.
+    All lines are proven together; where that fails, halves of them, from the last line up, so that offsets above stay valid.
 
     Args:
         language: The mechanics of the file.
@@ -188,22 +192,37 @@ def add_ignores(
         findings: What is suppressed.
         reason: What the comments say behind the rules.
     """
-    done: list[Applied] = []
-    refused: list[Refused] = []
     by_line: dict[int, list[Finding]] = {}
     for finding in findings:
         by_line.setdefault(finding.location.line, []).append(finding)
-    for line in sorted(by_line, reverse=True):
-        group = by_line[line]
-        if not language.is_judged(parsed):
-            refused += [Refused(finding, "the file does not parse; repair that first") for finding in group]
+    groups = [by_line[line] for line in sorted(by_line)]
+    if groups and not language.is_judged(parsed):
+        why = "the file does not parse; repair that first"
+        return parsed, [], [Refused(finding, why) for group in groups for finding in group]
+    left = max(LEAST_PROOFS + 6 * len(groups).bit_length(), MAX_PROVEN // (len(language.text(parsed)) + 1))
+    done: list[Applied] = []
+    refused: list[Refused] = []
+    pending = [groups] if groups else []
+    while pending:
+        part = pending.pop()
+        together = [finding for group in part for finding in group]
+        if left <= 0:
+            why = "comments at too many other lines of the file fail, so this one is not tried"
+            refused += [Refused(finding, why) for finding in together]
             continue
+        left -= 1
         try:
-            parsed, edits = ignore_edits(language, parsed, group, reason)
+            parsed, edits = ignore_edits(language, parsed, together, reason)
         except ProofError as error:
+            if len(part) > 1:
+                middle = len(part) // 2
+                pending += [part[:middle], part[middle:]]
+                continue
             why = f"a comment cannot stand at the end of its line: {error}"
-            refused += [Refused(finding, why) for finding in group]
+            refused += [Refused(finding, why) for finding in together]
         else:
-            done += [Applied(finding, edits) for finding in group]
+            shares = [(edit,) for edit in edits] if len(edits) == len(part) else [edits] * len(part)
+            for group, share in reversed(list(zip(part, shares, strict=True))):
+                done += [Applied(finding, share) for finding in reversed(group)]
     done.reverse()
     return parsed, done, refused
