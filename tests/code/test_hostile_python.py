@@ -212,6 +212,9 @@ MANY = {
         f"    g{n} = t{n}.gradient(l{n}, m.trainable_variables)\n    o.apply_gradients(zip(g{n}, m.trainable_variables))\n"
         for n in range(number // 4)
     ),
+    "a chain of questions": lambda number: "kind = input()\nif kind == 0:\n    o = tf.keras.optimizers.Adam(lr=1)\n" + "".join(
+        f"elif kind == {n + 1}:\n    o = tf.keras.optimizers.SGD({n + 1}, lr={n})\n" for n in range(number // 4)
+    ),
 }  # fmt: skip
 
 

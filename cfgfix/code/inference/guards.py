@@ -190,6 +190,20 @@ def _asks(
 
     With `sharp` only for a name, or for a release behind 2.0; `imports` counts a name that tells whether an import succeeded.
     """
+    key = (id(test), keras, eager, sharp, imports)
+    if scope.asked is None:
+        scope.asked = {}
+    known = scope.asked.get(key)
+    if known is None or known[0] is not test:
+        # Each place in a long chain of `elif` asks about the tests of all branches before it.
+        answer = _asks_of_release(test, scope, keras=keras, eager=eager, sharp=sharp, imports=imports)
+        known = scope.asked[key] = (test, answer)
+    return known[1]
+
+
+def _asks_of_release(
+    test: Expr, scope: Scope, *, keras: bool, eager: bool, sharp: bool, imports: bool
+) -> bool:
     shown = text(test)
     ready, sure = (_SHARP, _SHARP) if sharp else (_READY, _SURE)
     if not keras:
@@ -212,11 +226,10 @@ def _asks(
             continue
         if imports and not sharp and _tells_of_import(here, part.name):
             return True
-        for event in here.events():
-            if event.kind == "define":
-                inner = here.module.summary.scopes[event.inner]
-                if inner.name == part.name and _answers(inner, sure, keras):
-                    return True
+        for number in here.defined(part.name):
+            if _answers(here.module.summary.scopes[number], sure, keras):
+                return True
+        for event in here.binding(part.name):
             if event.kind not in ("assign", "annotate") or event.value is None:
                 continue
             if (
@@ -257,15 +270,13 @@ def _tells_of_import(scope: Scope, name: str) -> bool:
     """Tell whether a name gets one value where imports succeed and another in the handler of their failure."""
     kinds = {
         scope.blocks[event.block].kind
-        for event in scope.events()
+        for event in scope.binding(name)
         if event.kind == "assign" and any(is_name(target, name) for target in event.targets)
     }
     return (
         "except" in kinds
         and len(kinds) > 1
-        and any(
-            event.kind == "import" and scope.blocks[event.block].kind == "try" for event in scope.events()
-        )
+        and any(scope.blocks[event.block].kind == "try" for event in scope.events_of("import"))
     )
 
 

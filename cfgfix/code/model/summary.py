@@ -190,10 +190,11 @@ class Scope:
         references: `(expression, block)` of each longest `tf.a.b.c` whose head an import of TensorFlow or Keras binds, and of what NumPy has
             no more.
         module: The linked module it belongs to (`program.Module`); None before linking, and never stored.
+        asked: What tests in it were found to ask for, by the test's identity and how it was asked, each with the test; never stored.
     """
 
     __slots__ = (
-        "_bound", "_by_kind", "_by_method", "_by_receiver", "_ends", "_events", "_in_text", "bases", "block", "blocks", "body", "calls",
+        "_bound", "_by_kind", "_by_method", "_by_receiver", "_defined", "_ends", "_events", "_in_text", "asked", "bases", "block", "blocks", "body", "calls",
         "children", "decorators", "generator", "imports", "is_async", "kind", "module", "name", "names", "number", "outer", "params", "parent", "place", "qualname", "references",
         "returns", "stars",
     )  # fmt: skip
@@ -224,9 +225,11 @@ class Scope:
         self.body: list[Event] = []
         self.references: list[tuple[Attribute, int]] = []
         self.module: Any = None
+        self.asked: dict[tuple[int, bool, bool, bool, bool], tuple[Expr, bool]] | None = None
         self._events: list[Event] | None = None
         self._bound: dict[str, list[Event]] | None = None
         self._by_kind: dict[str, list[Event]] | None = None
+        self._defined: dict[str, list[int]] | None = None
         self._by_method: dict[str | None, list[Call]] | None = None
         self._by_receiver: dict[tuple[str, str], list[Call]] | None = None
         self._in_text: list[Call] | None = None
@@ -269,6 +272,16 @@ class Scope:
             for event in self.events():
                 self._by_kind.setdefault(event.kind, []).append(event)
         return [event for kind in kinds for event in self._by_kind.get(kind, ())]
+
+    def defined(self, name: str) -> list[int]:
+        """Return the numbers of the functions and classes of a name that are defined in the scope, in order."""
+        found = self._defined
+        if found is None:
+            found = self._defined = {}
+            for event in self.events_of("define"):
+                inner: Scope = self.module.summary.scopes[event.inner]
+                found.setdefault(inner.name, []).append(event.inner)
+        return found.get(name, [])
 
     def calls_of(self, *methods: str) -> list[Call]:
         """Return the calls of some methods, in order by method."""
