@@ -83,6 +83,10 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
         force_dialect=options["force_dialect"],
     )
     if options["watch"]:
+        if stdin is not None or options["write_baseline"]:
+            raise CfgfixError(
+                "--watch looks at files again and again; it stands without standard input and --write-baseline"
+            )
         from cfgfix.cli.watch import watch
 
         return watch(request, lambda report: _show(report, options, outputs))

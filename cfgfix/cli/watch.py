@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 from cfgfix.core.errors import CfgfixError
 from cfgfix.lint import runner as engine
@@ -14,6 +15,22 @@ from cfgfix.settings.reader import candidates
 
 INTERVAL = 0.5
 """Seconds between two looks at the files: well under the time it takes to switch from an editor to a terminal."""
+
+
+CLOCK_STEP = 20_000_000
+"""Nanoseconds by which the times of files may lag behind the clock: twice the step of the kernel's clock."""
+
+
+class _State(NamedTuple):
+    """What tells a file from one that has changed."""
+
+    inode: int
+    size: int
+    modified: int
+    changed: int
+
+
+_States = dict[str, "_State | None"]
 
 
 def watch(request: engine.Request, show: Callable[[engine.Report], object]) -> int:
@@ -24,25 +41,56 @@ def watch(request: engine.Request, show: Callable[[engine.Report], object]) -> i
     Settings files are read again with every run, and one that has become wrong is told and waited for.
     """
     gc.enable()
-    inputs: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = request.paths
     try:
         while True:
+            before, started = _states(inputs), time.time_ns() - CLOCK_STEP
+            own: set[str] = set()
             try:
                 report = engine.fix(request) if request.fix else engine.check(request)
             except CfgfixError as error:
-                inputs = (*inputs, *candidates("."), *filter(None, (error.path,)))
+                inputs = tuple(dict.fromkeys((*inputs, *candidates("."), *filter(None, (error.path,)))))
+                during = _states(inputs)
                 _clear()
                 sys.stdout.write(f"cfgfix: error: {error}\n")
             else:
-                inputs = report.inputs
+                inputs = tuple(dict.fromkeys((*request.paths, *report.inputs)))
+                during = _states(inputs)
+                own = _written(report)
                 _clear()
                 show(report)
             sys.stdout.flush()
-            seen = _state(inputs)
-            while _state(inputs) == seen:
+            seen = _states(inputs)
+            if _changed(before, during, started, own):
+                # What was saved while the answer was found may not be in it.
+                time.sleep(INTERVAL)
+                continue
+            while _states(inputs) == seen:
                 time.sleep(INTERVAL)
     except KeyboardInterrupt:
         return 0
+
+
+def _written(report: engine.Report) -> set[str]:
+    """Return the files that a run has changed itself, with their folders."""
+    paths = [os.path.abspath(file.path) for file in report.files if report.written and file.after is not None]
+    return {*paths, *map(os.path.dirname, paths)}
+
+
+def _changed(before: _States, after: _States, started: int, own: set[str]) -> bool:
+    """Tell whether another than the run itself has changed a file between two looks at the files.
+
+    Of a file that the first look does not know, its times tell it.
+    """
+    for path, now in after.items():
+        if own and os.path.abspath(path) in own:
+            continue
+        if path in before:
+            if before[path] != now:
+                return True
+        elif now is not None and max(now.changed, now.modified) >= started:
+            return True
+    return False
 
 
 def _clear() -> None:
@@ -50,13 +98,13 @@ def _clear() -> None:
         sys.stdout.write("\x1b[2J\x1b[H")
 
 
-def _state(paths: tuple[str, ...]) -> list[tuple[str, int, int] | None]:
-    rows: list[tuple[str, int, int] | None] = []
+def _states(paths: tuple[str, ...]) -> _States:
+    states: _States = {}
     for path in paths:
         try:
             facts = os.stat(path)
-        except OSError:
-            rows.append(None)
+        except (OSError, ValueError):
+            states[path] = None
         else:
-            rows.append((path, facts.st_mtime_ns, facts.st_size))
-    return rows
+            states[path] = _State(facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
+    return states
