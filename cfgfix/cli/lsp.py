@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 import click
 
 from cfgfix.core.errors import CfgfixError
@@ -13,7 +16,7 @@ from cfgfix.core.errors import CfgfixError
     is_flag=True,
     help="Talk over standard input and output, which it does anyway; some editors say it.",
 )
-def lsp(*, stdio: bool) -> None:  # noqa: ARG001 - accepted for editors that give it
+def lsp(*, stdio: bool) -> int:  # noqa: ARG001 - accepted for editors that give it
     """Serve an editor over standard input and output.
 
     The editor gets diagnostics while you type, hover, quick fixes and completion.
@@ -28,4 +31,8 @@ def lsp(*, stdio: bool) -> None:  # noqa: ARG001 - accepted for editors that giv
         ) from error
     # A server lives long, unlike other commands, which run without garbage collection.
     gc.enable()
-    make().start_io()
+    server = make()
+    # The server closes what it writes to as it ends; what comes after still finds standard output open.
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stream:
+        server.start_io(stdout=stream)
+    return int(server.left_unasked)

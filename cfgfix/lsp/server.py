@@ -40,6 +40,10 @@ class Server(LanguageServer):
         super().__init__("cfgfix", __version__)
         self.analyses: dict[str, tuple[str, work.Analysis]] = {}
         self.opened: dict[str, int | None] = {}
+        self.may_leave = False
+        """Whether the editor has asked it to shut down."""
+        self.left_unasked = False
+        """Whether it was told to exit before that, which the protocol calls an error."""
         # One thread: checks run one after the other, beside the loop that answers the editor.
         self.worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="cfgfix")
 
@@ -219,6 +223,14 @@ def make() -> Server:
         server.opened.pop(uri, None)
         server.analyses.pop(uri, None)
         server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=[]))
+
+    @server.feature(types.SHUTDOWN)
+    def shut_down(_params: None) -> None:
+        server.may_leave = True
+
+    @server.feature(types.EXIT)
+    def leave(_params: None) -> None:
+        server.left_unasked = not server.may_leave
 
     async def all_again() -> None:
         server.analyses.clear()

@@ -316,7 +316,10 @@ def _passed_over(file: FileReport) -> str:
 def _not_read(report: Report) -> str:
     """Return in words how many Python files were not read, of which "no findings" says nothing."""
     count = sum(
-        any(rule is not None and rule.policy.named is not None for rule in map(report.rules.get, _rules_of(file)))
+        any(
+            rule is not None and rule.policy.named is not None
+            for rule in map(report.rules.get, _rules_of(file))
+        )
         for file in report.files
         if file.language == "python"
     )

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 
 import pytest
 
 pytest.importorskip("pygls")
-from editor import Editor, everywhere
+from editor import ROOT, Editor, everywhere
 from lsprotocol import types
 
 TEXT = """\
@@ -347,6 +348,50 @@ def test_the_server_imports_no_tensorflow_and_prints_nothing_else(tmp_path):
     code = "import cfgfix.lsp.server, sys; cfgfix.lsp.server.make(); print([n for n in ('tensorflow', 'torch', 'keras') if n in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def message(method, number=None, params=None):
+    content = {"jsonrpc": "2.0", "method": method, "params": params}
+    body = json.dumps(content if number is None else {**content, "id": number}).encode()
+    return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+
+
+GREETING = message("initialize", 1, {"processId": None, "rootUri": None, "capabilities": {}})
+NONSENSE = (
+    b"no header at all\r\n\r\n"
+    b"Content-Length: -5\r\n\r\n"
+    b"Content-Length: 3\r\n\r\n{a}"
+    b'Content-Length: 4\r\n\r\n"\xff\xfe"'
+    b"Content-Length: 4\r\n\r\nnull"
+    b"Content-Length: 40000\r\n\r\n" + b"[" * 40_000 + message("nothing/known", 7, {})
+    + message("textDocument/hover", 8, [1])
+    + message("textDocument/didChange", None, {
+        "textDocument": {"uri": "file:///never/opened.yaml", "version": 3}, "contentChanges": [{"text": "a: 1"}],
+    })
+    + message("textDocument/didClose", None, {"textDocument": {"uri": "file:///never/opened.yaml"}})
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("nonsense", [b"", NONSENSE], ids=["plain", "nonsense"])
+@pytest.mark.parametrize(("asked", "code"), [(True, 0), (False, 1)], ids=["shutdown", "exit alone"])
+def test_the_end_has_the_exit_code_of_the_protocol(tmp_path, nonsense, asked, code):
+    import subprocess
+
+    end = (message("shutdown", 2) if asked else b"") + message("exit")
+    done = subprocess.run(
+        [sys.executable, "-m", "cfgfix", "lsp"],
+        input=GREETING + nonsense + end,
+        capture_output=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == code, done.stderr
+    assert b"internal error" not in done.stderr
+    assert (b'"id":2' in done.stdout.replace(b" ", b"")) is asked
+    if not nonsense:
+        assert not done.stderr
 
 
 HELPERS = """\
