@@ -245,6 +245,7 @@ class ConfigRuns:
                 if not entry.shared:
                     self.entries.setdefault(entry.path, entry)
         self._covers: list[Cover] | None = None
+        self._beside: dict[int, tuple[Cover, Mentions]] = {}
         self._cover_steps = 0
         self.verdicts: list[Verdict] = []
         self.repairs: list[Repair] = []
@@ -287,6 +288,7 @@ class ConfigRuns:
         self.mine = [result.opened[self.path] for result in again]
         self.first = self.mine[0]
         self._mentioned = self._fates = self._names = self._covers = None
+        self._beside.clear()
         self._unread.clear()
         return True
 
@@ -348,9 +350,14 @@ class ConfigRuns:
 
     def mentioned_beside(self, cover: Cover) -> Mentions:
         """Return the same with the code that the runs of a cover came to left out, too."""
-        # With a text that the programs do not know, they ask for keys of sections that are not there.
-        ways = [result for value, result in cover.ways if value != UNLIKELY]
-        return self._mentions.mentions_for(self.path, [*self.results, *ways], everywhere=False)
+        known = self._beside.get(id(cover))
+        if known is None or known[0] is not cover:
+            # With a text that the programs do not know, they ask for keys of sections that are not there.
+            ways = [result for value, result in cover.ways if value != UNLIKELY]
+            found = self._mentions.mentions_for(self.path, [*self.results, *ways], everywhere=False)
+            # Each key that nothing reads asks, and each answer looks through all keys.
+            known = self._beside[id(cover)] = (cover, found)
+        return known[1]
 
     def again(self) -> list[RunResult]:
         """Return the runs made again with both ways taken at conditions.

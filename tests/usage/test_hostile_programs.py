@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from cfgfix.usage.mentions import MentionIndex, Mentions
 from cfgfix.usage.project_code import ProjectCode
+from cfgfix.usage.run_results import RunResult
 
 DOUBLES = {
     "a list and itself": "grown = [1]\n" + "grown = grown + grown\n" * 60,
@@ -200,6 +202,30 @@ def test_a_config_of_many_keys_is_judged_in_time(
         )
     # Four times the keys are sixteen times the work where each is held against all others.
     assert counts[1] < 7 * counts[0]
+
+
+def test_what_code_mentions_is_asked_once_for_all_keys_of_a_section(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "train.py").write_text(
+        "import tensorflow as tf\nimport yaml\n\nc = yaml.safe_load(open('run.yaml'))\n"
+        "tf.data.Dataset.range(9).batch(c['data']['pack'])\n"
+    )
+    asked = []
+    answer = MentionIndex.mentions_for
+
+    def counted(index: MentionIndex, path: str, results: list[RunResult], *, everywhere: bool) -> Mentions:
+        asked[-1] += 1
+        return answer(index, path, results, everywhere=everywhere)
+
+    monkeypatch.setattr(MentionIndex, "mentions_for", counted)
+    for number in (20, 80):
+        keys = "".join(f"  k{count}: {count}\n" for count in range(number))
+        (tmp_path / "run.yaml").write_text("data:\n  pack: 3\n" + keys)
+        asked.append(0)
+        assert ProjectCode(str(tmp_path), lambda _path: False, keep=False).all()["run.yaml"]
+    # Each answer looks through all keys.
+    assert asked[0] == asked[1]
 
 
 def test_many_keys_that_a_config_lacks_are_told_in_time(tmp_path: Path) -> None:

@@ -274,7 +274,7 @@ class Scope:
         return [event for kind in kinds for event in self._by_kind.get(kind, ())]
 
     def defined(self, name: str) -> list[int]:
-        """Return the numbers of the functions and classes of a name that are defined in the scope, in order."""
+        """Return the numbers of the functions and classes of a name in the scope."""
         found = self._defined
         if found is None:
             found = self._defined = {}
