@@ -238,3 +238,23 @@ def test_python_that_cannot_be_read_fails_no_hook_and_no_folder(
     code, told = check(capsys, ".")
     assert code == 0, told
     assert "no findings in 7 Python files (2 not read)" in told  # the others name no framework
+
+
+@pytest.mark.parametrize(
+    ("declared", "encoding"),
+    [
+        ("shift_jis", "shift_jis"),
+        ("KOI8-R", "koi8-r"),
+        ("utf-8-unix", "utf-8"),
+        ("latin-1-dos", "latin-1"),
+        ("big5", "big5"),
+    ],
+)
+def test_a_named_python_file_in_its_declared_encoding_is_read(
+    folder: Path, capsys: pytest.CaptureFixture[str], declared: str, encoding: str
+) -> None:
+    word = {"koi8-r": "да", "latin-1": "é"}.get(encoding, "中")
+    (folder / "a.py").write_bytes(f"# -*- coding: {declared} -*-\nword = '{word}'\n".encode(encoding))
+    code, told = check(capsys, "a.py")
+    assert code == 0
+    assert "no findings in 1 Python file\n" in told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import fnmatch
 import json
 import os
@@ -439,21 +440,26 @@ def _declared(data: bytes) -> str:
         if line.lstrip().startswith(b"#") and b"coding" in line:
             match = re.search(rb"coding[:=]\s*([-\w.]+)", line)
             if match is not None:
-                name = match[1].decode("ascii", "replace").lower()
-                if name in (
-                    "utf-8",
-                    "utf8",
-                    "latin-1",
-                    "latin1",
-                    "iso-8859-1",
-                    "ascii",
-                    "cp1252",
-                    "gbk",
-                    "euc-kr",
-                    "cp949",
-                ):
-                    return name
+                return _text_encoding(match[1].decode("ascii", "replace").lower().replace("_", "-"))
     return "utf-8"
+
+
+_SLOW = frozenset({"idna", "punycode"})
+"""Encodings of host names, which take quadratic time; no program is written in them."""
+
+
+def _text_encoding(name: str) -> str:
+    """Return the encoding of a name as Python's tokenizer takes it, or UTF-8 where there is none."""
+    if f"{name}-".startswith("utf-8-"):
+        return "utf-8"
+    if f"{name}-".startswith(("latin-1-", "iso-8859-1-", "iso-latin-1-")):
+        return "latin-1"
+    try:
+        # What is no encoding of text, such as base64, is refused, and so is what does not hold ASCII.
+        plain = b"a".decode(name) == "a"
+    except (LookupError, ValueError):
+        return "utf-8"
+    return name if plain and codecs.lookup(name).name not in _SLOW else "utf-8"
 
 
 def _notebook(data: bytes) -> tuple[str, tuple[tuple[int, int], ...]] | str:
