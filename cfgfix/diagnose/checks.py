@@ -303,6 +303,15 @@ def _by_findings(name: str, findings: Sequence[tuple[str, Finding]], clean: str,
         "errors": sum(item[1].severity is Severity.ERROR for item in ranked),
         "findings": len(ranked),
         "hardware": machine,
+        "serious": [
+            {
+                "rule": found.rule,
+                "message": found.message,
+                "place": f"{path}:{found.location.line}",
+                "change": f"{found.fix.title} ({found.rule})" if found.fix is not None else None,
+            }
+            for path, found in serious
+        ],
     }
     if not serious:
         told = f"{clean}; {len(ranked)} piece(s) of information" if ranked else clean

@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from cfgfix.core.wording import counted
+
 FIRST = ("hardware", "compilation", "loader", "configuration", "memory")
 """Checks whose failure stops or falsifies a run, so that they come before what only makes it slow."""
+
+
+MOST_FINDINGS = 8
+"""Findings of one check that are listed by themselves."""
+MOST_PLACES = 4
+"""Places that are added to one cause."""
 
 
 def rank(forms: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -15,13 +23,29 @@ def rank(forms: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     Args:
         forms: JSON forms by what they are: `diagnosis`, `data`, `step`, `run`.
     """
+    causes = list(_causes(forms))
+    names = {cause["name"] for cause in causes}
+    # What only points to causes is none beside them, whichever part of the whole named them.
+    causes = [cause for cause in causes if not names & set(cause["explained_by"])]
+    measured = [cause for cause in causes if cause["place"] is None]
     found: dict[tuple[str, str], dict[str, Any]] = {}
-    for cause in _causes(forms):
-        key = (cause["name"], cause["cause"])
-        known = found.setdefault(key, cause)
-        if (cause["worth"] or 0) > (known["worth"] or 0):
-            known["worth"] = cause["worth"]
+    for cause in causes:
+        explained = cause["place"] and next(
+            (other for other in measured if set(cause["rules"]) & set(other["rules"])), None
+        )
+        known = explained or found.setdefault((cause["name"], cause["cause"]), cause)
+        if known is not cause and cause["place"]:
+            known["evidence"] = _with_place(known["evidence"], cause["place"])
+        known["worth"] = max(known["worth"] or 0.0, cause["worth"] or 0.0) or None
+    for cause in found.values():
+        del cause["place"], cause["explained_by"]
     return sorted(found.values(), key=_place)
+
+
+def _with_place(evidence: str | None, place: str) -> str:
+    """Return a cause's evidence with where else a finding is that it explains."""
+    told = evidence.split("; ") if evidence else []
+    return "; ".join(told if place in told or len(told) > MOST_PLACES else [*told, place])
 
 
 def _place(cause: Mapping[str, Any]) -> tuple[int, int, float]:
@@ -44,13 +68,30 @@ def _of_check(check: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     if verdicts:
         yield from verdicts
         return
+    serious = check["data"].get("serious", ())
+    for one in serious[:MOST_FINDINGS]:
+        yield {
+            "name": check["name"],
+            "cause": one["message"],
+            "evidence": one["place"],
+            "worth": None,
+            "change": one["change"],
+            "rules": [one["rule"]],
+            "place": one["place"],
+            "explained_by": (),
+        }
+    more = len(serious) - MOST_FINDINGS
+    if serious and more <= 0:
+        return
     yield {
         "name": check["name"],
-        "cause": check["summary"],
-        "evidence": next(iter(check["evidence"]), None),
+        "cause": f"{counted(more, 'finding')} more: see cfgfix check" if serious else check["summary"],
+        "evidence": None if serious else next(iter(check["evidence"]), None),
         "worth": None,
-        "change": next(iter(check["fixes"]), None),
-        "rules": list(check["rules"]),
+        "change": None if serious else next(iter(check["fixes"]), None),
+        "rules": [] if serious else list(check["rules"]),
+        "place": None,
+        "explained_by": (),
     }
 
 
@@ -67,9 +108,16 @@ def _of_verdicts(verdicts: Any) -> Iterator[dict[str, Any]]:
             "cause": entry["summary"],
             "evidence": next(iter(entry["evidence"]), None),
             "worth": entry.get("worth"),
-            "change": next((line for line in entry["fixes"] if "cfgfix fix" in line), None) or change,
+            "change": next(filter(_can_be_made, entry["fixes"]), None) or change,
             "rules": [rule["id"] for rule in entry["rules"]],
+            "place": None,
+            "explained_by": explained_by,
         }
+
+
+def _can_be_made(line: str) -> bool:
+    """Tell whether a line names a fix that `cfgfix fix` makes, rather than why there is none."""
+    return line.startswith("cfgfix fix --") or line.endswith((", safe)", ", unsafe)"))
 
 
 def to_name(checks: Any) -> list[str]:

@@ -256,8 +256,8 @@ def with_fixes(verdicts: Sequence[Verdict], lookup: FixLookup | None) -> tuple[V
             fixes = tuple(text for rule in rules for text in lookup.found.get(rule, ()))
             if not fixes and lookup.error is not None:
                 fixes = (f"{where} could not be checked: {lookup.error}",)
-            elif not fixes:
-                fixes = (f"cfgfix fix changes nothing in {where} for {names}: see the change above",)
+            elif not fixes and not verdict.change:
+                fixes = (f"cfgfix fix changes nothing in {where} for {names}",)
         made.append(replace(verdict, fixes=fixes))
     return tuple(made)
 

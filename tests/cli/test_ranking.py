@@ -50,6 +50,51 @@ def test_each_cause_stands_once_with_its_best_worth():
     assert cause["worth"] == 1.6
 
 
+def found(rule, place, change=None):
+    return {"rule": rule, "message": f"{rule} says so", "place": place, "change": change}
+
+
+def test_what_another_part_explains_is_no_cause_of_its_own():
+    forms = {
+        "step": {"verdicts": [verdict("data", "highly input-bound", explained_by=["stage", "prefetch"])]},
+        "data": {"verdicts": [verdict("stage", "slow map", 2.0)]},
+    }
+    assert [cause["name"] for cause in rank(forms)] == ["stage"]
+    assert [cause["name"] for cause in rank({"step": forms["step"]})] == ["data"]
+
+
+def test_findings_stand_one_by_one_and_beside_what_they_explain():
+    code = check("code", "fail", "0 errors and 2 warnings")
+    code["data"] = {"serious": [found("TFD001", "a.py:3"), found("TFF012", "b.py:9", "reduce_retracing")]}
+    (slow, other) = rank(
+        {
+            "diagnosis": {
+                "checks": [code, check("pipeline", "fail", verdicts=[verdict("stage", "slow map", 2.0)])]
+            }
+        }
+    )
+    assert (slow["cause"], slow["evidence"]) == ("slow map", "seen; a.py:3")
+    assert (other["cause"], other["evidence"], other["change"]) == (
+        "TFF012 says so", "b.py:9", "reduce_retracing",
+    )  # fmt: skip
+    (alone, _) = rank({"diagnosis": {"checks": [code]}})
+    assert (alone["cause"], alone["evidence"]) == ("TFD001 says so", "a.py:3")
+
+
+def test_many_findings_end_in_how_many_more_there_are():
+    code = check("code", "fail")
+    code["data"] = {"serious": [found("TFF012", f"a.py:{line}", str(line)) for line in range(12)]}
+    code["data"]["serious"][3]["message"] = "another"
+    ranked = rank({"diagnosis": {"checks": [code]}})
+    assert [cause["cause"] for cause in ranked] == [
+        "TFF012 says so",
+        "another",
+        "4 findings more: see cfgfix check",
+    ]
+    # The same at other places is one cause.
+    assert ranked[0]["evidence"].startswith("a.py:0; a.py:1; a.py:2; a.py:4")
+
+
 def test_a_verdict_that_only_points_to_others_is_no_cause():
     verdicts = [
         verdict("input", "input-bound", change="see stage below", explained_by=["stage"]),
@@ -63,6 +108,20 @@ def test_a_verdict_that_only_points_to_others_is_no_cause():
 def test_a_fix_that_can_be_run_is_the_change():
     entry = verdict("stage", "slow", change="do it", fixes=["cfgfix fix --unsafe-fixes train.py"])
     assert rank({"data": {"verdicts": [entry]}})[0]["change"] == "cfgfix fix --unsafe-fixes train.py"
+    fix = "a.py:7: Pass num_parallel_calls=tf.data.AUTOTUNE (TFD005, unsafe)"
+    entry = verdict(
+        "stage", "slow", change="do it", fixes=["a.py:6: it is slow (TFD001: no automatic fix)", fix]
+    )
+    assert rank({"data": {"verdicts": [entry]}})[0]["change"] == fix
+
+
+def test_that_there_is_no_fix_is_no_change():
+    told = [
+        "cfgfix fix changes nothing in train.yaml for TFD001",
+        "name the config (`cfgfix profile` takes it as --config FILE) to see what cfgfix fix would change (TFD001)",
+    ]
+    entry = verdict("stage", "slow", change="do it", fixes=told)
+    assert rank({"data": {"verdicts": [entry]}})[0]["change"] == "do it"
 
 
 def test_skipped_checks_say_what_to_name():

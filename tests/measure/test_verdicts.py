@@ -70,6 +70,8 @@ def test_the_fix_is_what_cfgfix_fix_would_write(tmp_path):
     assert path.read_text(encoding="utf-8") == text
     other = with_fixes([Verdict("graph", Outcome.PROBLEM, "eager", (), (Fault.EAGER_STEP,))], lookup)
     assert "changes nothing" in other[0].fixes[0]
+    advised = Verdict("graph", Outcome.PROBLEM, "eager", (), (Fault.EAGER_STEP,), "decorate it")
+    assert with_fixes([advised], lookup)[0].fixes == ()
 
 
 def test_the_users_functions_are_looked_at_too(tmp_path):
@@ -98,6 +100,16 @@ def test_in_an_eager_loop_only_keras_itself_is_told():
 
     own = Part("KerasLogger.on_train_batch_end", "train.py:3", 0.1, 0.5)
     loop = Part("Keras", "", 0.1, 0.25, by_keras=True)
-    verdicts = list(_between_steps(SimpleNamespace(parts=[own, loop]), eager=True))
+    verdicts = list(_between_steps(SimpleNamespace(parts=[own, loop]), eager=True, lone=False))
     assert [verdict.summary.split(" takes")[0] for verdict in verdicts] == ["Keras itself"]
     assert "by_keras" not in own.as_dict()
+
+
+def test_what_makes_batches_in_a_loop_without_a_dataset_gets_that_advice():
+    from cfgfix.measure.run_profile import Part
+    from cfgfix.measure.run_verdicts import _between_steps
+
+    found = SimpleNamespace(parts=[Part("batches", "train.py:3", 0.1, 0.5)])
+    for lone, word in ((True, "tf.data pipeline"), (False, "less often")):
+        (verdict,) = _between_steps(found, eager=False, lone=lone)
+        assert word in (verdict.change or "")
