@@ -43,14 +43,18 @@ _IN_CODE = {
     "private_threads": "give the dataset threads of its own: options = tf.data.Options(); "
     "options.threading.private_threadpool_size = {}; dataset = dataset.with_options(options)",
 }
+OF_THE_DATASET = ("workers", "prefetch", "private_threads")
+"""What shows in the graph of a dataset where a config's key reaches it."""
+REACH_SECONDS = 0.2
+"""Of a trial that asks only that."""
 KEEP = 3
 """The best third of a round goes on, with three times the time: each round then costs about the same."""
 PER_CHILD = 16
 """Trials in one process: its start takes seconds, and what a trial leaves behind in it must not pile up."""
 MOST_STEPS_BEYOND = 4
-"""Doublings of a value that came out best as the largest of those tried."""
+"""Doublings of a value that came out best as the largest of those tried, halvings of the smallest."""
 WORTH_GOING_ON = 1.05
-"""Gain of a doubling from which the next one is tried."""
+"""Gain of one from which the next one is tried."""
 
 
 # running
@@ -67,6 +71,10 @@ class _Runner:
         self._progress = progress
         self._configs: dict[str, str] = {}
         self.reused = 0
+
+    def rebind(self, bound: Bound) -> None:
+        """Go on with a config some of whose keys are left alone."""
+        self._bound = bound
 
     def _config(self, values: Mapping[str, Any]) -> str | None:
         """Return the path of a copy of the config with these values, under the file's own name."""
@@ -295,6 +303,7 @@ def _searched(
             trace=str(probe.get("trace", "")),
             hint="a search starts from a setting that runs",
         )
+    plan, bound, present = _without_idle_keys(plan, bound, present, probe, runner, notes)
     excluded: list[tuple[Mapping[str, Any], str]] = []
     running: list[dict[str, Any]] = []
     ram = detect(ask_driver=False).memory.total_mib.value
@@ -388,14 +397,78 @@ def _searched(
     )
 
 
-def at_edge(values: Mapping[str, Any], space: Mapping[str, Sequence[Any]]) -> list[str]:
+def _without_idle_keys(
+    plan: Plan,
+    bound: Bound | None,
+    present: dict[str, object],
+    probe: Mapping[str, object],
+    runner: _Runner,
+    notes: list[str],
+) -> tuple[Plan, Bound | None, dict[str, object]]:
+    """Return plan, config and present setting without the keys that change nothing in the dataset.
+
+    What such a key is named for is tried on the dataset itself, where that can be done.
+
+    Raises:
+        CfgfixError: Nothing is left to search.
+    """
+    from cfgfix.core.findings import format_key_path
+
+    if bound is None or probe.get("graph") is None:
+        return plan, bound, present
+    others = {
+        name: next(value for value in values if not same_value(value, present[name]))
+        for name, values in plan.space.items()
+        if name in bound.paths
+        and name in (BY_CODE if probe.get("python_in_graph") else OF_THE_DATASET)
+        and len(values) > 1
+    }
+    trials = [("reach", {**present, name: value}) for name, value in others.items()]
+    entries = runner.run(trials, min(plan.seconds, REACH_SECONDS), "trying what reaches the dataset")
+    idle = [name for name, entry in zip(others, entries, strict=True) if entry.get("graph") == probe["graph"]]
+    if not idle:
+        return plan, bound, present
+    space = dict(plan.space)
+    for name in idle:
+        key = format_key_path(bound.paths[name])
+        if name in BY_CODE:
+            notes.append(
+                f"{key} changes nothing in the dataset, so {name} is tried on it as the code makes it"
+            )
+            present = {**present, name: BY_CODE[name]}
+            space[name] = _sorted(tuple(dict.fromkeys((*space[name], BY_CODE[name]))))
+        else:
+            notes.append(f"{key} changes nothing in the dataset, so {name} is not searched")
+            present = {one: value for one, value in present.items() if one != name}
+            del space[name]
+    if not any(len(values) > 1 for values in space.values()):
+        raise CfgfixError(f"there is nothing to search: {'; '.join(notes)}", path=plan.config)
+    bound = replace(bound, paths={name: path for name, path in bound.paths.items() if name not in idle})
+    runner.rebind(bound)
+    return replace(plan, space=space), bound, present
+
+
+def at_edge(values: Mapping[str, object], space: Mapping[str, Sequence[object]]) -> list[str]:
     """Return the concepts whose value is the largest of several that were tried."""
-    found = []
-    for name, value in values.items():
-        tried = [one for one in space.get(name, ()) if type(one) is int and one > 0]
-        if type(value) is int and len(space.get(name, ())) > 1 and tried and value >= max(tried):
-            found.append(name)
-    return found
+    return [name for name, value in values.items() if (tried := _counts(space, name)) and value == max(tried)]
+
+
+def at_lower_edge(values: Mapping[str, object], space: Mapping[str, Sequence[object]]) -> list[str]:
+    """Return the concepts whose value is the smallest of several, and above one."""
+    return [
+        name
+        for name, value in values.items()
+        if (tried := _counts(space, name)) and value == min(tried) and min(tried) > 1
+    ]
+
+
+def _counts(space: Mapping[str, Sequence[object]], name: str) -> list[int]:
+    """Return the counts that were tried.
+
+    None are returned where it was a single one; a choice of tf.data's own is no count.
+    """
+    tried = space.get(name, ())
+    return [one for one in tried if type(one) is int and one > 0] if len(tried) > 1 else []
 
 
 def _search_beyond_edge(
@@ -406,7 +479,9 @@ def _search_beyond_edge(
     notes: list[str],
     refused: Callable[[Mapping[str, Any]], str | None],
 ) -> Try:
-    """Go on from a best setting at the edge of what was tried, by doubling, for as long as that gains.
+    """Go on from a best setting at the edge of what was tried, for as long as that gains.
+
+    A value that is the largest is doubled, one that is the smallest is halved.
 
     Values that the user named are the user's bounds: there the edge is only told.
     """
@@ -416,12 +491,19 @@ def _search_beyond_edge(
         for name in edge
         if name in plan.wanted
     ]
-    edge = [name for name in edge if name not in plan.wanted and name not in LEARNING]
+    low = at_lower_edge(best.values, plan.space)
+    notes += [
+        f"{name}: the best value, {best.values[name]}, is the smallest that was tried; name smaller ones to go on from there"
+        for name in low
+        if name in plan.wanted and name not in edge
+    ]
+    edge = [name for name in (*edge, *low) if name not in plan.wanted and name not in LEARNING]
     for turn in range(1, MOST_STEPS_BEYOND + 1):
         further = [
             values
             for name in edge
-            if refused(values := {**best.values, name: 2 * best.values[name]}) is None
+            if (next_one := best.values[name] // 2 if name in low else 2 * best.values[name]) >= 1
+            and refused(values := {**best.values, name: next_one}) is None
             and settings_key(values) not in results
         ]
         if not further:

@@ -18,6 +18,7 @@ from typing import Any
 from cfgfix.core.errors import CfgfixError
 from cfgfix.measure import storage
 from cfgfix.measure.data_sources import dataset_maker
+from cfgfix.measure.dataset_graph import normal, read_graph, walk
 from cfgfix.measure.sampling import Progress, Timeline, UserCodeError, iterate, load_callable, user_code
 
 MOST_BATCHES = 200_000
@@ -186,6 +187,7 @@ def _trial(options: Mapping[str, Any], files: tuple[str, ...]) -> dict[str, Any]
             threads = tf.data.Options()
             threads.threading.private_threadpool_size = values["private_threads"]
             dataset = dataset.with_options(threads)
+        graph = _graph_text(dataset)
         dataset = _changed(
             dataset, {name: values[name] for name in options.get("by_code", ()) if name in values}
         )
@@ -203,7 +205,27 @@ def _trial(options: Mapping[str, Any], files: tuple[str, ...]) -> dict[str, Any]
         "batch_samples": float(timeline.samples.mean()),
         "seconds": time.perf_counter() - begin,
         "cached_share": cached,
+        "graph": graph,
+        "python_in_graph": any(node.python for node in walk(read_graph(dataset))),
     }
+
+
+_MAPS = frozenset({"map", "parallelmap", "mapandbatch"})
+"""Operations whose functions of Python make one element of another: they feed nothing by themselves."""
+
+
+def _graph_text(dataset: Any) -> str | None:
+    """Return what tells a dataset from another, or None where a generator feeds it.
+
+    What Python does there may hang on a config without a trace in the graph.
+    """
+    graph = read_graph(dataset)
+    nodes = list(walk(graph))
+    if not nodes or any(node.python and normal(node.operation) not in _MAPS for node in nodes):
+        return None
+    told = [(node.operation, node.function, [str(one)[:80] for one in node.constants]) for node in nodes]
+    threads = dataset.options().threading
+    return json.dumps([told, threads.private_threadpool_size, threads.max_intra_op_parallelism])
 
 
 def _changed(dataset: Any, values: Mapping[str, Any]) -> Any:

@@ -38,6 +38,9 @@ def sleepy(config):
     )
     return dataset.batch(data["batch_size"])
 
+def unread(config):
+    return tf.data.Dataset.range(100000).map(lambda value: value * 2).batch(config["data"]["batch_size"])
+
 def deadly(config):
     workers = config["data"]["num_workers"]
     if workers == 2:
@@ -408,3 +411,85 @@ def test_the_dataset_gets_threads_and_prefetch():
     assert [batch.tolist() for batch in changed.as_numpy_iterator()] == [
         batch.tolist() for batch in plain.as_numpy_iterator()
     ]
+
+
+def planned(project, monkeypatch, space, graphs, *, python=False):
+    """Return what is left of a search where graphs tell what each setting makes of the dataset."""
+    monkeypatch.chdir(project)
+    bound, plan, present, notes = searching._prepared(Plan("train.yaml", {"dataset": "mine:x"}, space))
+
+    class Runner:
+        bound = None
+
+        def run(self, trials, seconds, what):
+            return [{"event": "result", "graph": graphs(values)} for _, values in trials]
+
+        def rebind(self, bound):
+            self.bound = bound
+
+    probe = {"graph": graphs(present), "python_in_graph": python}
+    runner = Runner()
+    return *searching._without_idle_keys(plan, bound, present, probe, runner, notes), notes, runner.bound
+
+
+SPACE = {"workers": (1, 2), "prefetch": (-1, 2)}
+
+
+def test_a_key_that_changes_nothing_is_left_alone(project, monkeypatch):
+    plan, bound, present, notes, told = planned(project, monkeypatch, SPACE, lambda v: str(v["workers"]))
+    assert plan.space == {"workers": (1, 2), "prefetch": (-1, 0, 2)}
+    assert present == {"workers": 1, "prefetch": 0}
+    assert told is bound
+    assert set(bound.paths) == {"batch_size", "workers"}
+    assert any(note.startswith("data.prefetch_buffer_size changes nothing") for note in notes)
+    # Then the code is what is to be changed, and the key stays as it is.
+    assert searching._changes(bound, {"workers": 1, "prefetch": 2}) == ()
+    assert searching._code_changes(bound, {"workers": 1, "prefetch": 2})
+
+    plan, bound, present, _, _ = planned(project, monkeypatch, SPACE, lambda v: str(v["prefetch"]))
+    assert (list(plan.space), present) == (["prefetch"], {"prefetch": 2})
+
+
+def test_keys_that_reach_the_dataset_or_python_are_searched(project, monkeypatch):
+    everything = planned(project, monkeypatch, SPACE, str)
+    assert everything[0].space == SPACE
+    # A generator has no graph to tell by, and a function of Python may read the number of workers.
+    assert planned(project, monkeypatch, SPACE, lambda _: None)[0].space == SPACE
+    reads = planned(project, monkeypatch, SPACE, lambda v: str(v["prefetch"]), python=True)
+    assert reads[0].space == SPACE
+
+
+def test_a_search_of_idle_keys_alone_says_so(project, monkeypatch):
+    with pytest.raises(CfgfixError, match=r"nothing to search: data\.num_workers changes nothing"):
+        planned(project, monkeypatch, {"workers": (1, 2)}, lambda _: "the same")
+
+
+def test_the_graph_tells_what_a_setting_reached():
+    tf = pytest.importorskip("tensorflow", reason="needs the tf extra")
+    from cfgfix.measure.search import _graph_text
+
+    def made(calls=2, waiting=2, threads=0):
+        data = tf.data.Dataset.range(10).map(lambda v: v + 1, num_parallel_calls=calls).prefetch(waiting)
+        options = tf.data.Options()
+        options.threading.private_threadpool_size = threads
+        return _graph_text(data.with_options(options))
+
+    assert made() == made()
+    assert len({made(), made(calls=4), made(waiting=3), made(threads=3)}) == 4
+    generator = tf.data.Dataset.from_generator(
+        lambda: iter([1]), output_signature=tf.TensorSpec((), tf.int64)
+    )
+    assert _graph_text(generator.prefetch(2)) is None
+
+
+@pytest.mark.acceptance
+def test_a_key_that_nothing_reads_is_not_written(cfgfix, project):
+    before = (project / "train.yaml").read_bytes()
+    done = cfgfix(
+        "tune", "train.yaml", "--dataset", "mine:unread", "--prefetch", "2,4", "--seconds", "0.1", "--json", "--quiet", "--apply",
+        "--exit-zero",
+    )  # fmt: skip
+    found = json.loads(done.out)
+    assert found["changes"] == []
+    assert any("data.prefetch_buffer_size changes nothing in the dataset" in note for note in found["notes"])
+    assert (project / "train.yaml").read_bytes() == before

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cfgfix.diagnose.search import _search_beyond_edge, at_edge
+from cfgfix.diagnose.search import _search_beyond_edge, at_edge, at_lower_edge
 from cfgfix.diagnose.search_result import Try
 from cfgfix.diagnose.search_space import Plan, settings_key
 
@@ -55,6 +55,36 @@ def test_it_ends_at_once_where_more_gains_nothing():
     found, notes, _ = gone_on(lambda _: 100, {"workers": 8}, {"workers": (2, 4, 8)})
     assert found == {"workers": 8}
     assert notes == []
+
+
+@pytest.mark.parametrize(
+    ("values", "space", "edge"),
+    [
+        ({"workers": 8}, {"workers": (8, 16, -1)}, ["workers"]),
+        ({"workers": 1}, {"workers": (1, 2, 4)}, []),
+        ({"workers": 4}, {"workers": (2, 4, 8)}, []),
+        ({"prefetch": -1, "workers": 8}, {"prefetch": (-1, 2), "workers": (8,)}, []),
+    ],
+)
+def test_the_lower_edge_is_the_smallest_of_several(values, space, edge):
+    assert at_lower_edge(values, space) == edge
+
+
+def test_it_goes_down_where_less_is_better():
+    found, notes, seen = gone_on(
+        lambda v: 100 / max(v["workers"], 3), {"workers": 16}, {"workers": (16, 32, -1)}
+    )
+    assert found == {"workers": 2}
+    assert len(notes) == 3
+    assert {one["workers"] for one in seen} == {16, 8, 4, 2, 1}
+
+
+def test_the_smallest_of_the_named_values_is_told():
+    found, notes, seen = gone_on(
+        lambda v: 1 / v["workers"], {"workers": 8}, {"workers": (8, 16)}, wanted=["workers"]
+    )
+    assert (found, seen) == ({"workers": 8}, [])
+    assert "workers: the best value, 8, is the smallest that was tried" in notes[0]
 
 
 def test_it_ends_after_some_doublings():
