@@ -396,6 +396,9 @@ def _python(
         why = "which runs Python that waits, one call at a time, rather than computes"
         faults = (*faults, Fault.SERIAL_PYTHON_MAP, Fault.SERIAL_MAP)
         change = f"num_parallel_calls=tf.data.AUTOTUNE lets calls wait together; better, {change}"
+    elif lock is not None and lock.high < LOCK_BOUND and stage.operation.startswith("Parallel"):
+        why = f"which runs Python that waits rather than computes, {stage.parallelism} calls at once"
+        change = f"raise its parallel calls above {stage.parallelism} (workers in the config), and give them threads; better, {change}"
     elif lock is not None and lock.high < LOCK_BOUND:
         why = "which runs Python that waits rather than computes"
     else:
