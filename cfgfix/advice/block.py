@@ -88,7 +88,7 @@ def _comment(text: str, indent: str) -> list[str]:
 
 
 def _key(text: str) -> str:
-    return text if text.replace("_", "").replace("-", "").isalnum() and text[0].isalpha() else _quoted(text)
+    return text if text.replace("_", "").replace("-", "").isalnum() and text[0].isalpha() else _quote(text)
 
 
 def _scalar(value: Any) -> str:
@@ -99,10 +99,10 @@ def _scalar(value: Any) -> str:
     if isinstance(value, (int, float)):
         return repr(value)
     text = str(value)
-    return text if text.isidentifier() else _quoted(text)
+    return text if text.isidentifier() else _quote(text)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     import json
 
     return json.dumps(text)

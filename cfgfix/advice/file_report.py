@@ -102,9 +102,11 @@ def key_reads(what: str) -> list[str]:
             steps = tuple(map(str, key))
             if steps[-len(asked) :] == asked:
                 places.setdefault((format_key_path(key), place), []).append(path)
-    return [f"In the code: {key}: {place} ({_listed(paths)})" for (key, place), paths in places.items()]
+    return [
+        f"In the code: {key}: {place} ({_join_in_words(paths)})" for (key, place), paths in places.items()
+    ]
 
 
-def _listed(paths: Sequence[str]) -> str:
+def _join_in_words(paths: Sequence[str]) -> str:
     shown = ", ".join(paths[:MAX_CONFIGS])
     return shown if len(paths) <= MAX_CONFIGS else f"{shown} and {len(paths) - MAX_CONFIGS} more"

@@ -130,10 +130,10 @@ def _own_config(path: str, runs: Runs, says: CodeSays | None, hardware: Hardware
     dialect = dialect_of(document, run)
     if dialect is None:
         dialect = run.dialects.get("generic") if says is not None else None
-    return _seen(document, run, dialect, says, hardware) if dialect is not None else None
+    return _as_shown(document, run, dialect, says, hardware) if dialect is not None else None
 
 
-def _seen(
+def _as_shown(
     document: Document, run: Run, dialect: Dialect, says: CodeSays | None, hardware: Hardware | None
 ) -> OwnConfig:
     target = target_of(run, dialect, run.machines[0])

@@ -418,7 +418,7 @@ def _cache(work: _Work) -> None:
         )
 
 
-def _mixed(work: _Work) -> None:
+def _recommend_mixed_precision(work: _Work) -> None:
     path = work.place("mixed_precision")
     if path is None:
         return
@@ -558,7 +558,7 @@ _STEPS: tuple[Callable[[_Work], None], ...] = (
     _threads,
     _shuffle,
     _cache,
-    _mixed,
+    _recommend_mixed_precision,
     _xla,
     _graph,
     _devices,

@@ -61,7 +61,7 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
         _require_alone(options, fix=fix or stdin is not None)
         from cfgfix.lint.past import check_revision
 
-        earlier = check_revision(options["since"], _decisive(options), "cfgfix.cli.since")
+        earlier = check_revision(options["since"], _deciding_options(options), "cfgfix.cli.since")
     request = engine.Request(
         paths=tuple(options["paths"]),
         settings=settings,
@@ -131,7 +131,7 @@ _DECISIVE = (
 """Options that decide what a check finds."""
 
 
-def _decisive(options: Mapping[str, Any]) -> dict[str, Any]:
+def _deciding_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that decide what a check finds, as plain data."""
     found = {name: options[name] for name in _DECISIVE}
     if found["config"]:
@@ -305,7 +305,7 @@ def _show(
     printed: str | None = None
     for form, target in outputs:
         if target is not None:
-            write_whole(target, _rendered(report, form, Paint(on=False), options))
+            write_whole(target, _render(report, form, Paint(on=False), options))
         else:
             printed = _print(report, form, options)
     return printed
@@ -318,13 +318,13 @@ def _print(report: engine.Report, form: str, options: Mapping[str, Any]) -> str 
         # Standard input, fixed, goes to standard output as bytes; what there is to say goes to standard error.
         out.buffer.write(fixed_stdin.encoded or b"")
         out.flush()
-        emit(sys.stderr, _rendered(replace(report, written=True), form, Paint(on=False), options))
+        emit(sys.stderr, _render(replace(report, written=True), form, Paint(on=False), options))
         return None
     paint = Paint(on=wants_colour(options["color"] or "auto", os.environ, terminal=out.isatty()))
-    return emit(out, _rendered(report, form, paint, options))
+    return emit(out, _render(report, form, paint, options))
 
 
-def _rendered(report: engine.Report, form: str, paint: Paint, options: Mapping[str, Any]) -> str:
+def _render(report: engine.Report, form: str, paint: Paint, options: Mapping[str, Any]) -> str:
     """Return a report in a format."""
     entry = FORMATS[form]
     if entry.for_people and options["statistics"]:

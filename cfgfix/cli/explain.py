@@ -121,7 +121,7 @@ def _catalogue() -> Catalogue:
     return catalogue_of(discover("."))
 
 
-def _wrapped(text: object, indent: str = "  ") -> list[str]:
+def _wrap(text: object, indent: str = "  ") -> list[str]:
     clean = " ".join(str(text).split())
     return textwrap.wrap(
         clean,
@@ -139,37 +139,37 @@ def rule_page(rule: Rule, data: dict[str, Any]) -> list[str]:
         f"{rule.id} {rule.name} ({rule.severity.label}, confidence {rule.confidence.label}{', preview' if rule.preview else ''})",
         "",
     ]
-    lines += [*_wrapped(data["summary"]), "", "Why", *_wrapped(data["why"])]
+    lines += [*_wrap(data["summary"]), "", "Why", *_wrap(data["why"])]
     if "when" in data:
-        lines += ["", "When", *_wrapped(data["when"])]
+        lines += ["", "When", *_wrap(data["when"])]
     lines += ["", "Evidence"]
     for item in data["evidence"]:
         if "source" in item:
-            lines += _wrapped(f"- {item['source']}: {item.get('says', '')}".rstrip(": "))
+            lines += _wrap(f"- {item['source']}: {item.get('says', '')}".rstrip(": "))
         else:
-            lines += _wrapped(f"- measured ({item['measured']}): {item.get('note', '')}".rstrip(": "))
+            lines += _wrap(f"- measured ({item['measured']}): {item.get('note', '')}".rstrip(": "))
             for table in of_rule([item]):
                 lines += laid_out(of_table(table))
     places = {table.circumstances: table.script for table in of_rule(data["evidence"])}
     for place, script in places.items():
-        lines += _wrapped(f"{script}: {place}")
+        lines += _wrap(f"{script}: {place}")
     for item in refuted(data):
         lines += [
             "",
             "Refuted by measurement",
-            *_wrapped(f"Myth: {item['claim']}"),
-            *_wrapped(f"Measured: {item['measured']}"),
-            *_wrapped(f"Instead: {item['instead']}"),
+            *_wrap(f"Myth: {item['claim']}"),
+            *_wrap(f"Measured: {item['measured']}"),
+            *_wrap(f"Instead: {item['instead']}"),
         ]
     lines += _examples(data)
     lines += ["", "Fix"]
     fixes = fixes_of(data)
     for fix in fixes:
-        lines += _wrapped(f"{safeties(fix)}: {plain_title(fix['title'])}. {fix['why']}")
+        lines += _wrap(f"{safeties(fix)}: {plain_title(fix['title'])}. {fix['why']}")
     if not fixes:
-        lines += _wrapped(f"none: {data.get('no_fix')}")
+        lines += _wrap(f"none: {data.get('no_fix')}")
     if data.get("false_positives"):
-        lines += ["", "Where it would be wrong", *_wrapped(data["false_positives"])]
+        lines += ["", "Where it would be wrong", *_wrap(data["false_positives"])]
     lines += ["", "Silence it", f"  # cfgfix: ignore[{rule.id}] reason   (on the line or the line above)"]
     return lines
 
@@ -178,12 +178,12 @@ def _examples(data: dict[str, Any]) -> list[str]:
     lines: list[str] = []
     bad = next((case for case in data["cases"] if case["finds"] and case.get("config")), None)
     if bad is not None:
-        lines += ["", f"Bad{_machine(bad)}", *_quoted(bad["config"])]
+        lines += ["", f"Bad{_machine(bad)}", *_quote_lines(bad["config"])]
         if bad.get("fixed"):
-            lines += ["", "Good", *_quoted(bad["fixed"])]
+            lines += ["", "Good", *_quote_lines(bad["fixed"])]
     good = next((case for case in data["cases"] if not case["finds"] and case.get("config")), None)
     if good is not None and not (bad and bad.get("fixed")):
-        lines += ["", f"Good{_machine(good)}", *_quoted(good["config"])]
+        lines += ["", f"Good{_machine(good)}", *_quote_lines(good["config"])]
     return lines
 
 
@@ -192,7 +192,7 @@ def _machine(case: dict[str, Any]) -> str:
     return f" (on {machine})" if machine else ""
 
 
-def _quoted(text: str) -> Iterable[str]:
+def _quote_lines(text: str) -> Iterable[str]:
     return [f"    {line}" for line in str(text).rstrip("\n").splitlines()]
 
 
@@ -229,7 +229,7 @@ class Subject:
 
 def laid_out(rows: Iterable[Line]) -> list[str]:
     """Return lines wrapped and indented by their depth."""
-    return [line for depth, text in rows for line in _wrapped(text, "  " + " " * (depth - 1))]
+    return [line for depth, text in rows for line in _wrap(text, "  " + " " * (depth - 1))]
 
 
 def subject_page(what: str, catalogue: Catalogue, request: str | None, wanted: str | None) -> Subject | None:
@@ -297,7 +297,7 @@ def subject_page(what: str, catalogue: Catalogue, request: str | None, wanted: s
         page.add("Measured", measured(topic))
     if own_keys:
         return page
-    page.add("What the schema says", _described(what, dialects.values()))
+    page.add("What the schema says", _describe(what, dialects.values()))
     for concept in sorted(subjects):
         found = [
             (1, f"{concept} in {dialect.title}: {_paths(dialect.concepts[concept])}")
@@ -360,7 +360,7 @@ def _dialect_for(what: str, concepts: tuple[str, ...], known: dict[str, Dialect]
     return best[0].name
 
 
-def _described(what: str, known: Iterable[Dialect]) -> Iterable[Line]:
+def _describe(what: str, known: Iterable[Dialect]) -> Iterable[Line]:
     from cfgfix.config.dialects.dialect import schema_data
     from cfgfix.config.schema.validate import MISSING, Schema
     from cfgfix.core.findings import parse_key_path

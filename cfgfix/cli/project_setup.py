@@ -94,7 +94,7 @@ def plan(*, hook_repository: str | None = None, hook: bool = True, editor: bool 
     configs = [config for config in below if matcher.included(config.path)]
     left_out = [config.path for config in below if not matcher.included(config.path)]
     if configs:
-        facts.append(f"training configs: {_listed([config.path for config in configs])}")
+        facts.append(f"training configs: {_list_in_toml([config.path for config in configs])}")
         facts.append(f"dialect: {', '.join(sorted({config.dialect.name for config in configs}))}")
         facts += _bound([(config.path, config.evidence) for config in configs] + opened)
     elif opened:
@@ -105,7 +105,7 @@ def plan(*, hook_repository: str | None = None, hook: bool = True, editor: bool 
         )
     if elsewhere:
         facts.append(
-            f"configs under settings of their own: {_listed(elsewhere)}; run `cfgfix init` in their folder"
+            f"configs under settings of their own: {_list_in_toml(elsewhere)}; run `cfgfix init` in their folder"
         )
     found_by_check = bool(opened) or any(config.evidence for config in configs)
     sources = [] if found_by_check else _python_files()
@@ -198,7 +198,7 @@ def _news(
     import json
 
     if left_out:
-        yield f"new: {_listed(left_out)}, left out by `include` in {own}; without that line all configs are checked"
+        yield f"new: {_list_in_toml(left_out)}, left out by `include` in {own}; without that line all configs are checked"
     other = [
         config.path
         for config in configs
@@ -206,7 +206,7 @@ def _news(
     ]
     if other:
         yield (
-            f"new: {_listed(other)}, of another dialect than `dialect` in {own} says; without that line each is told by its content"
+            f"new: {_list_in_toml(other)}, of another dialect than `dialect` in {own} says; without that line each is told by its content"
         )
     known = {os.path.normpath(root) for root in settings.source_roots}
     added = [root for root in roots if os.path.normpath(root) not in known]
@@ -216,7 +216,7 @@ def _news(
     if (
         class_name is not None
         and settings.schema is None
-        and _refused(class_name, configs, settings) is None
+        and _why_schema_is_refused(class_name, configs, settings) is None
         and _news_of(class_name, (), configs, settings) is None
     ):
         named = json.dumps(class_name, ensure_ascii=False)
@@ -233,7 +233,7 @@ def _is_of_another(config: Config, dialect: str) -> bool:
     return found is not None and found.name != dialect and found.confidence != "low"
 
 
-def _listed(paths: Sequence[str]) -> str:
+def _list_in_toml(paths: Sequence[str]) -> str:
     shown = ", ".join(paths[:5])
     return shown if len(paths) <= 5 else f"{shown} and {len(paths) - 5} more"
 
@@ -394,7 +394,7 @@ def _settings_file(
     named = roots if roots and list(roots) != ["."] else ()
     line = f"source-roots = {json.dumps(list(roots), ensure_ascii=False)}"
     if config_class is not None:
-        problem = _refused(config_class, configs, settings) or _news_of(
+        problem = _why_schema_is_refused(config_class, configs, settings) or _news_of(
             config_class, named, configs, settings
         )
         rows += [line] if named and problem is None else []
@@ -503,7 +503,7 @@ def _only_lists(before: str, after: str, name: str, item: str, *, in_project: bo
     return old == new and sorted(map(repr, has)) == sorted(map(repr, [*had, item]))
 
 
-def _refused(schema: str, configs: Sequence[Config], settings: Settings) -> str | None:
+def _why_schema_is_refused(schema: str, configs: Sequence[Config], settings: Settings) -> str | None:
     """Return why a schema setting cannot be used as it is, or None: what is written must work."""
     from cfgfix.lint import runner as engine
 

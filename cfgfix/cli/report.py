@@ -218,7 +218,7 @@ class _Work:
         return self._profile("devices", made)
 
     def search(self) -> dict[str, Any]:
-        from cfgfix.cli.tune import VERSION, plan_of
+        from cfgfix.cli.tune import VERSION, search_plan
         from cfgfix.cli.tune import tune as command
         from cfgfix.diagnose.search import search
 
@@ -238,7 +238,7 @@ class _Work:
             arguments += ["--source-root", root]
         given = command.make_context("tune", arguments).params
         try:
-            plan = plan_of(config, given)
+            plan = search_plan(config, given)
         except CfgfixError as error:
             raise NotRunError(str(error)) from error
         found = search(plan, self._show)

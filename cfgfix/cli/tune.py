@@ -114,7 +114,7 @@ def tune(
     need_tensorflow()
     if write and config is None:
         raise CfgfixError("--apply needs a config to write", hint="name the YAML file")
-    plan = plan_of(config, options)
+    plan = search_plan(config, options)
     with progress_line(quiet=options["quiet"]) as show:
         found = search(plan, show)
     refused = None
@@ -138,8 +138,8 @@ def tune(
         raise SystemExit(int(ExitCode.FINDINGS))
 
 
-def plan_of(config: str | None, options: dict[str, Any]) -> Any:
-    """Return what the options say is to be searched.
+def search_plan(config: str | None, options: dict[str, Any]) -> Any:
+    """Return the plan of a search, from the options of the command.
 
     Raises:
         CfgfixError: They contradict each other, or name nothing to search.

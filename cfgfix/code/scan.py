@@ -168,7 +168,7 @@ def check_function(rule: Rule) -> Check:
     )
 
 
-def _written(leaf: tuple[Any, Any]) -> str:
+def _write_key(leaf: tuple[Any, Any]) -> str:
     """Return a key with its value as a text; Python writes no integer of more than 4,300 digits in decimal."""
     path, value = leaf
     return f"{path!r} {hex(value) if type(value) is int else repr(value)}"
@@ -217,7 +217,7 @@ def scan(
             (
                 [(file.path, file.stamp, file.named) for file in files],
                 [(rule.id, int(severity(rule, rule.severity))) for rule in chosen],
-                [(config.path, sorted(map(_written, config.leaves.items()))) for config in configs],
+                [(config.path, sorted(map(_write_key, config.leaves.items()))) for config in configs],
                 repr(key),
                 repr(replace(requirement, looked_in=())),
                 [item.question for item in under],
@@ -241,14 +241,14 @@ def scan(
         folder = os.path.commonpath([os.path.dirname(os.path.abspath(file.path)) for file in files])
         edited = {os.path.abspath(path) for path in overlay or ()} if not under_now else set()
 
-        def judged(given: UnderConfigs | None) -> tuple[_Maker, list[Replaced]]:
+        def judged(given: UnderConfigs | None) -> tuple[_FindingMaker, list[Replaced]]:
             program = Program(files, store, needles, overlay or {})
             program.requirement = requirement
             program.configs = tuple(configs)
             program.scan(_jobs(), progress if given is None else None)
             replaced = put_in_place(program, given, edited) if given is not None else []
             if given is not None and not replaced:
-                return _Maker(program, [], severity, folder), []
+                return _FindingMaker(program, [], severity, folder), []
             Flow(program).run()
             conditions: list[tuple[ConfigFacts | None, Conditions]] = [
                 (config, Conditions(program, config.lookup()))
@@ -257,7 +257,7 @@ def scan(
                 or os.path.abspath(config.path) in {os.path.abspath(path) for path in given.configs}
             ]
             conditions = conditions or [(None, Conditions(program, None))]
-            maker = _Maker(program, conditions, severity, folder)
+            maker = _FindingMaker(program, conditions, severity, folder)
             projects = _projects(program, requirement)
             elsewhere = frozenset().union(*(modules for _, modules in projects))
             maker.take(ProgramChecker(checks, elsewhere))
@@ -320,14 +320,14 @@ class ProgramChecker:
 
     def __init__(self, checks: Iterable[tuple[Rule, Check]], apart: frozenset[int]) -> None:
         self._checks = tuple(checks)
-        self._apart = apart
+        self._is_apart = apart
 
     def hits(self, project: Program) -> Iterator[tuple[Rule, Hit]]:
         """Yield what the rules find in a program."""
         for rule, check in self._checks:
             passed_over = check.passed_over(project, check.function) if check.passed_over else frozenset()
             if rule.policy.about is About.RELEASE:
-                passed_over |= self._apart
+                passed_over |= self._is_apart
             for hit in check.function(project):
                 if id(place_in_code(hit).scope.module) not in passed_over:
                     yield rule, hit
@@ -343,8 +343,8 @@ def _jobs() -> int:
     return max(1, min(int(wanted), 64)) if wanted.isdigit() else 1
 
 
-class _Maker:
-    """Hits to findings."""
+class _FindingMaker:
+    """Makes the findings of a program from the hits of its checks."""
 
     def __init__(
         self,
@@ -422,7 +422,7 @@ class _Maker:
 
     def add_under(
         self,
-        found: Sequence[tuple[_Maker, Sequence[Replaced], UnderConfigs]],
+        found: Sequence[tuple[_FindingMaker, Sequence[Replaced], UnderConfigs]],
         left: frozenset[str],
         *,
         whole: bool,
@@ -520,7 +520,7 @@ class _Maker:
             or (severity is Severity.WARNING and rule.policy.notebooks is Notebooks.ERRORS_ONLY)
         ):
             return Severity.INFO
-        if severity is not Severity.INFO and (self._unused(at) or for_python_two(at.scope.module)):
+        if severity is not Severity.INFO and (self._is_unused(at) or for_python_two(at.scope.module)):
             return Severity.INFO
         # A method may be what a library calls; a function of the module's own is called by its name.
         if severity is not Severity.INFO and at.scope.parent == 0 and never_run(self._program, at.scope):
@@ -554,7 +554,7 @@ class _Maker:
             unnamed(self._program, scope) for scope in scopes
         )
 
-    def _unused(self, at: CodePlace) -> bool:
+    def _is_unused(self, at: CodePlace) -> bool:
         """Tell whether a hit, or what it is reached from, stands in a module that nothing can run: then nothing waits for it."""
         first = at.flow[0].scope.module if at.flow else at.scope.module
         return unused(self._program, first) or (
@@ -733,12 +733,12 @@ class _Holding:
             return None, f"more than {MAX_UNDER} sets of values of configs were not all judged"
         holding = [under for under, _ in self.repairs]
         for other in every:
-            if other in holding or self._apart(other):
+            if other in holding or self._is_apart(other):
                 continue
             return None, f"the code is right under {other.configs[0]}, which runs it, too"
         return fix, None
 
-    def _apart(self, other: UnderConfigs) -> bool:
+    def _is_apart(self, other: UnderConfigs) -> bool:
         """Tell whether configs take another way than the one that the repair changes."""
         return all(
             any(

@@ -158,7 +158,7 @@ def splice(text: str, edits: Iterable[Edit]) -> str:
 
 
 class Spans:
-    """Text that edits have taken, in order."""
+    """The spans of text that edits change already, in order: no two may overlap."""
 
     __slots__ = ("_taken",)
 

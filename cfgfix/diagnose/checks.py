@@ -406,7 +406,7 @@ def _compilation(subject: Subject, progress: Tell) -> Outcome:
         )
     found = _child("cfgfix.measure.trials:step_job", subject, progress)
     failed = {name: text for name, text in found["outcomes"].items() if text is not None}
-    wants_xla = _wanted(subject, ("xla", "xla_step"))
+    wants_xla = _first_concept(subject, ("xla", "xla_step"))
     words = {"graph": "as a graph", "xla": "with XLA (jit_compile=True)"}
     evidence = [
         f"{words[name]}: {'compiles and runs' if text is None else text.splitlines()[0]}"
@@ -445,7 +445,7 @@ def _compilation(subject: Subject, progress: Tell) -> Outcome:
     return _outcome("compilation", State.PASS, told, evidence=tuple(evidence), data=found)
 
 
-def _wanted(subject: Subject, names: Sequence[str]) -> Any:
+def _first_concept(subject: Subject, names: Sequence[str]) -> Any:
     """Return the first of some concepts that the config gives, or None; a config that cannot be read gives none."""
     if subject.config is None:
         return None
@@ -476,7 +476,7 @@ def _memory(subject: Subject, compilation: Outcome | None) -> Outcome:
             "the built-in step puts no key of a config in force; name your own with --step",
             evidence=tuple(evidence),
         )
-    wanted = _wanted(subject, ("mixed_precision",))
+    wanted = _first_concept(subject, ("mixed_precision",))
     problems: list[str] = []
     faults: list[Fault] = []
     if (wanted is True or (isinstance(wanted, str) and wanted.startswith("mixed"))) and policy == "float32":
@@ -493,13 +493,17 @@ def _memory(subject: Subject, compilation: Outcome | None) -> Outcome:
             else "all of it is taken at the start"
         )
         evidence.append(f"{entry['name']}: {state}")
-        if wanted_limit := _wanted(subject, ("gpu_memory_mb",)):
+        if wanted_limit := _first_concept(subject, ("gpu_memory_mb",)):
             if not entry["limits_mib"]:
                 problems.append(
                     f"the config limits GPU memory to {wanted_limit} MiB; no limit is in force on {entry['name']}"
                 )
                 faults.append(Fault.LIMIT_NOT_IN_FORCE)
-        elif _wanted(subject, ("memory_growth",)) is True and not entry["growth"] and not entry["limits_mib"]:
+        elif (
+            _first_concept(subject, ("memory_growth",)) is True
+            and not entry["growth"]
+            and not entry["limits_mib"]
+        ):
             problems.append(f"the config asks for memory growth; it is not in force on {entry['name']}")
             faults.append(Fault.GROWTH_NOT_IN_FORCE)
     if problems:

@@ -204,15 +204,15 @@ def search(plan: Plan, progress: Any) -> Found:
     """
     import tempfile
 
-    bound, plan, present, notes = _prepared(plan)
+    bound, plan, present, notes = _prepare(plan)
     cache = _prepare_page_cache(plan, notes)
     with tempfile.TemporaryDirectory(prefix="cfgfix-tune-") as folder:
         journal = open_journal(plan, fingerprint(plan, bound))
         runner = _Runner(plan, bound, folder, journal, progress)
-        return _searched(plan, bound, present, notes, cache, runner)
+        return _search(plan, bound, present, notes, cache, runner)
 
 
-def _prepared(plan: Plan) -> tuple[Bound | None, Plan, dict[str, Any], list[str]]:
+def _prepare(plan: Plan) -> tuple[Bound | None, Plan, dict[str, Any], list[str]]:
     """Return the config's keys, the plan with the space that can be searched, the present setting, and notes."""
     notes: list[str] = []
     bound = None
@@ -290,7 +290,7 @@ def _prepare_page_cache(plan: Plan, notes: list[str]) -> str:
     return "partly warm: the first part of the data's files was read once before"
 
 
-def _searched(
+def _search(
     plan: Plan, bound: Bound | None, present: dict[str, Any], notes: list[str], cache: str, runner: _Runner
 ) -> Found:
     from cfgfix.hardware.detect import detect
@@ -375,7 +375,7 @@ def _searched(
     pairs: list[tuple[float, float]] = []
     ratio = None
     if winner is not None:
-        pairs, ratio = _confirmed(plan, present, winner.values, runner, notes)
+        pairs, ratio = _confirm(plan, present, winner.values, runner, notes)
     if runner.reused:
         notes.append(f"{runner.reused} results were taken over from an earlier search of the same things")
     return Found(
@@ -540,7 +540,7 @@ def _try(values: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], second
     )
 
 
-def _confirmed(
+def _confirm(
     plan: Plan, present: Mapping[str, Any], winner: Mapping[str, Any], runner: _Runner, notes: list[str]
 ) -> tuple[list[tuple[float, float]], Interval | None]:
     """Run present and winner in pairs, the order alternating, and return the pairs and the ratio with its interval."""

@@ -425,7 +425,7 @@ def _smallest_card(hardware: Hardware) -> int:
     return sizes.index(min(sizes))
 
 
-def _least(values: Iterable[Value[object]]) -> Value[object]:
+def _least_of_cards(values: Iterable[Value[object]]) -> Value[object]:
     """The smallest of the cards' values (for flags: false if one is false), unknown if one that could decide is."""
     found = list(values)
     for value in found:
@@ -467,7 +467,7 @@ def _all_cards(field: str) -> Callable[[Hardware], Value[object]]:
         values = [reader(hardware, gpu) for gpu in hardware.gpus]
         if either:
             return next(value for value in values if value.value)
-        value = _least(values)
+        value = _least_of_cards(values)
         return Value(
             value.value, f"{value.source}; the least of {len(hardware.gpus)} different cards", value.certainty
         )
@@ -475,7 +475,7 @@ def _all_cards(field: str) -> Callable[[Hardware], Value[object]]:
     return read
 
 
-def _mixed(hardware: Hardware) -> Value[object]:
+def _whether_cards_differ(hardware: Hardware) -> Value[object]:
     """Whether the cards differ in model, memory or compute capability."""
     if not hardware.gpus:
         return unknown(f"{hardware.label} has no GPU")
@@ -503,7 +503,7 @@ _READERS: dict[str, Callable[[Hardware], Value[object]]] = {
     "storage.kind": _value_reader(lambda hardware: hardware.storage.kind),
     "storage.read_mbs": _value_reader(lambda hardware: hardware.storage.read_mbs),
     "gpu.count": _value_reader(lambda hardware: hardware.gpu_count),
-    "gpu.mixed": _mixed,
+    "gpu.mixed": _whether_cards_differ,
     "gpu.min_memory_mib": _all_cards("memory_mib"),
     **{f"gpu.{field}": _all_cards(field) for field in _CARD_READERS},
 }

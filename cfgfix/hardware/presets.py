@@ -673,10 +673,10 @@ def _gpus_of_entry(
         return table.profile_gpus(row, count, unified_ram_mib=ram_mib if ram_mib.known else None)
     if "name" not in item:
         raise DataError(path, "has neither an id nor a name")
-    return (_stated_gpu(item, path, label),) * count
+    return (_gpu_of_preset(item, path, label),) * count
 
 
-def _stated_gpu(item: dict[str, Any], path: tuple[str | int, ...], label: str) -> Gpu:
+def _gpu_of_preset(item: dict[str, Any], path: tuple[str | int, ...], label: str) -> Gpu:
     """A card described by name and facts; the table fills what it knows of the name."""
     from cfgfix.hardware import table
     from cfgfix.hardware.model import Gpu, exact, unknown

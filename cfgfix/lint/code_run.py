@@ -152,7 +152,7 @@ class SourceRun:
         reports = []
         for path in self._reported_files(result):
             source = self._read(path)
-            shown, hidden = self._parted(source, result.findings.get(path, []))
+            shown, hidden = self._part_by_comments(source, result.findings.get(path, []))
             if shown or hidden:
                 text = excerpt(source.text, path, (*shown, *hidden)) if excerpts else source.text
                 reports.append(_python_report(path, text, findings=tuple(shown), hidden=tuple(hidden)))
@@ -170,7 +170,7 @@ class SourceRun:
         for path in self._reported_files(result):
             text = texts.get(path)
             source = SourceFile.from_text(text, path) if text is not None else self._read(path)
-            answer[path] = self._parted(source, result.findings.get(path, []))[0]
+            answer[path] = self._part_by_comments(source, result.findings.get(path, []))[0]
         return answer
 
     def fix(self, *, unsafe: bool) -> list[FileReport]:
@@ -248,7 +248,9 @@ class SourceRun:
         text = self._texts.get(path)
         return SourceFile.from_text(text, path) if text is not None else read_python(path)
 
-    def _parted(self, source: SourceFile, findings: list[Finding]) -> tuple[list[Finding], list[Finding]]:
+    def _part_by_comments(
+        self, source: SourceFile, findings: list[Finding]
+    ) -> tuple[list[Finding], list[Finding]]:
         """Return what is shown and what comments silence in a file."""
         suppressions = read_suppressions(source, lambda: readable_comments(source.text))
         hidden: list[Finding] = []

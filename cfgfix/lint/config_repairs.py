@@ -93,7 +93,7 @@ class ConfigRepairs:
             source = self._source(name)
             if isinstance(source, str):
                 return source
-            after = _changed(source, report, item)
+            after = _apply_changes(source, report, item)
             if isinstance(after, ProofError):
                 return f"{item.path}: {after}"
             texts[name] = after
@@ -155,7 +155,7 @@ class ConfigRepairs:
             self._code[other] = replace(report, findings=tuple(found.get(other, ())), applied=applied)
 
 
-def _changed(source: SourceFile, report: FileReport, item: FileChanges) -> str | ProofError:
+def _apply_changes(source: SourceFile, report: FileReport, item: FileChanges) -> str | ProofError:
     """Return the text of a config with changes made, shown to be what they mean and nothing else."""
     document = compose(source)
     language = Yaml(document, LOADERS[report.loader or "pyyaml"])

@@ -210,7 +210,7 @@ def _report_config(
             source.path, source.text, check_document, language, unsafe=request.unsafe_fixes, findings=findings
         )
         if len(runs.failures()) > failures:
-            fixed = _unproven(source.path, findings, request)
+            fixed = _report_of_fault(source.path, findings, request)
     report = _fixed_report(source, dialect, loader, fixed)
     if judged_text != report.text:
         # The last text that was judged is one that was not kept.
@@ -247,7 +247,7 @@ def _too_many(path: str, findings: list[Finding], cut: Collection[str], request:
     return Fixed({}, {path: findings}, {}, {path: list(refused.values())}, {})
 
 
-def _unproven(path: str, findings: list[Finding], request: Request) -> Fixed:
+def _report_of_fault(path: str, findings: list[Finding], request: Request) -> Fixed:
     """Return what to say of a file whose fixes could not be judged, by a fault of cfgfix."""
     from cfgfix.core.fix_loop import Fixed
 
@@ -317,7 +317,7 @@ def _fixed_report(source: SourceFile, dialect: Dialect, loader: Loader, fixed: F
         after,
         dialect.name,
         loader.name,
-        tuple(_listed(fixed.findings[path])),
+        tuple(_as_many_as_listed(fixed.findings[path])),
         applied=tuple(fixed.applied.get(path, ())) if changed else (),
         refused=tuple(fixed.refused.get(path, ())),
         cycle=fixed.cycles.get(path, ()),
@@ -327,7 +327,7 @@ def _fixed_report(source: SourceFile, dialect: Dialect, loader: Loader, fixed: F
     )
 
 
-def _listed(findings: list[Finding]) -> Iterator[Finding]:
+def _as_many_as_listed(findings: list[Finding]) -> Iterator[Finding]:
     """Yield as many findings of each rule as a check lists."""
     counts: dict[str, int] = {}
     for finding in findings:

@@ -72,7 +72,7 @@ def _of_other_format(runs: Runs, path: str, says: CodeSays, request: Request) ->
     runs.inputs.append(path)
     found = run.rule_set.by_runs(says.hits, source)
     if says.form == "json":
-        meant = _by_meaning(runs, run, source, says)
+        meant = _json_findings_by_concept(runs, run, source, says)
         found = run.rule_set.unless_meant(found, meant)
         told = {item.key_path for item in found}
         found += [item for item in meant if item.key_path not in told]
@@ -153,8 +153,11 @@ def _caused_in(finding: Finding, run: Run, module: str) -> bool:
     return not in_code or os.path.abspath(module) in map(os.path.abspath, in_code)
 
 
-def _by_meaning(runs: Runs, run: Run, source: SourceFile, says: CodeSays) -> list[Finding]:
-    """Return what the rules about settings and the machine find in a JSON config, of whose keys the code says what they are."""
+def _json_findings_by_concept(runs: Runs, run: Run, source: SourceFile, says: CodeSays) -> list[Finding]:
+    """Return what the rules about settings and the machine find in a JSON config.
+
+    The code says which concepts its keys are.
+    """
     document = compose(source)
     generic = run.dialects.get("generic")
     if document.problem is not None or generic is None or not says.reached:

@@ -177,7 +177,7 @@ class _Git:
         listed = self._run("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
         if listed.returncode:
             raise CfgfixError(f"git cannot list {commit}: {listed.stderr.decode('utf-8', 'replace').strip()}")
-        wanted = list(_wanted(listed.stdout))
+        wanted = list(_wanted_objects(listed.stdout))
         # Blobs come as they are stored: `cat-file` runs no filter unless it is asked to.
         with subprocess.Popen(  # noqa: S603 - git, as above
             [*self._command, "cat-file", "--batch"],
@@ -207,7 +207,7 @@ class _Git:
             process.stdin.close()
 
 
-def _wanted(listing: bytes) -> Iterator[tuple[str, str]]:
+def _wanted_objects(listing: bytes) -> Iterator[tuple[str, str]]:
     """Yield object name and path of the regular files of a listed tree that a check reads."""
     total = count = 0
     for row in listing.split(b"\0"):

@@ -131,7 +131,7 @@ def _source_run(
         ),
         key=content_stamp(run.rule_set.rules),
         texts=texts,
-        only=_reported(request, run.settings, files, texts),
+        only=_reported_paths(request, run.settings, files, texts),
         progress=request.progress,
         extra=_merged_by_file(
             _in_code(run, runs.configs.items), _about_options(runs, run, request, files) if not texts else {}
@@ -232,7 +232,7 @@ def _under_configs(runs: Runs, edited: Mapping[str, str]) -> list[UnderConfigs]:
     return [item for code in runs.codes() for item in under_configs(code, edited, others=others)]
 
 
-def _reported(
+def _reported_paths(
     request: Request, settings: Settings, files: Sequence[PythonFile], texts: Mapping[str, str] | None
 ) -> frozenset[str] | None:
     """Return the Python files that are reported, or None for all: what is written is in the files that are named.

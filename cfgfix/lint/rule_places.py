@@ -111,7 +111,7 @@ def _collect_entries(
         path.pop()
 
 
-def place_names(view: View, binding: Binding) -> dict[str, Any]:
+def place_operands(view: View, binding: Binding) -> dict[str, Any]:
     """Return the operands about the place of a rule: `key`, `value`, `raw`."""
     path = binding.path or ()
     text = view.document.source.text

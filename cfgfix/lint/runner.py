@@ -205,7 +205,7 @@ def _run(request: Request, runs: Runs | None = None) -> Report:
                 except CfgfixError as error:
                     if found.settings is base:
                         raise
-                    runs.unsound(found.settings, error)
+                    runs.note_unsound_settings(found.settings, error)
                     reports.append(FileReport(found.path, passed_over=_UNSOUND, settings=base))
                     continue
                 if report.passed_over == NEITHER and report.alone:

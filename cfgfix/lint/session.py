@@ -210,10 +210,10 @@ class Runs:
         except CfgfixError as error:
             if settings is self.finder.settings_in("."):
                 raise
-            self.unsound(settings, error)
+            self.note_unsound_settings(settings, error)
             return None
 
-    def unsound(self, settings: Settings, error: CfgfixError) -> None:
+    def note_unsound_settings(self, settings: Settings, error: CfgfixError) -> None:
         """Keep what is wrong in some settings; the files under them are passed over."""
         self._wrong.add(id(settings))
         self._made.pop(id(settings), None)
@@ -231,7 +231,7 @@ class Runs:
         rules = select(catalogue, settings)
         for selectors in settings.per_file_ignores.values():
             for selector in selectors:
-                _selected(catalogue, selector)
+                _select_rules(catalogue, selector)
         severities = {key: Severity[value.upper()] for key, value in _severities(catalogue, settings).items()}
         machines, line = _machines(settings)
         if len(machines) > 1 and (request.fix or request.add_ignores is not None):
@@ -346,16 +346,16 @@ def select(catalogue: Catalogue, settings: Settings) -> list[Rule]:
     chosen: dict[str, Rule] = {}
     for selector in (*settings.select, *settings.extend_select):
         exact = catalogue.find(selector) is not None
-        for rule in _selected(catalogue, selector):
+        for rule in _select_rules(catalogue, selector):
             if exact or settings.preview or not rule.preview:
                 chosen[rule.id] = rule
     for selector in settings.ignore:
-        for rule in _selected(catalogue, selector):
+        for rule in _select_rules(catalogue, selector):
             chosen.pop(rule.id, None)
     return list(chosen.values())
 
 
-def _selected(catalogue: Catalogue, selector: str) -> Sequence[Rule]:
+def _select_rules(catalogue: Catalogue, selector: str) -> Sequence[Rule]:
     found = catalogue.matching(selector)
     if not found:
         raise CfgfixError(
@@ -369,7 +369,7 @@ def _severities(catalogue: Catalogue, settings: Settings) -> dict[str, str]:
     return {
         rule.id: value
         for selector, value in settings.severity.items()
-        for rule in _selected(catalogue, selector)
+        for rule in _select_rules(catalogue, selector)
     }
 
 
@@ -437,7 +437,7 @@ def dialect_of(document: Document, run: Run, *, forced: bool = False) -> Dialect
     named = run.dialects[settings.dialect] if settings.dialect is not None else None
     if named is not None and forced:
         return named
-    found = _detected(document, run)
+    found = _detect_dialect(document, run)
     if found is not None and found.confidence != "low":
         # What is of another family with files of its own, such as the job of a cluster, is judged as that.
         foreign = named is not None and named is not found and tool_of(document) is not None
@@ -457,7 +457,7 @@ def dialect_of(document: Document, run: Run, *, forced: bool = False) -> Dialect
     return None
 
 
-def _detected(document: Document, run: Run) -> Dialect | None:
+def _detect_dialect(document: Document, run: Run) -> Dialect | None:
     """Return the dialect whose signature a document has, or None where it has none."""
     if document.problem is not None:
         return by_text(document.source.text, run.dialects)

@@ -23,7 +23,7 @@ def write_reports(reports: list[FileReport], errors: list[CfgfixError]) -> bool:
         try:
             current = read_source(report.path)
             if current.text != report.before:
-                errors.append(_changed(report.path))
+                errors.append(_changed_meanwhile(report.path))
                 reports[position] = replace(report, text=report.before, applied=(), after=None, before=None)
                 continue
             assert current.stamp is not None
@@ -44,7 +44,7 @@ def _clean(folder: str) -> None:
     remove_leftovers(inside)
 
 
-def _changed(path: str) -> UnreadableError:
+def _changed_meanwhile(path: str) -> UnreadableError:
     return UnreadableError(
         "changed while it was being fixed; it was left as it is", path=path, hint="run cfgfix again"
     )

@@ -150,7 +150,7 @@ def actions(analysis: Analysis, start: int, end: int) -> list[Action]:
             continue
         edits = analysis.report.edits[number] if number < len(analysis.report.edits) else None
         if finding.fix is not None and edits and finding.fix.safety > Safety.DISPLAY:
-            proven = _proven(analysis, finding.fix, edits)
+            proven = _is_proven(analysis, finding.fix, edits)
             if proven:
                 title = finding.fix.title
                 if finding.fix.safety is Safety.UNSAFE:
@@ -163,7 +163,7 @@ def actions(analysis: Analysis, start: int, end: int) -> list[Action]:
     return found + silencing
 
 
-def _proven(analysis: Analysis, fix: Fix, edits: tuple[Edit, ...]) -> bool:
+def _is_proven(analysis: Analysis, fix: Fix, edits: tuple[Edit, ...]) -> bool:
     known = _language(analysis)
     if known is None:
         return False

@@ -306,7 +306,7 @@ def _keys(
     names.update(dict.fromkeys(_by_concepts(target.dialect, path)))
     names.update(dict.fromkeys(_asked_in(analysis.basis.says, path)))
     offers: list[Offer] = []
-    for name, slip in _ranked(word, [name for name in names if name not in present or name == word]):
+    for name, slip in _rank_names(word, [name for name in names if name not in present or name == word]):
         about = schema.describe((*path, name)) if schema is not None else None
         nested = bool(schema is not None and schema.keys((*path, name))) or (
             about is not None and about.types == frozenset({"object"})
@@ -369,11 +369,11 @@ def _values(analysis: Analysis, path: KeyPath, word: str, start: int, end: int) 
             end,
             slip,
         )
-        for text, slip in _ranked(word.strip("\"'"), list(values))
+        for text, slip in _rank_names(word.strip("\"'"), list(values))
     ]
 
 
-def _ranked(word: str, names: Sequence[str]) -> list[tuple[str, bool]]:
+def _rank_names(word: str, names: Sequence[str]) -> list[tuple[str, bool]]:
     """Return the names that a begun word may become, then those it may be a slip of; all of them for no word."""
     if not word:
         return [(name, False) for name in names[:MAX_VALUES]]

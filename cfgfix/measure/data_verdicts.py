@@ -124,7 +124,7 @@ def _feeds(found: DataProfile, load: Load) -> Verdict:
             f"a batch comes every {found.rates.batch.mean * 1e3:.3g} ms where nobody waits for it; {lost * 1e3:.2g} ms of a step go to handing it over"
         )
         return Verdict("input", Outcome.GOOD, "not input-bound", tuple(evidence))
-    alone = _undisturbed(found)
+    alone = _undisturbed_seconds(found)
     if alone is not None:
         evidence.append(f"undisturbed, its slowest part takes {alone * 1e3:.3g} ms per batch")
     swings = found.oscillation.outcome is Found.OSCILLATING
@@ -150,7 +150,7 @@ def _feeds(found: DataProfile, load: Load) -> Verdict:
     return Verdict("input", Outcome.PROBLEM, f"{word} input-bound", tuple(evidence))
 
 
-def _undisturbed(found: DataProfile) -> float | None:
+def _undisturbed_seconds(found: DataProfile) -> float | None:
     """Return what a batch takes in the slowest part of the pipeline while nothing else wants the CPUs."""
     stages = pacing.active(pacing.quiet(found.stages), starts=False)
     limits = pacing.find_limits(

@@ -233,14 +233,14 @@ class Observation:
         return self._open is not None and self._state != "wait"
 
     @property
-    def _here(self) -> bool:
+    def _is_here(self) -> bool:
         return threading.get_ident() == self._thread and self._on.is_set()
 
     # --- iterators
 
     def _created(self, plain: Any) -> Any:
         def create(iterator: Any, dataset: Any) -> Any:
-            if not self._here:
+            if not self._is_here:
                 return plain(iterator, dataset)
             if self._inside_call and not _is_eager():
                 # A loop inside a function, which is watched as such.
@@ -293,7 +293,7 @@ class Observation:
         def take(iterator: Any) -> Any:
             if not tf.executing_eagerly():
                 return self._clocked(lambda: plain(iterator)) if self._on.is_set() else plain(iterator)
-            if not self._here:
+            if not self._is_here:
                 return plain(iterator)
             loop = self._homes.get(id(iterator))
             if loop is not None and not self._inside_call:
@@ -365,8 +365,8 @@ class Observation:
         kind = iterator_kind()
 
         def call(function: Any, *arguments: Any, **keywords: Any) -> Any:
-            if not self._here or self._inside_call:
-                if self._here:
+            if not self._is_here or self._inside_call:
+                if self._is_here:
                     if getattr(function, "_jit_compile", None):
                         self.xla.add(str(getattr(function, "__name__", "function")))
                     return self.tracings.call(plain, function, arguments, keywords)
@@ -439,7 +439,7 @@ class Observation:
 
     def _loop_in_function(self, source: tf.data.Dataset, place: str) -> Watch | None:
         """Return what each turn of a loop that is traced now calls."""
-        if not self._here or not self._inside_call:
+        if not self._is_here or not self._inside_call:
             return None
         key = (self._kinds[-1] if self._kinds else "loop", place)
         loop = self.loops.setdefault(key, Loop(*key))
@@ -529,7 +529,7 @@ class Observation:
         import tensorflow as tf
 
         def gradient(tape: Any, *arguments: Any, **keywords: Any) -> Any:
-            if self._here:
+            if self._is_here:
                 sources = keywords.get("sources", arguments[1] if len(arguments) > 1 else None)
                 self.trained = variables_of(sources)
                 if self._inside_call:
@@ -551,7 +551,7 @@ class Observation:
     def _method(self, kind: str) -> Callable[[Any], Any]:
         def make(plain: Any) -> Any:
             def method(model: Any, *arguments: Any, **keywords: Any) -> Any:
-                if not self._here:
+                if not self._is_here:
                     return plain(model, *arguments, **keywords)
                 self._kinds.append(kind)
                 if kind == "fit" and getattr(model, "run_eagerly", False):
@@ -570,7 +570,7 @@ class Observation:
 
     def _one_batch(self, plain: Any) -> Any:
         def train_on_batch(model: Any, x: Any, *arguments: Any, **keywords: Any) -> Any:
-            if not self._here or self._inside_call:
+            if not self._is_here or self._inside_call:
                 return plain(model, x, *arguments, **keywords)
             if (
                 self._open is None

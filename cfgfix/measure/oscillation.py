@@ -197,7 +197,7 @@ def _memory(rest: Floats, order: int) -> Floats:
     return np.asarray(chosen, dtype=np.float64)
 
 
-def _shuffled(series: Floats, rows: int, random: np.random.Generator) -> Floats:
+def _shuffle(series: Floats, rows: int, random: np.random.Generator) -> Floats:
     return np.asarray(random.permuted(np.tile(series, (rows, 1)), axis=1), dtype=np.float64)
 
 
@@ -210,7 +210,7 @@ def _autoregressions(series: Floats, phi: Floats, rows: int, random: np.random.G
     innovations = innovations - innovations.mean()
     lead = 20 * order + 50
     drive = np.concatenate(
-        [random.choice(innovations, (rows, lead)), _shuffled(innovations, rows, random)], axis=1
+        [random.choice(innovations, (rows, lead)), _shuffle(innovations, rows, random)], axis=1
     )
     for place in range(order, drive.shape[1]):
         drive[:, place] += drive[:, place - order : place] @ phi[::-1]
@@ -247,7 +247,7 @@ class _Surrogates:
         while rows > 0:
             size = min(rows, chunk)
             if self._kind == "shuffle":
-                table = _shuffled(self._series, size, self._random)
+                table = _shuffle(self._series, size, self._random)
             elif self._kind == "memory":
                 table = _without_trend(
                     _autoregressions(self._series, self._phi, size, self._random), self._basis
@@ -280,7 +280,7 @@ def _fundamental(series: Floats, frequency: float) -> tuple[float, int]:
         for harmonics in range(1, HARMONICS + 1):
             if harmonics > 1 and harmonics * candidate > _highest(count):
                 break
-            centre = _refined(series, candidate, harmonics)
+            centre = _refine_frequency(series, candidate, harmonics)
             left = series - _cycle(series, centre, harmonics)
             cost = count * math.log(max(float(left @ left) / power, 1e-12)) + 2 * harmonics * math.log(count)
             if cost < best[0]:
@@ -300,7 +300,7 @@ def _harmonics(series: Floats, frequency: float) -> int:
     return int(np.argmin(costs)) + 1
 
 
-def _refined(series: Floats, frequency: float, harmonics: int) -> float:
+def _refine_frequency(series: Floats, frequency: float, harmonics: int) -> float:
     """Return the frequency near `frequency` whose waves explain most of the series."""
     width = 0.75 / series.size
     for _ in range(3):
@@ -362,14 +362,14 @@ def _views(raw: Floats) -> tuple[Floats, Floats | None]:
     return narrow - narrow.mean(), wide
 
 
-def _tested(series: Floats, seed: int) -> _View:
+def _compare_with_surrogates(series: Floats, seed: int) -> _View:
     """Compare the best candidate of a series with the best of its surrogates."""
     count = int(series.size)
     peak = _score(series[None, :])
     frequency, harmonics, score = float(peak.frequency[0]), int(peak.harmonics[0]), float(peak.score[0])
     # What the candidate leaves of its own cycle would look like memory: its frequency lies between those of the grid, and the
     # score, which charges little for a harmonic but looks at the wrong places for the high ones, may have left some out.
-    frequency = _refined(series, frequency, harmonics)
+    frequency = _refine_frequency(series, frequency, harmonics)
     harmonics = _harmonics(series, frequency)
     cycle = _cycle(series, frequency, harmonics)
     phi = _memory(series - cycle, min(8, count // 12))
@@ -415,10 +415,10 @@ def find_oscillation(values: ArrayLike, *, seed: int = 0) -> Oscillation:
         return Oscillation(
             Outcome.NONE, "the values follow a smooth trend", count, p_value=1.0, detectable=0.0
         )
-    view = _tested(narrow, seed)
+    view = _compare_with_surrogates(narrow, seed)
     p_value = view.p_value
     if wide is not None:
-        other = _tested(wide, seed)
+        other = _compare_with_surrogates(wide, seed)
         # Two tests: the smaller p-value counts double (Bonferroni).
         p_value = min(1.0, 2 * min(view.p_value, other.p_value))
         view = other if other.p_value <= view.p_value else view
@@ -432,10 +432,10 @@ def find_oscillation(values: ArrayLike, *, seed: int = 0) -> Oscillation:
         )
         return Oscillation(Outcome.INCONCLUSIVE, reason, count, p_value=p_value, detectable=detectable)
     frequency, harmonics = _fundamental(series, frequency)
-    frequency = _refined(series, frequency, harmonics)
+    frequency = _refine_frequency(series, frequency, harmonics)
     cycle = _cycle(series, frequency, harmonics)
     period = 1 / frequency
-    mean_cycle = _folded(raw, period)
+    mean_cycle = _mean_cycle(raw, period)
     level = float(np.median(mean_cycle))
     excess = (
         float(np.sum(np.maximum(mean_cycle - level, 0))) / float(np.sum(mean_cycle))
@@ -457,7 +457,7 @@ def find_oscillation(values: ArrayLike, *, seed: int = 0) -> Oscillation:
     )
 
 
-def _folded(raw: Floats, period: float) -> Floats:
+def _mean_cycle(raw: Floats, period: float) -> Floats:
     """Return the mean cycle of the values themselves, in as many parts as the period has values (at most 32).
 
     Each part is a median, so that an outlier in one cycle does not shape the mean cycle.

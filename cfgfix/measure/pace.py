@@ -266,7 +266,7 @@ def judge_stage(
             change="look at what runs between the batches: handing over, copies, other work of this process",
         )
     cpu_seconds = next((limit.seconds * load.cpus for limit in pace.limits if limit.kind == "cpus"), 0.0)
-    after, found = _explained(
+    after, found = _explain_slowest(
         stage, pace, load, lock, outcome, text, cached_before=cached_before, cpu_seconds=cpu_seconds
     )
     return replace(found, evidence=tuple(evidence), worth=worth(pace, first, after, step_seconds))
@@ -294,7 +294,7 @@ def worth(pace: Pace, limit: Limit, after: float, step_seconds: float = 0.0) -> 
     return max(1.0, max(pace.measured, step_seconds) / left)
 
 
-def _explained(
+def _explain_slowest(
     stage: Stage,
     pace: Pace,
     load: Load,

@@ -113,9 +113,9 @@ class Timeline:
 
     def steadiness(self) -> Steadiness:
         """Return where the periods settle; restarts are left out."""
-        return steady_state(self._smoothed())
+        return steady_state(self._smooth())
 
-    def _smoothed(self) -> Floats:
+    def _smooth(self) -> Floats:
         periods = self.periods
         if self.restarts:
             middle = float(np.median(periods))

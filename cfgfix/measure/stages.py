@@ -86,12 +86,12 @@ def _measure(
             depth=depth - 1,
         )
         phase = "once" if gap.cached else "start" if gap.shuffled else "running"
-        stages = _joined(stages, inner, total.position_of(gap.parent), per_batch, phase)
+        stages = _put_before_consumer(stages, inner, total.position_of(gap.parent), per_batch, phase)
     whole = sum(stage.seconds for stage in stages)
     return tuple(replace(stage, share=stage.seconds / whole if whole else 0.0) for stage in stages)
 
 
-def _joined(
+def _put_before_consumer(
     stages: tuple[Stage, ...], inner: tuple[Stage, ...], parent: int | None, per_batch: float, phase: str
 ) -> tuple[Stage, ...]:
     """Put the stages of a part that was iterated by itself before its consumer."""

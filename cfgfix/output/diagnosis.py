@@ -39,31 +39,31 @@ def causes(ranked: Sequence[Mapping[str, Any]], paint: Paint) -> Iterator[str]:
     yield paint("bold", "what to change, in this order")
     for number, cause in enumerate(ranked, 1):
         worth = f" (x {cause['worth']:.2g})" if cause["worth"] and cause["worth"] >= WORTH else ""
-        yield from _wrapped(f"{number}. {cause['name']}: {cause['cause']}{worth}", "  ", "     ")
+        yield from _wrap(f"{number}. {cause['name']}: {cause['cause']}{worth}", "  ", "     ")
         if cause["evidence"]:
-            yield from (paint("dim", part) for part in _wrapped(cause["evidence"], "     - ", "       "))
+            yield from (paint("dim", part) for part in _wrap(cause["evidence"], "     - ", "       "))
         if cause["change"]:
-            yield from _wrapped(cause["change"], "     change: ", "             ")
+            yield from _wrap(cause["change"], "     change: ", "             ")
     yield ""
 
 
 def _check(check: Mapping[str, Any], paint: Paint) -> Iterator[str]:
     word = paint(_STYLES[check["state"]], f"{_WORDS[check['state']]:>7}")
     yield f"{word}  {paint('bold', check['title'])}"
-    yield from _wrapped(check["summary"], "         ")
+    yield from _wrap(check["summary"], "         ")
     shown = check["evidence"][:MOST_LINES]
     for line in shown:
-        yield from (paint("dim", part) for part in _wrapped(line, "         - ", "           "))
+        yield from (paint("dim", part) for part in _wrap(line, "         - ", "           "))
     if len(check["evidence"]) > len(shown):
         yield paint("dim", f"         - and {len(check['evidence']) - len(shown)} more lines: see --json")
     if check["rules"]:
         yield f"         rules: {', '.join(check['rules'])} (cfgfix explain {check['rules'][0]})"
     for fix in check["fixes"][:MOST_LINES]:
-        yield from _wrapped(fix, "         fix: ", "              ")
+        yield from _wrap(fix, "         fix: ", "              ")
     yield ""
 
 
-def _wrapped(text: str, first: str, later: str | None = None) -> list[str]:
+def _wrap(text: str, first: str, later: str | None = None) -> list[str]:
     return textwrap.wrap(
         text,
         WIDTH,

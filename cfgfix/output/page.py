@@ -150,7 +150,7 @@ def line_chart(
     ]
     if len(points) < 2:
         return ""
-    drawn = _thinned(points)
+    drawn = _thin_out(points)
     high = max(value for _, value in points) or 1.0
     first, last = points[0][0], points[-1][0]
     span = (last - first) or 1.0
@@ -168,7 +168,7 @@ def line_chart(
     )
 
 
-def _thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def _thin_out(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     if len(points) <= MOST_POINTS:
         return list(points)
     size = -(-len(points) // (MOST_POINTS // 2))

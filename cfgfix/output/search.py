@@ -49,12 +49,12 @@ def render(data: Mapping[str, Any], paint: Paint) -> str:
         for entry in data["excluded"][:MOST_ROWS]
     ]
     lines.append("")
-    lines += _wrapped(data["summary"])
+    lines += _wrap(data["summary"])
     for change in data["changes"] if data["gain"] else ():
         lines.append(f"  {change['key']}: {_value(change['from'])} -> {_value(change['to'])}")
     for text in data["code_changes"] if data["gain"] else ():
-        lines += _wrapped(f"in the code: {text}")
-    lines += [paint("dim", line) for note in data["notes"] for line in _wrapped(f"note: {note}")]
+        lines += _wrap(f"in the code: {text}")
+    lines += [paint("dim", line) for note in data["notes"] for line in _wrap(f"note: {note}")]
     if data["applied"]:
         lines.append(paint("good", f"written to {data['config']}"))
     elif data["gain"]:
@@ -79,5 +79,5 @@ def _value(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _wrapped(text: str) -> list[str]:
+def _wrap(text: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)

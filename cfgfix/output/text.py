@@ -240,7 +240,7 @@ def summary(report: Report, style: Style) -> list[str]:
     unopened = [file for file in passed if file.lacking is not None]
     others = [file for file in passed if file.lacking is None]
     if style.show_skipped:
-        lines += _skipped(report)
+        lines += _lines_on_skipped(report)
         lines += [f"only by its keys {file.path}: {file.lacking}" for file in checked if file.lacking]
         lines += map(_passed_over, passed)
     else:
@@ -272,7 +272,7 @@ def summary(report: Report, style: Style) -> list[str]:
             )
             + (f", {_plural(len(others), 'other file')} passed over" if others else "")
         )
-        lines += _unopened(unopened, show_skipped=style.show_skipped)
+        lines += _lines_on_unopened(unopened, show_skipped=style.show_skipped)
     elif len(passed) == 1 and passed[0].alone:
         way = "--dialect NAME --force-dialect checks it all the same"
         lines.append(way if style.show_skipped else f"{_passed_over(passed[0])} ({way})")
@@ -299,7 +299,7 @@ def summary(report: Report, style: Style) -> list[str]:
     return lines
 
 
-def _skipped(report: Report) -> Iterator[str]:
+def _lines_on_skipped(report: Report) -> Iterator[str]:
     """Yield the lines about skipped rules: one for the rules of one reason."""
     rules: dict[str, list[str]] = {}
     for skip in report.skipped:
@@ -352,7 +352,7 @@ def _known_by(checked: Sequence[FileReport]) -> str:
     return f" ({', '.join(told)})"
 
 
-def _unopened(files: Sequence[FileReport], *, show_skipped: bool) -> list[str]:
+def _lines_on_unopened(files: Sequence[FileReport], *, show_skipped: bool) -> list[str]:
     """Return the line about files that look like settings of something and that no code is known to open."""
     if not files:
         return []

@@ -49,7 +49,7 @@ def text_report(report: Report) -> TextReport:
         replace(
             file,
             findings=tuple(
-                _joined(firsts[id(finding)]) if id(finding) in firsts else finding for finding in here
+                _join_places(firsts[id(finding)]) if id(finding) in firsts else finding for finding in here
             ),
         )
         for file, here in kept
@@ -79,7 +79,7 @@ def _common_matter(report: Report, file: FileReport, finding: Finding) -> tuple[
     return (finding.rule, (file.settings or report.settings).root, finding.severity.label, file.language)
 
 
-def _joined(group: list[Finding]) -> Finding:
+def _join_places(group: list[Finding]) -> Finding:
     """Return the first of several findings with the places of the others."""
     first = group[0]
     files = len({finding.location.path for finding in group})

@@ -265,13 +265,13 @@ def _check_shapes(path: str, data: dict[str, Any]) -> None:
             isinstance(name, str) and _is_scalar(value) for name, value in table.items()
         ):
             raise rule_error(path, f"`{key}` is not a mapping of names to expressions")
-    for item in _listed(path, "related", data.get("related")):
+    for item in _as_list(path, "related", data.get("related")):
         if not isinstance(item, dict) or not isinstance(item.get("at"), str):
             raise rule_error(path, "an entry of `related` lacks `at`")
-    if not all(isinstance(item, str) for item in _listed(path, "notes", data.get("notes"))):
+    if not all(isinstance(item, str) for item in _as_list(path, "notes", data.get("notes"))):
         raise rule_error(path, "`notes` is not a list of texts")
     folklore = data.get("folklore") or []
-    for item in [folklore] if isinstance(folklore, dict) else _listed(path, "folklore", folklore):
+    for item in [folklore] if isinstance(folklore, dict) else _as_list(path, "folklore", folklore):
         if not isinstance(item, dict) or not {"claim", "measured", "instead"} <= set(item):
             raise rule_error(path, "`folklore` needs claim, measured and instead")
     each = data.get("each")
@@ -286,7 +286,7 @@ def _check_shapes(path: str, data: dict[str, Any]) -> None:
         raise rule_error(path, "`tables` holds something else than tiers of plain values")
 
 
-def _listed(path: str, key: str, value: object) -> list[Any]:
+def _as_list(path: str, key: str, value: object) -> list[Any]:
     if value is None:
         return []
     if not isinstance(value, list):

@@ -71,12 +71,12 @@ def known_dialects(settings: Settings, problems: list[CfgfixError] | None = None
 def names_for_rules(dialects: Iterable[Dialect]) -> KnownNames:
     """Return the names that rules may use with these dialects."""
     from cfgfix.config.dialects.derived import DERIVED
-    from cfgfix.config.dialects.parameters import told_names
+    from cfgfix.config.dialects.parameters import concepts_by_code
     from cfgfix.hardware.model import NAMES
 
     told = list(dialects)
     return KnownNames(
-        frozenset(concept for dialect in told for concept in dialect.concepts) | told_names(),
+        frozenset(concept for dialect in told for concept in dialect.concepts) | concepts_by_code(),
         frozenset(
             [
                 *DERIVED,

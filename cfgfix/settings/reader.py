@@ -348,7 +348,7 @@ def _require_inside(values: Mapping[str, Any], path: str) -> None:
         (setting.name, place)
         for setting in SETTINGS
         if setting.is_place
-        for place in _listed(values.get(setting.attribute, ()))
+        for place in _as_texts(values.get(setting.attribute, ()))
     ]
     machines = [("hardware", values.get("hardware"))]
     machines += [(f"hardware.profiles.{name}", place) for name, place in values.get("profiles", {}).items()]
@@ -366,7 +366,7 @@ def _require_inside(values: Mapping[str, Any], path: str) -> None:
             )
 
 
-def _listed(value: str | tuple[str, ...]) -> tuple[str, ...]:
+def _as_texts(value: str | tuple[str, ...]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else value
 
 

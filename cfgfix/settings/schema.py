@@ -41,7 +41,7 @@ def schema(*, names: bool = True) -> dict[str, Any]:
             "texts": {
                 "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
             },
-            "rule": _offered(_selectors() if names else ()),
+            "rule": _text_with_offers(_selectors() if names else ()),
             "rules": {
                 "anyOf": [
                     {"$ref": "#/definitions/rule"},
@@ -93,7 +93,7 @@ def _shape(setting: Setting, *, names: bool) -> dict[str, Any]:
     if setting.choices:
         return {"enum": list(setting.choices)}
     if setting.holds == "dialect":
-        return _offered(sorted(dialects()) if names else ())
+        return _text_with_offers(sorted(dialects()) if names else ())
     if setting.holds == "release":
         return {"type": "string", "pattern": f"^{SETTING}$"}
     if setting.holds == "loader":
@@ -101,7 +101,7 @@ def _shape(setting: Setting, *, names: bool) -> dict[str, Any]:
     return {"type": "string"}
 
 
-def _offered(names: Sequence[str]) -> dict[str, Any]:
+def _text_with_offers(names: Sequence[str]) -> dict[str, Any]:
     """Return the shape of any text, with names that an editor may offer."""
     return {"anyOf": [{"enum": list(names)}, {"type": "string"}]} if names else {"type": "string"}
 

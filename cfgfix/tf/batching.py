@@ -178,7 +178,7 @@ def batch_by_length(
     def fitted(*element: Any) -> Any:
         size = table[bucket(*element)]
         parts = [
-            _fitted(part, shape, size, edges[-1], value)
+            _fit_component(part, shape, size, edges[-1], value)
             for part, shape, value in zip(tf.nest.flatten(element), fixed, values, strict=True)
         ]
         made = tf.nest.pack_sequence_as(element, parts)
@@ -193,7 +193,7 @@ def batch_by_length(
     )
 
 
-def _fitted(part: Any, shape: Sequence[int | None], size: Any, longest: int, value: Any) -> Any:
+def _fit_component(part: Any, shape: Sequence[int | None], size: Any, longest: int, value: Any) -> Any:
     """Return a component of an element cut and padded to a shape, in which None stands for the size."""
     for axis, number in enumerate(shape):
         there = part.shape[axis]

@@ -237,7 +237,7 @@ def precomputed(
     except OSError as error:
         raise UnreadableError(f"the folder cannot be made: {error.strerror}", path=root) from error
     _clean(root)
-    manifest, reason = _open(place, name, verify=verify)
+    manifest, reason = _open_build(place, name, verify=verify)
     built = manifest is None
     if manifest is None:
         manifest = _build(make, root, place, name, named, shards, compression)
@@ -259,7 +259,7 @@ def precomputed(
     )
 
 
-def _open(place: str, name: str, *, verify: bool) -> tuple[dict[str, Any] | None, str]:
+def _open_build(place: str, name: str, *, verify: bool) -> tuple[dict[str, Any] | None, str]:
     """The manifest of a build that can be used, or None and why not; a damaged build is moved out of the way."""
     if not os.path.isdir(place):
         return None, "there was no build for these settings and inputs"
@@ -331,7 +331,7 @@ def _build(
             os.rename(work, place)
         except OSError:
             # Another program was faster with the same build; if its work is whole, it is as good as ours.
-            found, _ = _open(place, name, verify=True)
+            found, _ = _open_build(place, name, verify=True)
             if found is None:
                 os.rename(work, place)
             else:

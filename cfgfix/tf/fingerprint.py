@@ -121,7 +121,8 @@ class _Walk:
             self._type(value)
         elif isinstance(value, (types.MethodDescriptorType, types.WrapperDescriptorType)):
             self._put(
-                "descriptor", f"{value.__qualname__}@{_versioned(value.__objclass__.__module__)}".encode()
+                "descriptor",
+                f"{value.__qualname__}@{_name_with_version(value.__objclass__.__module__)}".encode(),
             )
         elif isinstance(value, (types.BuiltinFunctionType, types.BuiltinMethodType)):
             self._builtin(value)
@@ -133,7 +134,7 @@ class _Walk:
         if not self._package:
             self._package = module.partition(".")[0]
         elif self._foreign(module):
-            self._put("function", f"{_versioned(module)}.{function.__qualname__}".encode())
+            self._put("function", f"{_name_with_version(module)}.{function.__qualname__}".encode())
             return
         wrapped = getattr(function, "__wrapped__", None)
         self._put("function", function.__qualname__.encode())
@@ -153,12 +154,12 @@ class _Walk:
 
     def _foreign(self, module: str) -> bool:
         """Whether a module is another package's, told well enough by a version."""
-        return module.partition(".")[0] != self._package and not _versioned(module).endswith("@?")
+        return module.partition(".")[0] != self._package and not _name_with_version(module).endswith("@?")
 
     def _module(self, module: types.ModuleType) -> None:
         """A module of one's own counts by its source, and with it every module of one's own that it takes names from."""
         if self._foreign(module.__name__):
-            self._put("module", _versioned(module.__name__).encode())
+            self._put("module", _name_with_version(module.__name__).encode())
             return
         self._put("module", module.__name__.encode())
         path = getattr(module, "__file__", None)
@@ -188,7 +189,7 @@ class _Walk:
 
     def _type(self, kind: type) -> None:
         if self._foreign(kind.__module__):
-            self._put("type", f"{_versioned(kind.__module__)}.{kind.__qualname__}".encode())
+            self._put("type", f"{_name_with_version(kind.__module__)}.{kind.__qualname__}".encode())
             return
         self._put("type", kind.__qualname__.encode())
         for name, item in sorted(vars(kind).items()):
@@ -206,7 +207,9 @@ class _Walk:
     def _builtin(self, function: Any) -> None:
         owner = getattr(function, "__self__", None)
         if owner is None or isinstance(owner, types.ModuleType):
-            self._put("builtin", f"{_versioned(function.__module__ or '')}.{function.__qualname__}".encode())
+            self._put(
+                "builtin", f"{_name_with_version(function.__module__ or '')}.{function.__qualname__}".encode()
+            )
         else:
             self._put("bound", function.__name__.encode())
             self.add(owner)
@@ -265,7 +268,7 @@ def _names(code: types.CodeType) -> set[str]:
 
 
 @functools.lru_cache(maxsize=256)
-def _versioned(module: str) -> str:
+def _name_with_version(module: str) -> str:
     """A module's name with the version of the package that it belongs to, as far as that is known."""
     import platform
 

@@ -116,7 +116,7 @@ class Store:
 
     def refresh(self) -> None:
         """Open files that others have written meanwhile."""
-        for name in sorted(_listed(self.folder)):
+        for name in sorted(_list_names(self.folder)):
             path = os.path.join(self.folder, name)
             if name.endswith(_TEMPORARY):
                 _remove_if_old(path)
@@ -233,7 +233,7 @@ class Store:
         """Remove the files used longest ago until the folder is within its size; the newest one stays."""
         found: list[tuple[float, int, str]] = []
         for folder in _folders(self.root):
-            for name in _listed(folder):
+            for name in _list_names(folder):
                 if name.endswith(_ENDING):
                     with contextlib.suppress(OSError):
                         status = os.stat(os.path.join(folder, name))
@@ -247,7 +247,7 @@ class Store:
                 total -= size
 
 
-def _listed(folder: str) -> list[str]:
+def _list_names(folder: str) -> list[str]:
     try:
         return os.listdir(folder)
     except OSError:
@@ -255,7 +255,7 @@ def _listed(folder: str) -> list[str]:
 
 
 def _folders(root: str) -> Iterator[str]:
-    for name in _listed(root):
+    for name in _list_names(root):
         path = os.path.join(root, name)
         # Only folders of this store's own naming: whatever else lies here is not ours to remove.
         if len(name.rpartition("-")[2]) == 32 and os.path.isdir(path):

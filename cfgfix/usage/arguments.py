@@ -114,7 +114,7 @@ class Arguments:
                     *self._names(bound, path),
                     *self._values(bound, path, floats),
                     *self._looked_up(bound, result, path),
-                    *self._together(bound, path),
+                    *self._keys_wrong_together(bound, path),
                     *_classes(bound, path),
                 ]
             )
@@ -134,7 +134,7 @@ class Arguments:
             or for_others(self.program, scope.module)
         )
 
-    def _grade(self, name: str) -> str | None:
+    def _grade_by_releases(self, name: str) -> str | None:
         """Return the severity of what only some of the releases refuse that may be meant; None where nothing pins one."""
         return (where_keras_known if name.startswith("keras.") else where_known)(self.api, _WARNING)
 
@@ -174,7 +174,7 @@ class Arguments:
                 item.meant or "",
                 "the call raises" if not mask else f"TensorFlow {table.without(mask)} refuses it",
                 "",
-                _ERROR if slip or known else self._grade(name) or _ERROR,
+                _ERROR if slip or known else self._grade_by_releases(name) or _ERROR,
             )
         for argument, key in written.items():
             if bound.signature.ignores(argument, table.newest):
@@ -215,7 +215,7 @@ class Arguments:
                 meant,
                 "AttributeError" if not mask else f"TensorFlow {table.without(mask)} does not have it",
                 "",
-                _ERROR if not mask or known else self._grade(bound.callable) or _ERROR,
+                _ERROR if not mask or known else self._grade_by_releases(bound.callable) or _ERROR,
             )
 
     # Classes
@@ -253,7 +253,7 @@ class Arguments:
             meant,
             f"TensorFlow {self.api.without(mask)} does not have it" if mask else "AttributeError",
             "",
-            _ERROR if not mask else self._grade(f"{package}.") or _ERROR,
+            _ERROR if not mask else self._grade_by_releases(f"{package}.") or _ERROR,
         )
 
     # Values
@@ -305,7 +305,7 @@ class Arguments:
             refusal.meant,
             refusal.error,
             refusal.takes,
-            _ERROR if refusal.always else self._grade(bound.callable) or _ERROR,
+            _ERROR if refusal.always else self._grade_by_releases(bound.callable) or _ERROR,
             refusal.number,
         )
 
@@ -322,7 +322,7 @@ class Arguments:
             return None
         return Fault(TRUTH, key, bound, name, value, False, "", "", "", _ERROR)
 
-    def _together(self, bound: BoundCall, path: str) -> Iterator[Fault]:
+    def _keys_wrong_together(self, bound: BoundCall, path: str) -> Iterator[Fault]:
         """Yield the keys whose values are right one by one and not together with other arguments of the call."""
         known = {
             name: plain

@@ -241,7 +241,7 @@ def hits_in(
 
 
 class _Elsewhere:
-    """Which values of a file something else than the program's reads uses.
+    """Values of a file that are used other than by a read of the program.
 
     That is a value that an alias repeats in another place, one that an interpolation `${a.b}` takes up, and what Hydra
     itself reads.

@@ -82,7 +82,7 @@ def commands_in(path: str, names: frozenset[str] = frozenset()) -> Iterator[Comm
         text = read_regular(path, MAX_TEXT).decode("utf-8", "replace")
     except OSError:
         return
-    lines = list(_cells(text)) if path.endswith(".ipynb") else list(_joined(text))
+    lines = list(_cells(text)) if path.endswith(".ipynb") else list(_join_continued(text))
     if os.path.basename(path).lower() == "makefile" or path.endswith(".mk"):
         lines = _with_variables(lines)
     folder = os.path.dirname(path) or "."
@@ -90,7 +90,7 @@ def commands_in(path: str, names: frozenset[str] = frozenset()) -> Iterator[Comm
     for number, line in lines:
         loop = _LOOP.match(line)
         if loop:
-            values[loop.group(1)] = _listed(loop.group(2), folder)
+            values[loop.group(1)] = _list_folder(loop.group(2), folder)
             continue
         assigned = _ASSIGNED.match(line)
         if assigned:
@@ -114,7 +114,7 @@ def commands_of(path: str, number: int, line: str) -> Iterator[Command]:
     yield from _of_line(path, number, line, {}, os.path.dirname(path) or ".", frozenset())
 
 
-def _joined(text: str) -> Iterator[tuple[int, str]]:
+def _join_continued(text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines of a script, those that a backslash continues as one, under the number of the first."""
     first, whole = 0, ""
     for number, line in enumerate(text.split("\n"), 1):
@@ -158,12 +158,12 @@ def _cells(text: str) -> Iterator[tuple[int, str]]:
     for cell in cells:
         source = cell.get("source", "")
         whole = "".join(str(part) for part in source) if isinstance(source, list) else str(source)
-        for _, line in _joined(whole):
+        for _, line in _join_continued(whole):
             if line.lstrip().startswith(("!", "%")) or cell.get("cell_type") == "markdown":
                 yield 1, line
 
 
-def _listed(text: str, folder: str) -> list[str]:
+def _list_folder(text: str, folder: str) -> list[str]:
     found: list[str] = []
     for quoted in text.split()[:64]:
         word = quoted.strip("\"'")
@@ -184,7 +184,7 @@ def _of_line(
     for start, whole in _starts(line, names):
         ending = _ENDS.search(whole)
         rest = whole[: ending.start()] if ending else whole
-        for words in _expanded(rest, values):
+        for words in _expand_loops(rest, values):
             if not words:
                 continue
             variables = tuple(
@@ -214,7 +214,7 @@ def _starts(line: str, names: frozenset[str]) -> Iterator[tuple[int, str]]:
         yield script.start(), script.group(1)
 
 
-def _expanded(text: str, values: dict[str, list[str]]) -> Iterator[list[str]]:
+def _expand_loops(text: str, values: dict[str, list[str]]) -> Iterator[list[str]]:
     """Yield the words of a command, once for each value that a loop gives to what it names."""
     looped = next((name for name, _ in _VARIABLE.findall(text) if len(values.get(name, ())) > 1), None)
     for choice in values[looped] if looped is not None else [""]:

@@ -437,10 +437,10 @@ class ConfigRuns:
 
     def untouched(self, path: KeyPath) -> bool:
         """Tell whether no run does anything with a key or what lies in it."""
-        touched, whole = self._touched()
+        touched, whole = self._touched_paths()
         return path not in touched and not any(path[:depth] in whole for depth in range(len(path)))
 
-    def _touched(self) -> tuple[set[KeyPath], set[KeyPath]]:
+    def _touched_paths(self) -> tuple[set[KeyPath], set[KeyPath]]:
         """Return the paths at or below which a run does something, and the sections that go somewhere as a whole."""
         if self._fates is None:
             touched: set[KeyPath] = set()

@@ -223,7 +223,7 @@ class Entrances:
         count = 0
         for text in self.files.texts:
             for command in commands_in(os.path.join(self.root, text), scripts):
-                for number in self._started(command, entrances, paths):
+                for number in self._entrances_started(command, entrances, paths):
                     known = found.setdefault(number, [])
                     if not any(_same_command(command, other) for other in known):
                         known.append(command)
@@ -232,7 +232,9 @@ class Entrances:
                     return found
         return found
 
-    def _started(self, command: Command, entrances: Row[Entrance], paths: Row[str]) -> Iterator[int]:
+    def _entrances_started(
+        self, command: Command, entrances: Row[Entrance], paths: Row[str]
+    ) -> Iterator[int]:
         """Yield the places of the entrances that a command starts; `paths` has the file of each."""
         if command.is_module:
             for number, entrance in enumerate(entrances):

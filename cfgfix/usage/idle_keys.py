@@ -290,11 +290,11 @@ def _read_otherwise(runs: ConfigRuns, path: KeyPath, every_way: list[RunResult])
             for spot in (*key.reads, *key.walks, *key.escapes, *key.offers) or key.uses:
                 if (spot.path, spot.place) in taken:
                     continue
-                condition = _deciding(own, result, spot)
+                condition = _deciding_condition(own, result, spot)
                 if condition is None:
                     sure = False
                 else:
-                    told.append((condition, spot, _is_of_another_kind(own, condition, spot, path)))
+                    told.append((condition, spot, _kind_is_not_chosen(own, condition, spot, path)))
     if not told:
         return found
     condition, spot, _ = next((item for item in told if not item[2]), told[0])
@@ -313,7 +313,7 @@ def _read_otherwise(runs: ConfigRuns, path: KeyPath, every_way: list[RunResult])
     )
 
 
-def _deciding(own: RunResult, every_way: RunResult, spot: Spot) -> str | None:
+def _deciding_condition(own: RunResult, every_way: RunResult, spot: Spot) -> str | None:
     """Return the condition on the way to a place which does not hold with a file's values; None where none is known.
 
     It is the outermost one that the file's own run saw turn out otherwise, or else the last one, if a config decides it.
@@ -350,7 +350,7 @@ _KIND = re.compile(r"(?:not )?(?P<of>.+) == (?P<mark>['\"])(?P<word>[\w .+-]+)(?
 """A condition by which a value of a config chooses one of several kinds, all of which the program knows."""
 
 
-def _is_of_another_kind(own: RunResult, condition: str, spot: Spot, path: KeyPath) -> bool:
+def _kind_is_not_chosen(own: RunResult, condition: str, spot: Spot, path: KeyPath) -> bool:
     """Tell whether a key is one of a kind that the file does not choose.
 
     It is a kind of model, data or optimizer, and no name says whose the key is. The kind that it chooses is one that the program knows, and has its code elsewhere. An option that stands

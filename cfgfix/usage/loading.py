@@ -269,7 +269,7 @@ class _About:
                 and event is not None
                 and event.kind == "assign"
                 and self._always(scope, event)
-                and _fixed(value)
+                and _is_fixed(value)
                 and self.found.sections is not None
                 and not self._read_before(path, scope, event.line)
             ):
@@ -286,7 +286,7 @@ class _About:
                 and event.kind == "assign"
                 and event.line > line
                 and self._always(scope, event)
-                and _fixed(value)
+                and _is_fixed(value)
                 and not self._read_before(path, scope, event.line)
             ]
             if not here:
@@ -409,7 +409,7 @@ class _About:
                 continue
             if self.program.method(config, "__getattr__") is not None or self.follower.stores(name, config):
                 continue
-            if self._asked(name, scope):
+            if self._is_asked(name, scope):
                 continue
             place = spot(expr, scope)
             if (place.path, place.line, name) in seen:
@@ -430,17 +430,17 @@ class _About:
                 if other != owner and name in sections.fields[other]
             )
             yield Undefined(
-                config.name, name, place, fatal and not caught and not self._tried(expr, scope), elsewhere
+                config.name, name, place, fatal and not caught and not self._is_tried(expr, scope), elsewhere
             )
 
-    def _asked(self, name: str, scope: Scope) -> bool:
+    def _is_asked(self, name: str, scope: Scope) -> bool:
         """Tell whether the same function asks with `hasattr` first."""
         return any(
             is_name(call.func, "hasattr") and len(call.args) == 2 and constant(call.args[1]) == name
             for call in scope.calls
         )
 
-    def _tried(self, expr: Expr, scope: Scope) -> bool:
+    def _is_tried(self, expr: Expr, scope: Scope) -> bool:
         """Tell whether an expression stands in a `try`."""
         here: Any = expr
         for _ in range(200):
@@ -470,7 +470,7 @@ class _About:
             call = trains(module)
             if call is None or not self._configures(module):
                 continue
-            reached = self._reached(module, by_name)
+            reached = self._scopes_entered(module, by_name)
             main = next(block for block in module.summary.scopes[0].blocks if _is_main(block.test))
             yield Entry(
                 spot_of(module.summary.scopes[0], Place(main.line, 0, main.line, 2), "__main__"),
@@ -492,9 +492,9 @@ class _About:
             for atom in self.follower.atoms_of(call.func, scope)
         )
 
-    def _reached(self, module: Module, by_name: Mapping[str, list[Scope]]) -> set[int]:
+    def _scopes_entered(self, module: Module, by_name: Mapping[str, list[Scope]]) -> set[int]:
         """Return the scopes that a program may enter; a method is entered by its name, whichever class is meant."""
-        near = self._imported(module)
+        near = self._files_imported(module)
         pending: list[Scope] = list(module.summary.scopes)
         reached = {id(scope) for scope in pending}
         while pending and len(reached) < MAX_REACHED:
@@ -529,7 +529,7 @@ class _About:
                         pending.append(target)
         return reached
 
-    def _imported(self, module: Module) -> set[str]:
+    def _files_imported(self, module: Module) -> set[str]:
         """Return the files that a program imports, through others too."""
         found = {module.path}
         pending = [module]
@@ -657,12 +657,12 @@ def _kind(name: str, call: Call, scope: Scope) -> str:
     return ""
 
 
-def _fixed(value: Expr) -> bool:
+def _is_fixed(value: Expr) -> bool:
     """Tell whether a value is written out in the code."""
     if isinstance(value, Unary):
-        return _fixed(value.operand)
+        return _is_fixed(value.operand)
     return isinstance(value, Literal) or (
-        isinstance(value, Collection) and all(_fixed(item) for item in value.items)
+        isinstance(value, Collection) and all(_is_fixed(item) for item in value.items)
     )
 
 

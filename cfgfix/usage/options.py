@@ -99,7 +99,7 @@ def option_verdicts(project: ProjectRuns) -> list[OptionVerdict]:
     """Return what is wrong with the options of a project's programs."""
     results = [result for result in (*project.results, *project.without_config) if result.entrance.framework]
     index = MentionIndex(project)
-    declared = _declared(results)
+    declared = _declared_options(results)
     found = [
         *_conversions(declared),
         *_refused_defaults(project, declared, results),
@@ -118,7 +118,7 @@ def option_verdicts(project: ProjectRuns) -> list[OptionVerdict]:
     return unique
 
 
-def _declared(results: Sequence[RunResult]) -> list[Declared]:
+def _declared_options(results: Sequence[RunResult]) -> list[Declared]:
     """Return the options that the runs declare, each declaration once."""
     found: dict[Any, Declared] = {}
     for result in results:
@@ -239,7 +239,9 @@ def _refused_defaults(
             found = options.get(id(refusal.key))
             if found is None or refusal.conditions or refusal.kind not in ("wrong-type", "no-number"):
                 continue
-            yield _refused(project, found.option, refusal.value, refusal.by, refusal.says, refusal.spot)
+            yield _refusal_of_option(
+                project, found.option, refusal.value, refusal.by, refusal.says, refusal.spot
+            )
         for call in result.run.calls:
             if not call.name.startswith(("keras.", "tensorflow.")) or call.conditions:
                 continue
@@ -250,7 +252,9 @@ def _refused_defaults(
                 if found is None or not isinstance(value.value, str) or not _is_number(value.value):
                     continue
                 callee = f"{call.name.rpartition('.')[2]}()"
-                yield _refused(project, found.option, value.value, callee, "a text is no number", call.spot)
+                yield _refusal_of_option(
+                    project, found.option, value.value, callee, "a text is no number", call.spot
+                )
 
 
 def _is_number(text: str) -> bool:
@@ -263,7 +267,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _refused(
+def _refusal_of_option(
     project: ProjectRuns, option: Option, value: Any, by: str, says: str, spot: Spot
 ) -> OptionVerdict:
     return OptionVerdict(
@@ -333,7 +337,7 @@ def _absent_options(project: ProjectRuns, results: Sequence[RunResult]) -> Itera
             if of_flags and (item.name in _OF_ABSL or item.name.startswith("_") or _is_method(item.name)):
                 continue
             if assigned is None:
-                assigned = _assigned(project)
+                assigned = _assigned_attributes(project)
             if item.name in assigned:
                 continue
             yield OptionVerdict(
@@ -360,7 +364,7 @@ def _is_method(name: str) -> bool:
     )  # fmt: skip
 
 
-def _assigned(project: ProjectRuns) -> set[str]:
+def _assigned_attributes(project: ProjectRuns) -> set[str]:
     """Return the names that any code gives an object as an attribute."""
     found: set[str] = set()
     for module in project.program.all_modules():
@@ -389,7 +393,7 @@ def _unread(
             continue
         if any(map(_as_a_whole, item.runs)):
             continue
-        if any(result.run.exhausted or not _parsed(result, option) for result in item.runs):
+        if any(result.run.exhausted or not _is_parsed(result, option) for result in item.runs):
             continue
         if any(option.attribute in result.run.of_unknown for result in item.runs):
             continue
@@ -434,7 +438,7 @@ def _as_a_whole(result: RunResult) -> bool:
     return bool(section.escapes or section.walks or section.uses)
 
 
-def _parsed(result: RunResult, option: Option) -> bool:
+def _is_parsed(result: RunResult, option: Option) -> bool:
     """Tell whether a run parses the options of the parser that declares one, and knows them all."""
     run = result.run
     for parser, options in run.parsers.items():

@@ -287,7 +287,7 @@ class ProjectRuns:
             choice: The key of which it is one of several runs, each with another value; None for none.
             repairs: Keys that stand where the programs look for them.
         """
-        result = self._once(
+        result = self._run_once(
             entrance, command, forced or {}, every_way=base is not None, choice=choice, repairs=repairs
         )
         run = result.run
@@ -327,11 +327,11 @@ class ProjectRuns:
             result: The run.
             prepare: Called with the new one before it begins.
         """
-        again = self._once(result.entrance, result.command, _forced_files(result), prepare=prepare)
+        again = self._run_once(result.entrance, result.command, _forced_files(result), prepare=prepare)
         self.followed_steps += again.run.steps
         return again
 
-    def _once(
+    def _run_once(
         self,
         entrance: Entrance,
         command: Command | None,
@@ -378,7 +378,7 @@ class ProjectRuns:
         """
         found = self.pydantic_majors.get(folder)
         if found is None:
-            from cfgfix.config.schema.pydantic_major import major_asked, major_of_code
+            from cfgfix.config.schema.pydantic_major import major_asked, pydantic_major_of_imports
 
             named = {
                 (source.rpartition(".")[0], source.rpartition(".")[2])
@@ -386,7 +386,11 @@ class ProjectRuns:
                 for source in imported_names(module)
                 if source.startswith("pydantic")
             }
-            release = (major_asked(folder, []) or major_of_code(named, configured=False)) if named else None
+            release = (
+                (major_asked(folder, []) or pydantic_major_of_imports(named, configured=False))
+                if named
+                else None
+            )
             found = self.pydantic_majors[folder] = release or 0
         return found
 

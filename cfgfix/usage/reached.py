@@ -193,7 +193,7 @@ def _given_config_key(path: str, sink: Sink, value: Value, entries: dict[KeyPath
         return None
     entry = entries.get(origins[0].path)
     written = entry.data if entry is not None and entry.kind == "scalar" else None
-    return origins[0] if _converted(plain, written) else None
+    return origins[0] if _is_converted(plain, written) else None
 
 
 def _kind(sink: Sink) -> object:
@@ -253,7 +253,7 @@ def _plain_data(value: Value) -> tuple[Any, bool]:
     return None, False
 
 
-def _converted(value: Any, written: Any) -> bool:
+def _is_converted(value: Any, written: Any) -> bool:
     """Tell whether a value is what a conversion such as `int(...)` makes of the one in the file."""
     if isinstance(value, bool) or isinstance(written, bool):
         return value is written

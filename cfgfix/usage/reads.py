@@ -190,7 +190,7 @@ class Collector:
                             and any(isinstance(item, Subscript) for item in event.targets)
                         )
                     ):
-                        self._whole(event.value, scope, None)
+                        self._note_whole_section(event.value, scope, None)
         for container, scope in self.loads.containers:
             for part in (
                 container.items
@@ -221,11 +221,11 @@ class Collector:
     def _whole_paths(self, atoms: Atoms) -> set[Path]:
         owners = self._owners()
         paths = self.uses.paths_of(atoms)
-        return {path for path in paths if not path or path in self.inner or path in owners} | self._below(
-            paths
-        )
+        return {
+            path for path in paths if not path or path in self.inner or path in owners
+        } | self._paths_below(paths)
 
-    def _below(self, paths: Iterable[Path]) -> set[Path]:
+    def _paths_below(self, paths: Iterable[Path]) -> set[Path]:
         """Return where in a file a path may lie whose first step no file has.
 
         A file may be one part of what a program reads: a group of Hydra's configs, or a file that another one names, then
@@ -275,7 +275,7 @@ class Collector:
         if interesting:
             self._note(expr, scope, atoms, name)
         elif isinstance(expr, Attribute):
-            self._undefined(atoms, name, expr, scope)
+            self._note_undefined(atoms, name, expr, scope)
 
     def _part(self, expr: Expr, base: Expr, name: str, scope: Scope) -> None:
         """Look at a section taken by its name from a mapping that is not known: it may be that of the config.
@@ -295,7 +295,7 @@ class Collector:
         for path in paths:
             self.used_whole(path, fate, expr, scope)
 
-    def _undefined(self, atoms: Atoms, name: str, expr: Expr, scope: Scope) -> None:
+    def _note_undefined(self, atoms: Atoms, name: str, expr: Expr, scope: Scope) -> None:
         for owner in config_objects(atoms):
             self.undefined.append((owner, name, expr, scope, True))
 
@@ -307,7 +307,7 @@ class Collector:
             if key is not None:
                 key.reads.append((expr, scope))
                 hit = True
-        for path in self._below(paths):
+        for path in self._paths_below(paths):
             key = self.keys.get((*path, name))
             if key is not None:
                 key.maybe.append((expr, scope))
@@ -315,7 +315,7 @@ class Collector:
             for path in self.by_name[name]:
                 self.keys[path].maybe.append((expr, scope))
         elif not hit and paths and isinstance(expr, Attribute):
-            self._undefined(atoms, name, expr, scope)
+            self._note_undefined(atoms, name, expr, scope)
 
     def _call(self, call: Call, scope: Scope) -> None:
         func = call.func
@@ -347,14 +347,14 @@ class Collector:
                 self._dynamic(call, func.base, call.args[0], scope)
         for position, value in enumerate(call.args):
             if isinstance(value, Starred):
-                self._whole(value.value, scope, (call, "*"))
+                self._note_whole_section(value.value, scope, (call, "*"))
             else:
-                self._whole(value, scope, (call, position))
+                self._note_whole_section(value, scope, (call, position))
         for keyword, value in call.keywords:
-            self._whole(value, scope, (call, keyword if keyword is not None else "**"))
+            self._note_whole_section(value, scope, (call, keyword if keyword is not None else "**"))
         if isinstance(func, Attribute) and func.attribute in ("items", "values") and not call.args:
             paths = self.uses.paths_of(self.follower.atoms_of(func.base, scope))
-            for path in paths | self._below(paths):
+            for path in paths | self._paths_below(paths):
                 self.used_whole(path, self.fate(call, scope), call, scope)
 
     def _write(self, target: Expr, event: Event, scope: Scope) -> None:
@@ -387,7 +387,7 @@ class Collector:
                 if known in self.by_name:
                     self._note(expr, scope, atoms, known)
             return
-        for path in paths | self._below(paths):
+        for path in paths | self._paths_below(paths):
             self.used_whole(path, self.fate(expr, scope), expr, scope)
 
     def _names(self, name: Expr, scope: Scope) -> list[str] | None:
@@ -398,7 +398,7 @@ class Collector:
         self.bounded.update(id(item) for item in items)
         return [str(item.value) for item in items]
 
-    def _whole(self, value: Expr, scope: Scope, argument: tuple[Call, Any] | None) -> None:
+    def _note_whole_section(self, value: Expr, scope: Scope, argument: tuple[Call, Any] | None) -> None:
         """Look at an expression that may be a whole section given to something."""
         if not isinstance(value, NAMING):
             return
@@ -432,13 +432,13 @@ class Collector:
                 outside = bool(names) and all(isinstance(atom, Outside) for atom in callee)
                 entered = [atom for atom in callee if isinstance(atom, CALLEES)]
                 if argument[1] == "**" and entered:
-                    self._unpacked(callee, paths, argument[0], scope)
+                    self._follow_unpacked(callee, paths, argument[0], scope)
                     return
                 if entered and len(entered) == len(callee) and argument[1] != "*":
                     if all(
                         self._by_its_name(atom, call) and self.follows(atom, argument[1]) for atom in entered
                     ):
-                        self._given(entered, argument[1], paths)
+                        self._note_given_sections(entered, argument[1], paths)
                         return
                 elif names == {"functools.partial"} and outside and self._bound(call, argument[1], scope):
                     return
@@ -470,7 +470,7 @@ class Collector:
         for path in paths:
             self.used_whole(path, fate, value, scope)
 
-    def _given(self, callee: Iterable[Callee], role: Role, paths: set[Path]) -> None:
+    def _note_given_sections(self, callee: Iterable[Callee], role: Role, paths: set[Path]) -> None:
         """Note the sections that the fields of classes get by a call."""
         for atom in callee:
             for kind, owner, name in parameters(self.follower, atom, role) or ():
@@ -506,9 +506,9 @@ class Collector:
             and any(id(above) in self.sections.by_class for above in self.program.bases(atom.scope).classes)
         ):
             return True
-        return parameters(self.follower, atom, role) is not None or self._forwarded(atom, role)
+        return parameters(self.follower, atom, role) is not None or self._is_forwarded(atom, role)
 
-    def _forwarded(self, atom: Callee, role: Role, depth: int = 0) -> bool:
+    def _is_forwarded(self, atom: Callee, role: Role, depth: int = 0) -> bool:
         """Tell whether a keyword ends in a `**kwargs` that is only handed on, or read by name."""
         scope = self.program.method(atom.scope, "__init__") if isinstance(atom, ClassItself) else atom.scope
         if (
@@ -535,7 +535,7 @@ class Collector:
                 isinstance(other, CALLEES)
                 and (
                     parameters(self.follower, other, role) is not None
-                    or self._forwarded(other, role, depth + 1)
+                    or self._is_forwarded(other, role, depth + 1)
                 )
                 for other in callee
             ):
@@ -577,7 +577,7 @@ class Collector:
             return set()
         return {path for _, paths in self.sections.by_class.values() for path in paths}
 
-    def _unpacked(self, callee: Atoms, paths: set[Path], expr: Expr, scope: Scope) -> None:
+    def _follow_unpacked(self, callee: Atoms, paths: set[Path], expr: Expr, scope: Scope) -> None:
         """Follow `f(**section)` into the parameters of `f`."""
         for atom in callee:
             if (
@@ -723,17 +723,17 @@ class Collector:
             spots_of((expr, scope) for _, expr, scope in whole),
             spots_of(maybe),
             tuple(sorted(guards, key=repr)),
-            () if key.writes else spots_of(self._calculated(core_reads)),
+            () if key.writes else spots_of(self._reads_calculated_with(core_reads)),
         )
 
-    def _calculated(self, reads: Iterable[tuple[Expr, Scope]]) -> list[tuple[Expr, Scope]]:
+    def _reads_calculated_with(self, reads: Iterable[tuple[Expr, Scope]]) -> list[tuple[Expr, Scope]]:
         """Return the reads whose value is calculated with as it is: a text there stops the program."""
         found: list[tuple[Expr, Scope]] = []
         for expr, scope in reads:
             around = self.loads.around.get(id(expr))
             if around is None or not isinstance(around[0], Expr):
                 continue
-            if (isinstance(expr, Subscript) and constant(expr.index) is MISSING) or self._prepared(
+            if (isinstance(expr, Subscript) and constant(expr.index) is MISSING) or self._is_prepared(
                 expr, scope
             ):
                 continue
@@ -748,7 +748,7 @@ class Collector:
                 found.append((parent, scope))
         return found
 
-    def _prepared(self, expr: Expr, scope: Scope) -> bool:
+    def _is_prepared(self, expr: Expr, scope: Scope) -> bool:
         """Tell whether a function looks at the type of a value, or converts it, or is ready for an exception."""
         shown = text(expr)
         for call in scope.calls:

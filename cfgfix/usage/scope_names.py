@@ -28,8 +28,8 @@ def names_said(program: Program, module: Module) -> frozenset[str]:
     return frozenset(name for name in found if name.isidentifier())
 
 
-def _asked_by_target(target: Expr) -> Expr:
-    """Return what is read where something is given a value: not its last step, but what stands in front of that."""
+def _read_by_target(target: Expr) -> Expr:
+    """Return what an assignment reads of its target: all but the last step."""
     if isinstance(target, Attribute):
         return target.base
     if isinstance(target, Subscript) and isinstance(target.index, Literal):
@@ -45,7 +45,7 @@ def names_read(scope: Any) -> Iterator[str]:
         event = events.pop()
         if event.value is not None:
             pending.append(event.value)
-        pending += event.targets if event.kind == "augment" else map(_asked_by_target, event.targets)
+        pending += event.targets if event.kind == "augment" else map(_read_by_target, event.targets)
         for expr in event.extra_nodes():
             pending += children(expr) if event.kind == "annotate" else (expr,)
         for _, inner in event.bodies or ():

@@ -38,7 +38,7 @@ def alike_beside(path: str, files: Iterable[str], config_of: Reader) -> dict[str
         theirs = _sections(config_of(other))
         if theirs is None:
             continue
-        common, all_mine, all_theirs = _compared(mine, theirs, 0)
+        common, all_mine, all_theirs = _count_common_keys(mine, theirs, 0)
         share = common / max(all_mine, all_theirs, 1)
         if common >= LEAST and share >= ALIKE:
             found[other] = share
@@ -50,7 +50,7 @@ def _sections(config: ConfigFile | None) -> Entry | None:
     return root if root is not None and root.kind == "map" else None
 
 
-def _compared(one: Entry, other: Entry, depth: int) -> tuple[int, int, int]:
+def _count_common_keys(one: Entry, other: Entry, depth: int) -> tuple[int, int, int]:
     """Return how many keys two sections have in common, a misspelt one included, and how many each has."""
     ours = {str(name): child for name, child in one.children}
     theirs = {str(name): child for name, child in other.children}
@@ -65,7 +65,7 @@ def _compared(one: Entry, other: Entry, depth: int) -> tuple[int, int, int]:
         beside = theirs.pop(meant)
         common += (child.kind == "map") == (beside.kind == "map")
         if child.kind == beside.kind == "map" and depth < _MAX_DEPTH:
-            inner, first, second = _compared(child, beside, depth + 1)
+            inner, first, second = _count_common_keys(child, beside, depth + 1)
             common, mine, others = common + inner, mine + first, others + second
     return common, mine, others + sum(map(_size, theirs.values()))
 

@@ -201,7 +201,7 @@ class Sinks:
         arguments.update(call.keywords)
         yield BoundCall(name, arguments, signature, call, result)
         for value in arguments.values():
-            yield from self._described(value, name, call, result, MAX_DEPTH)
+            yield from self._objects_described(value, name, call, result, MAX_DEPTH)
 
     def _owner(self, name: str) -> tuple[str, str]:
         """Return the class of an object whose attribute is set, and the way to the attribute: `threading.` of options."""
@@ -212,14 +212,14 @@ class Sinks:
                 return family, "".join(f"{part}." for part in parts[end:])
         return name, ""
 
-    def _described(
+    def _objects_described(
         self, value: Value, name: str, call: LibraryCall, result: RunResult, depth: int
     ) -> Iterator[BoundCall]:
         """Yield the objects that Keras makes from a class name with its arguments in what a call is given."""
         for item in alternatives(value):
             if isinstance(item, Sequence) and depth:
                 for inner in item.items:
-                    yield from self._described(inner, name, call, result, depth - 1)
+                    yield from self._objects_described(inner, name, call, result, depth - 1)
             if not isinstance(item, Mapping) or not depth:
                 continue
             wanted, given = (item.entries.get(key) for key in DESCRIBED)
@@ -234,7 +234,7 @@ class Sinks:
                 if signature is not None:
                     yield BoundCall(signature.name, arguments, signature, call, result, given)
             for entry in (arguments or item.entries).values():
-                yield from self._described(entry, name, call, result, depth - 1)
+                yield from self._objects_described(entry, name, call, result, depth - 1)
 
     def _class_named(self, word: str, name: str) -> Signature | None:
         """Return the class of Keras that a text names where a function of a module, or the parameter of another, takes it."""

@@ -198,11 +198,11 @@ def taken_over(known: Known, kept: KeptConfigs, changed: Iterable[str], files: P
             kept.unnamed and kept.unnamed & (_words(path, before.text) ^ _words(path, text))
         ):
             return None
-        moved = _moved(before, config)
+        moved = _how_moved(before, config)
         if moved is None:
             return None
         for other, says in configs.items():
-            made = _with(says, moved, own=other == path)
+            made = _with_changed(says, moved, own=other == path)
             if made is None:
                 return None
             configs[other] = made
@@ -279,18 +279,18 @@ class _Moved:
         return None
 
 
-def _moved(before: KeptConfig, config: ConfigFile) -> _Moved | None:
+def _how_moved(before: KeptConfig, config: ConfigFile) -> _Moved | None:
     """Return how a config has changed; None where that decides something."""
     old = ConfigFile(config.path, SourceFile.from_text(before.text, config.path))
     moved = _Moved(before.text, config)
     for loader, looked in before.looked.items():
         then, now = old.tree(loader)[0], config.tree(loader)[0]
-        if then is None or now is None or not _same(then, now, looked, moved):
+        if then is None or now is None or not _is_same(then, now, looked, moved):
             return None
     return moved
 
 
-def _same(then: Entry, now: Entry, looked: frozenset[KeyPath], moved: _Moved) -> bool:
+def _is_same(then: Entry, now: Entry, looked: frozenset[KeyPath], moved: _Moved) -> bool:
     """Tell whether two trees differ in nothing but values that nothing looks at."""
     pending = [(then, now)]
     seen: set[tuple[int, int]] = set()
@@ -319,7 +319,7 @@ def _same(then: Entry, now: Entry, looked: frozenset[KeyPath], moved: _Moved) ->
     return True
 
 
-def _with(says: CodeSays, moved: _Moved, *, own: bool) -> CodeSays | None:
+def _with_changed(says: CodeSays, moved: _Moved, *, own: bool) -> CodeSays | None:
     """Return what is said of a config after one has changed; None where that is not certain.
 
     Args:

@@ -53,7 +53,7 @@ def uncalled_scopes(project: ProjectRuns) -> frozenset[int]:
     A class that derives from one outside the project may have methods that this one calls, a decorator may keep what it gets, and
     code that looks things up by names that are made while it runs may come to all of a module.
     """
-    code = _named(project.program)
+    code = _reached_by_name(project.program)
     outside = words_outside(project)
     return frozenset(code.with_inner(item.number for item in code.unnamed() if item.name not in outside))
 
@@ -69,7 +69,7 @@ def unreached_scopes(program: Program, entered: AbstractSet[int], asked: Abstrac
         entered: The scopes that the runs went through, on every way, by identity.
         asked: The names that they asked of values which are not known, or that stand outside of the code.
     """
-    code = _named(program)
+    code = _reached_by_name(program)
     left = [item for item in code.candidates if item.number not in entered and item.name not in asked]
     while True:
         found = {item.number for item in left}
@@ -135,7 +135,7 @@ class _Named:
 
 
 @once
-def _named(program: Program) -> _Named:
+def _reached_by_name(program: Program) -> _Named:
     """Return the functions and classes to which a program comes by their names alone."""
     scopes = [scope for module in program.all_modules() for scope in module.summary.scopes]
     classes: dict[str, list[Any]] = {}
@@ -277,4 +277,4 @@ def unnamed_names(program: Program) -> frozenset[str]:
 
     They stand nowhere in the program but where they are defined.
     """
-    return frozenset(item.name for item in _named(program).unnamed())
+    return frozenset(item.name for item in _reached_by_name(program).unnamed())

@@ -28,7 +28,7 @@ EVIDENCE = {
     "python_calls.in_map": "which function a pipeline runs",
     "retracing._in_called": "which loop makes a function anew",
     "swapped.asked_of_batch": "which loss asks in a helper",
-    "traced_state._changed": "what changes an attribute",
+    "traced_state._change_after_call": "what changes an attribute",
     "tracing.array_call": "which tensors a function is given",
     "workers._made_again": "which other strategy reads the cluster",
     "workers.cluster_set_late": "what sets the cluster",

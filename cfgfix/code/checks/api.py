@@ -55,7 +55,7 @@ def passed_over(program: Program, check: object) -> frozenset[int]:
     return with_old_releases(program) if check is never_existed else with_other_releases(program)
 
 
-def _renamed(reference: Reference, new: str) -> tuple[Rewrite, ...]:
+def _fix_by_other_name(reference: Reference, new: str) -> tuple[Rewrite, ...]:
     """Return the fix that writes another name for the whole dotted expression, where TensorFlow has a name here."""
     if reference.expr is None:
         return ()
@@ -105,7 +105,7 @@ def never_existed(program: Program) -> Iterator[Hit]:
             reference.place,
             reference.block,
             {**values_of(table, reference), "instead": f", but {public_name(other)} does" if exists else ""},
-            rewrites=_renamed(reference, other) if exists else (),
+            rewrites=_fix_by_other_name(reference, other) if exists else (),
             safety="unsafe" if swallowed else None,
             notes=("the error is caught here, so what the line should do silently does not happen",)
             if swallowed
@@ -372,7 +372,7 @@ def deprecated(program: Program) -> Iterator[Hit]:
                 "name": public_name(reference.presence.name),
                 "instead": f"; it names {public_name(new)}" if new else "",
             },
-            rewrites=_renamed(reference, new) if same else (),
+            rewrites=_fix_by_other_name(reference, new) if same else (),
         )
 
 
@@ -395,7 +395,7 @@ def autotune_moved(program: Program) -> Iterator[Hit]:
             reference.place,
             reference.block,
             {"name": public_name(reference.presence.name), "new": public_name(new)},
-            rewrites=_renamed(reference, new),
+            rewrites=_fix_by_other_name(reference, new),
         )
 
 
@@ -424,7 +424,7 @@ def distribute_moved(program: Program) -> Iterator[Hit]:
             reference.block,
             {"what": f"{public_name(name)} is called {public_name(new)} by now"},
             severity="info",
-            rewrites=_renamed(reference, new) if plain else (),
+            rewrites=_fix_by_other_name(reference, new) if plain else (),
             no_fix=None if plain else "its arguments have other names there",
         )
     for site in program.flow.under("tensorflow.distribute."):
@@ -458,7 +458,7 @@ _ARGUMENTS = {
 }
 
 
-def _pinned(table: Api) -> bool:
+def _is_pinned(table: Api) -> bool:
     """Tell whether one minor release of TensorFlow 2 alone is asked for."""
     requirement = table.requirement
     return bool(requirement.text) and len({item[:2] for item in requirement.of_two(range(LATER_MINORS))}) == 1
@@ -495,7 +495,7 @@ def old_arguments(program: Program) -> Iterator[Hit]:
                 # What has no new name told how to trace what is given; without it nothing fails. Beside the new name the old one says nothing more.
                 # A program for one release alone gets no newer one: there it works as it always did.
                 severity=where_known(table, "warning")
-                if new and site.call.keyword(new) is None and not _pinned(table)
+                if new and site.call.keyword(new) is None and not _is_pinned(table)
                 else "info",
                 values={
                     "argument": name,

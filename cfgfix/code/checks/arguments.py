@@ -67,7 +67,7 @@ def refused_value(program: Program) -> Iterator[Hit]:
             continue
         seen.add(place)
         name = base_constructor(program, site) or objects.canonical(site.name)
-        found = list(_refused(program, site, name))
+        found = list(_refused_constants(program, site, name))
         if found and _is_for_asked_releases(program, site):
             for parameter, expr, refusal in found:
                 default = _by_default(site, expr)
@@ -154,7 +154,7 @@ def refusal_text(refusal: Refusal) -> str:
     return f"{refusal.error}, it takes {refusal.takes}" if refusal.takes else refusal.error
 
 
-def _refused(program: Program, site: Site, name: str) -> Iterator[tuple[str, Expr, Refusal]]:
+def _refused_constants(program: Program, site: Site, name: str) -> Iterator[tuple[str, Expr, Refusal]]:
     """Yield the arguments of a call that are constants and refused."""
     table, judge = api(program), refusals(program)
     call = site.call

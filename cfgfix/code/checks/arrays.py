@@ -140,13 +140,15 @@ def _fate_of_name(table: Api, last: str) -> _Fate | None:
     beside = _ranges(table)
     if not beside:
         return None
-    there = _admitted(table.requirement, *beside[-1][1:])
+    there = _admitted_releases(table.requirement, *beside[-1][1:])
     if not any(_lacks(version, last) for version in there):
         return None
     if last in BACK and not _lacks(there[-1], last):
         # pip takes the newest, which has it again.
         return None
-    whole = [version for _, low, high in beside for version in _admitted(table.requirement, low, high)]
+    whole = [
+        version for _, low, high in beside for version in _admitted_releases(table.requirement, low, high)
+    ]
     return _Fate("1.24" if last in BUILTINS else "2.0", all(_lacks(version, last) for version in whole))
 
 
@@ -164,7 +166,7 @@ def _lacks(version: Version, last: str) -> bool:
     return version >= ((1, 24, 0) if last in BUILTINS else (2, 0, 0))
 
 
-def _admitted(requirement: Requirement, low: Version, high: Version) -> list[Version]:
+def _admitted_releases(requirement: Requirement, low: Version, high: Version) -> list[Version]:
     """Return the releases of NumPy in a range that the project's files ask for, or all where they ask for none."""
     asked = Requirement("", requirement.numpy, ())
     return [version for version in _RELEASES if low <= version < high and asked.admits(version)]

@@ -109,16 +109,16 @@ def padded_batch(dataset: Dataset) -> Dataset | None:
             return None
         if step.op == "padded_batch" and step.site is not None:
             shapes = step.site.call.argument(1, "padded_shapes")
-            return step if shapes is None or _open(shapes) else None
+            return step if shapes is None or _is_open(shapes) else None
     return None
 
 
-def _open(expr: Expr) -> bool:
+def _is_open(expr: Expr) -> bool:
     """Tell whether literal shapes have a dimension of None; anything that is not literal counts as closed."""
     if isinstance(expr, Collection):
-        return any(_open(item) for item in expr.items)
+        return any(_is_open(item) for item in expr.items)
     if isinstance(expr, Dictionary):
-        return any(_open(value) for _, value in expr.entries)
+        return any(_is_open(value) for _, value in expr.entries)
     return isinstance(expr, Literal) and expr.value is None
 
 

@@ -95,7 +95,7 @@ def bound_once(scope: Scope, name: str, block: int) -> tuple[Expr, Scope, int] |
     return event.value, here, event.block
 
 
-def given_last(scope: Scope, name: Name, block: int) -> Event | None:
+def assignment_read(scope: Scope, name: Name, block: int) -> Event | None:
     """Return the one assignment that gives a name its value where it is read, or None.
 
     Those on the other side of an `if` do not come there.

@@ -130,7 +130,7 @@ def _faults(program: Program, calls: Calls, site: Site) -> Iterator[_Fault]:
     starred = by_position != len(call.args)
     given = [key for key, _ in call.keywords if key is not None]
     if given:
-        yield from _twice_by_release(program, site, by_position, starred, given)
+        yield from _given_twice(program, site, by_position, starred, given)
     parameters = calls.parameters(name)
     if parameters is None or name.startswith("keras."):
         return
@@ -144,7 +144,7 @@ def _faults(program: Program, calls: Calls, site: Site) -> Iterator[_Fault]:
                 call.args[len(parameters.positional)],
             )
     if known is None and not parameters.any_name:
-        yield from _unknown(parameters, site, given)
+        yield from _unknown_arguments(parameters, site, given)
     if not call.opaque and not starred:
         for key in parameters.required:
             if key not in given and key not in parameters.positional[:by_position]:
@@ -152,10 +152,10 @@ def _faults(program: Program, calls: Calls, site: Site) -> Iterator[_Fault]:
         yield from _types(parameters, site)
 
 
-def _twice_by_release(
+def _given_twice(
     program: Program, site: Site, by_position: int, starred: bool, given: list[str]
 ) -> Iterator[_Fault]:
-    """Yield arguments that every release that may be meant gets by position and by name."""
+    """Yield arguments given both by position and by name, in every release at hand."""
     releases = api(program)
     name = site.name
     if name.startswith("keras."):
@@ -176,7 +176,7 @@ def _twice_by_release(
             yield _Fault(f"is given `{key}` twice, by position and by name", site.call.keyword(key))
 
 
-def _unknown(parameters: Parameters, site: Site, given: list[str]) -> Iterator[_Fault]:
+def _unknown_arguments(parameters: Parameters, site: Site, given: list[str]) -> Iterator[_Fault]:
     for key in given:
         if key not in parameters.named:
             left = sorted(parameters.named - set(given))
@@ -212,7 +212,7 @@ def entered_class(program: Program) -> Iterator[Hit]:
         for scope in module.summary.scopes:
             for event in scope.events():
                 for expr in event.managers:
-                    shown = _uncalled(program, calls, scope, expr)
+                    shown = _uncalled_manager(program, calls, scope, expr)
                     place = place_of(expr, scope)
                     if shown is None or place is None or written_for_one(program, scope):
                         continue
@@ -230,12 +230,12 @@ def entered_class(program: Program) -> Iterator[Hit]:
 _WITHOUT_ARGUMENTS = frozenset({"the class tf.GradientTape", "the method scope of a strategy"})
 
 
-def _uncalled(program: Program, calls: Calls, scope: Scope, expr: Expr) -> str | None:
+def _uncalled_manager(program: Program, calls: Calls, scope: Scope, expr: Expr) -> str | None:
     """Return what a `with` enters that has to be called first."""
     if not isinstance(expr, (Name, Attribute)):
         return None
     if isinstance(expr, Attribute) and expr.attribute == "scope":
-        owners = alternatives(program.flow.stands_for(scope, expr.base))
+        owners = alternatives(program.flow.value_of_name(scope, expr.base))
         if owners and all(
             isinstance(item, Made)
             and item.name.startswith("tensorflow.distribute.")
@@ -243,7 +243,7 @@ def _uncalled(program: Program, calls: Calls, scope: Scope, expr: Expr) -> str |
             for item in owners
         ):
             return "the method scope of a strategy"
-    found = alternatives(program.flow.stands_for(scope, expr))
+    found = alternatives(program.flow.value_of_name(scope, expr))
     if len(found) != 1 or not isinstance(found[0], External):
         return None
     name = fold(found[0].name)
@@ -323,7 +323,11 @@ def misspelt_member(program: Program) -> Iterator[Hit]:
         ):
             continue
         near = only_match(func.attribute, members)
-        if near is None or func.attribute in _stored(program) or written_for_one(program, site.scope):
+        if (
+            near is None
+            or func.attribute in _stored_attributes(program)
+            or written_for_one(program, site.scope)
+        ):
             continue
         yield hit_in(
             site.scope,
@@ -336,7 +340,7 @@ def misspelt_member(program: Program) -> Iterator[Hit]:
 
 
 @once
-def _stored(program: Program) -> frozenset[str]:
+def _stored_attributes(program: Program) -> frozenset[str]:
     """Return the attributes that the project gives to objects or classes.
 
     `tf.Tensor.astype = tf.cast` adds a method.

@@ -334,7 +334,7 @@ class _Turns:
         if isinstance(expr, Binary) and expr.operator in _OPERATORS:
             return self._all([self._kind(side, depth - 1) for side in (expr.left, expr.right)])
         if isinstance(expr, Call):
-            return self._called(expr, depth)
+            return self._how_call_differs(expr, depth)
         return None
 
     @staticmethod
@@ -344,7 +344,7 @@ class _Turns:
         found = next((kind for kind in kinds if kind), "")
         return _COMPUTED if found in (COUNTER, _ATTRIBUTE) else found
 
-    def _called(self, call: Call, depth: int) -> str | None:
+    def _how_call_differs(self, call: Call, depth: int) -> str | None:
         name = dotted(call.func) or ""
         if name.startswith("random.") and name[7:] in _DRAWS and self._imports("random"):
             return _DRAWN
@@ -368,9 +368,9 @@ class _Turns:
             and self._of_turn(call.receiver)
         ):
             return _READ
-        return self._returned(call, depth)
+        return self._how_result_differs(call, depth)
 
-    def _returned(self, call: Call, depth: int) -> str | None:
+    def _how_result_differs(self, call: Call, depth: int) -> str | None:
         """Return how the number differs that a function of the project gives for numbers: `rate = schedule(epoch)`."""
         target = next(
             (

@@ -64,7 +64,7 @@ def eager_guard(scope: Scope, block: int, *, tries: bool = True) -> bool:
         if item.kind == "if" and item.test is not None:
             shown = text(item.test)
             if (
-                (ASKS_MODE.search(shown) and not _decided(item.test))
+                (ASKS_MODE.search(shown) and not _is_decided(item.test))
                 or "is_eager" in shown
                 or "hasattr" in shown
                 or "isinstance" in shown
@@ -82,7 +82,7 @@ def eager_guard(scope: Scope, block: int, *, tries: bool = True) -> bool:
 ASKS_MODE = re.compile("executing_eagerly|inside_function|functions_run_eagerly|run_eagerly")
 
 
-def _decided(test: Expr) -> bool:
+def _is_decided(test: Expr) -> bool:
     """Tell whether a test is nothing but the question whether functions run eagerly, which a traced function answers with no."""
     test, _ = unnegated(test, True)
     return isinstance(test, Call) and asks_mode(test.func) is not None

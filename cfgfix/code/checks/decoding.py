@@ -69,7 +69,7 @@ def in_python(program: Program) -> Iterator[Hit]:
             yield hit
 
 
-def _decoded(site: Site) -> bool:
+def _is_decoded(site: Site) -> bool:
     return site.name.startswith(_DECODES) and not site.name.startswith(_NO_FILES)
 
 
@@ -119,7 +119,7 @@ def _in_generators(program: Program) -> Iterator[Hit]:
         if not trains(program, site.scope):
             continue
         for call, path in inside_function(program, generator):
-            if _decoded(call) and for_each((*path, call)):
+            if _is_decoded(call) and for_each((*path, call)):
                 yield _hit(
                     call,
                     f"{what} in one thread",
@@ -164,7 +164,7 @@ def _in_sequences(program: Program) -> Iterator[Hit]:
                 if getter is None or _asks_for_workers(program, value.scope) or _has_workers(getter.module):
                     continue
                 for call, path in inside_function(program, getter):
-                    if _decoded(call):
+                    if _is_decoded(call):
                         yield _hit(
                             call,
                             f"{method} asks {value.scope.name} for batch after batch with one worker",
@@ -206,7 +206,7 @@ _TRAINS = frozenset({"train_on_batch", "fit"})
 def _in_step_loops(program: Program) -> Iterator[Hit]:
     """Yield what is decoded in the loop whose rounds train."""
     for site in program.flow.under(*_DECODES):
-        if not _decoded(site) or written_for_one(program, site.scope):
+        if not _is_decoded(site) or written_for_one(program, site.scope):
             continue
         if site.name.startswith("tensorflow.") and not _reads_files(program, site.scope):
             # A figure that is drawn for a log is decoded so, too.

@@ -8,7 +8,13 @@ from cfgfix.code.checks.common import few_turns, shows_pictures
 from cfgfix.code.checks.eager_steps import runs_operation_by_operation
 from cfgfix.code.checks.models import TRAINING, kept_eager
 from cfgfix.code.checks.pipelines import upstream
-from cfgfix.code.checks.predictions import OVER_BATCHES, loop_around, now_and_then, one_sample, used_as_one
+from cfgfix.code.checks.predictions import (
+    OVER_BATCHES,
+    loop_around,
+    one_sample,
+    runs_in_some_turns,
+    used_as_one,
+)
 from cfgfix.code.checks.step_loops import applies_gradients
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.symbolic import holds_symbolic
@@ -60,7 +66,7 @@ def in_loop(program: Program) -> Iterator[Hit]:
             program, where, loop, site
         ):
             continue
-        if now_and_then(where, site.call.block if caller is None else caller.call.block, loop):
+        if runs_in_some_turns(where, site.call.block if caller is None else caller.call.block, loop):
             continue
         if shows_pictures(scope) or shows_pictures(where):
             continue
@@ -80,10 +86,10 @@ def in_loop(program: Program) -> Iterator[Hit]:
 
 def _trains(program: Program, scope: Scope, loop: int) -> bool:
     """Tell whether a loop trains as well, itself or through what it calls."""
-    sites = [site for site in program.flow.within(scope) if _inside(scope, site.call.block, loop)]
-    return any(call.method in TRAINING and _inside(scope, call.block, loop) for call in scope.calls) or any(
-        applies_gradients(program, target.scope, set()) for site in sites for target in site.targets
-    )
+    sites = [site for site in program.flow.within(scope) if _is_inside(scope, site.call.block, loop)]
+    return any(
+        call.method in TRAINING and _is_inside(scope, call.block, loop) for call in scope.calls
+    ) or any(applies_gradients(program, target.scope, set()) for site in sites for target in site.targets)
 
 
 def _builds(program: Program, scope: Scope, site: Site | None) -> bool:
@@ -123,11 +129,11 @@ def _named_by_loop(scope: Scope, loop: int, site: Site) -> bool:
     ):
         return True
     return any(
-        event.block in around and _inside(scope, event.block, loop) for event in scope.binding(head.name)
+        event.block in around and _is_inside(scope, event.block, loop) for event in scope.binding(head.name)
     )
 
 
-def _inside(scope: Scope, block: int, loop: int) -> bool:
+def _is_inside(scope: Scope, block: int, loop: int) -> bool:
     return loop in scope.block_numbers(block)
 
 

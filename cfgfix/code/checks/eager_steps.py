@@ -94,9 +94,9 @@ def eager_step(program: Program) -> Iterator[Hit]:
             if (
                 _calls_compiled(program, tape.scope)
                 or stops(tape.scope)
-                or _wrapped(program, target.scope)
+                or _is_wrapped(program, target.scope)
                 or _uses_numpy(tape)
-                or any(_decorated(way) for way in _way_to(program, target.scope, tape.scope))
+                or any(_is_decorated(way) for way in _way_to(program, target.scope, tape.scope))
             ):
                 continue
             seen.add((id(tape.scope), tape.call.number))
@@ -137,7 +137,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
                     else "computes gradients",
                     "loop_line": _loop_line(tape, scope, block),
                 },
-                **_compiled(program, tape.scope, target, alone=alone),
+                **_fix_by_compiling(program, tape.scope, target, alone=alone),
             )
     yield from _tapes_in_loops(program, seen)
 
@@ -149,7 +149,9 @@ def _tapes_in_loops(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hi
         scope = tape.scope
         loop = innermost_loop(scope, tape.call.block)
         while loop is not None and (
-            _has_one_turn(scope, loop) or few_turns(program, scope, loop) or _over_models(scope, loop)
+            _has_one_turn(scope, loop)
+            or few_turns(program, scope, loop)
+            or _loops_over_few_things(scope, loop)
         ):
             loop = innermost_loop(scope, scope.blocks[loop].parent)
         if loop is None or (id(scope), tape.call.number) in seen:
@@ -220,8 +222,8 @@ def _hands_on(program: Program, tape: Site, loop: int) -> bool:
     )
 
 
-def _over_models(scope: Scope, loop: int) -> bool:
-    """Tell whether a loop goes over a literal list: the few things that one step is about."""
+def _loops_over_few_things(scope: Scope, loop: int) -> bool:
+    """Tell whether a loop goes over a list that is written out."""
     test = scope.blocks[loop].test
     return scope.blocks[loop].kind == "for" and test is not None and isinstance(test, Collection)
 
@@ -241,7 +243,7 @@ _SIDE_EFFECTS = (
 )
 
 
-def _compiled(program: Program, scope: Scope, target: Function, *, alone: bool) -> Repair:
+def _fix_by_compiling(program: Program, scope: Scope, target: Function, *, alone: bool) -> Repair:
     """Return the fix that compiles a step, where nothing in it is Python that has to run in every step."""
     alias = tensorflow_alias(scope)
     if not alone:
@@ -451,7 +453,7 @@ def _may_call_compiled(program: Program, scope: Scope) -> bool:
     return any(call.method in names and id(call) not in known for call in scope.calls)
 
 
-def _wrapped(program: Program, scope: Scope) -> bool:
+def _is_wrapped(program: Program, scope: Scope) -> bool:
     """Tell whether something puts a compiled function in a method's place: `agent.train = common.function(agent.train)`."""
     return scope.name in _wrapped_methods(program)
 
@@ -489,7 +491,7 @@ def _way_to(program: Program, first: Scope, last: Scope) -> tuple[Scope, ...]:
     return first, last
 
 
-def _decorated(scope: Scope) -> bool:
+def _is_decorated(scope: Scope) -> bool:
     """Tell whether a function has a decorator, which may compile it."""
     return any(
         name not in ("property", "staticmethod", "classmethod", "wraps", "override", "timer", "no_type_check")

@@ -61,7 +61,7 @@ def batched_twice(program: Program) -> Iterator[Hit]:
             first = _batched_before(way)
             if first is None or first.site is None:
                 continue
-            if first.site.scope is not later.scope and (_chosen(first.site) or _chosen(later)):
+            if first.site.scope is not later.scope and (_is_chosen(first.site) or _is_chosen(later)):
                 # Whether a function makes batches is said by who calls it.
                 continue
             of_loader = kind(first) not in _BATCH
@@ -89,7 +89,7 @@ def batched_twice(program: Program) -> Iterator[Hit]:
             break
 
 
-def _chosen(site: Site) -> bool:
+def _is_chosen(site: Site) -> bool:
     return any(block.kind == "if" for block in site.scope.block_chain(site.call.block))
 
 
@@ -225,7 +225,7 @@ def _seeded_draw(program: Program, dataset: Dataset, seeds: list[Site]) -> tuple
             if own is not None and type(constant(own)) is int:
                 return draw, draw
             for seed in seeds:
-                if seed.scope.module is draw.scope.module or _linked(program, seed, draw):
+                if seed.scope.module is draw.scope.module or _is_linked(program, seed, draw):
                     return draw, seed
     return None
 
@@ -237,7 +237,7 @@ def _seed_in_words(seed: Site, draw: Site) -> str:
     return f"the seed in line {seed.call.name_line}{of}"
 
 
-def _linked(program: Program, seed: Site, draw: Site) -> bool:
+def _is_linked(program: Program, seed: Site, draw: Site) -> bool:
     """Tell whether the file that sets a seed imports the one that draws, by whatever way."""
     from cfgfix.code.inference.entry_points import reached_from
 
@@ -428,7 +428,7 @@ def kept_as_list(program: Program) -> Iterator[Hit]:
         )
         if loop is None or loop.kind != "for" or not loop.targets:
             continue
-        found = _gathered(scope, loop, block)
+        found = _append_of_elements(scope, loop, block)
         if found is None or not trains(program, scope):
             continue
         seen.add((id(scope), block))
@@ -477,7 +477,7 @@ def _decoded_from_files(program: Program, dataset: Dataset) -> bool:
     )
 
 
-def _gathered(scope: Scope, loop: Event, block: int) -> tuple[Call, int] | None:
+def _append_of_elements(scope: Scope, loop: Event, block: int) -> tuple[Call, int] | None:
     """Return the `append` of a loop's element and the line in which the list becomes an array."""
     names = _element_names(loop)
     for call in scope.calls:

@@ -123,7 +123,7 @@ def _there_are_none(listed: Site, event: Event) -> bool:
 
 
 def _above_import(top: Scope, scope: Scope, event: Event, line: int, name: str) -> Repair:
-    """Return the fix that puts the statement that sets a variable above the import that reads it, with `import os` where need be."""
+    """Return the fix that moves the statement above the import, with `import os` where need be."""
     goal = next((item for item in top.body if item.kind == "import" and item.line == line), None)
     if scope is not top or event.block != 0 or goal is None or not _sets_constant(event):
         return {"no_fix": "it stands in a function or under a condition; the import is elsewhere"}

@@ -288,7 +288,7 @@ def _is_held_out(name: str) -> bool:
     return not words.isdisjoint(_HELD_WORDS) and words.isdisjoint(_TRAIN_WORDS)
 
 
-def _trained(name: str) -> bool:
+def _is_trained(name: str) -> bool:
     words = set(_words_of_name(name))
     return not words.isdisjoint(_TRAIN_WORDS) and words.isdisjoint(_HELD_WORDS)
 
@@ -300,7 +300,7 @@ def _stem(name: str) -> tuple[str, ...]:
 
 def _goes_with(held: str, trained: str) -> bool:
     """Tell whether a name is that of the held-out data beside training data: `x_test` beside `x_train`."""
-    return _is_held_out(held) and _trained(trained) and _stem(held) == _stem(trained)
+    return _is_held_out(held) and _is_trained(trained) and _stem(held) == _stem(trained)
 
 
 def _known_names(scope: Scope) -> dict[str, list[Event]]:
@@ -338,7 +338,7 @@ def _made_from_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterator
         if (
             parts is None
             or not parts
-            or not all(map(_trained, parts))
+            or not all(map(_is_trained, parts))
             or name in parts
             or any(not _NO_DATA.isdisjoint(_words_of_name(part)) for part in parts)
         ):
@@ -402,7 +402,7 @@ _NO_DATA = frozenset(
 
 
 def _names_data(expr: Expr) -> bool:
-    return isinstance(expr, Name) and (_trained(expr.name) or _is_held_out(expr.name))
+    return isinstance(expr, Name) and (_is_trained(expr.name) or _is_held_out(expr.name))
 
 
 def _data_names(expr: Expr, scope: Scope) -> set[str] | None:
@@ -415,7 +415,7 @@ def _data_names(expr: Expr, scope: Scope) -> set[str] | None:
         if left is None or right is None:
             return None
         both = left | right
-        named = {name for name in both if _is_held_out(name) or _trained(name)}
+        named = {name for name in both if _is_held_out(name) or _is_trained(name)}
         return named or both
     if isinstance(expr, Literal):
         return set()
@@ -440,7 +440,7 @@ def _data_names(expr: Expr, scope: Scope) -> set[str] | None:
         inner = _data_names(part, scope) if isinstance(part, (Name, Collection, Call)) else set()
         if inner is None:
             return None
-        found |= {name for name in inner if _is_held_out(name) or _trained(name)}
+        found |= {name for name in inner if _is_held_out(name) or _is_trained(name)}
     if (
         isinstance(call.func, Attribute)
         and isinstance(call.func.base, (Name, Call))
@@ -453,7 +453,7 @@ def _data_names(expr: Expr, scope: Scope) -> set[str] | None:
         inner = _data_names(call.func.base, scope)
         if inner is None:
             return None
-        found |= {name for name in inner if _is_held_out(name) or _trained(name)}
+        found |= {name for name in inner if _is_held_out(name) or _is_trained(name)}
     return found
 
 
@@ -497,7 +497,7 @@ def _mixed_pairs(scope: Scope) -> Iterator[Hit]:
         if named[0] is not None and named[1] is not None:
             pairs.append((named[0], named[1]))
         for first, second in pairs:
-            one, two = _plain(first), _plain(second)
+            one, two = _plain_name(first), _plain_name(second)
             if one is None or two is None or _word(one) == _word(two) or not _word(one) or not _word(two):
                 continue
             if not set(_words_of_name(one)).isdisjoint(_EXAMPLES) and not set(_words_of_name(two)).isdisjoint(
@@ -516,13 +516,13 @@ def _mixed_pairs(scope: Scope) -> Iterator[Hit]:
                 break
 
 
-def _plain(expr: Expr) -> str | None:
+def _plain_name(expr: Expr) -> str | None:
     return expr.name if isinstance(expr, Name) else expr.attribute if isinstance(expr, Attribute) else None
 
 
 def _word(name: str) -> str:
     """Return which part of the data a name is of: one of `train`, `test`, `val`; empty for none, or for several."""
-    if _trained(name):
+    if _is_trained(name):
         return "train"
     word = (
         next((item for item in _words_of_name(name) if item in _HELD_WORDS), "") if _is_held_out(name) else ""
@@ -543,7 +543,7 @@ def _steps_over_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterato
             continue
         over = [part.name for part in walk(event.value) if isinstance(part, Name)]
         over += [part.attribute for part in walk(event.value) if isinstance(part, Attribute)]
-        named = next((name for name in over if _trained(name)), None)
+        named = next((name for name in over if _is_trained(name)), None)
         if named is None or any(map(_is_held_out, over)):
             continue
         module = scope.module.scope
@@ -552,13 +552,18 @@ def _steps_over_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterato
         block = event.bodies[0][0]
         calls = [call for call in scope.calls if inside(scope, call.block, block)]
         step = next(
-            (call for call in calls if _STEP.search(_called(call)) and inside(scope, call.block, block)), None
+            (
+                call
+                for call in calls
+                if _STEP.search(_text_of_call(call)) and inside(scope, call.block, block)
+            ),
+            None,
         )
         if (
             step is None
             or not beside
             or any(
-                "train" in _called(call).lower() or call.method in ("apply_gradients", "fit")
+                "train" in _text_of_call(call).lower() or call.method in ("apply_gradients", "fit")
                 for call in calls
             )
         ):
@@ -570,7 +575,7 @@ def _steps_over_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterato
             step.name_place,
             step.block,
             {
-                "what": f"{_called(step)} goes over {named} (line {event.line}), and {beside[0]} is there",
+                "what": f"{_text_of_call(step)} goes over {named} (line {event.line}), and {beside[0]} is there",
                 "then": "what is measured on it says nothing of data that the model has not seen",
             },
             related=(
@@ -595,7 +600,7 @@ def _passes(scope: Scope, names: list[str], event: Event) -> bool:
     )
 
 
-def _called(call: Call) -> str:
+def _text_of_call(call: Call) -> str:
     return call.method or (dotted(call.func) or "")
 
 
@@ -638,7 +643,7 @@ def _validated_on_training(program: Program) -> Iterator[Hit]:
         if event is None or event.kind != "assign" or event.value is None or not _gives(event.value, site):
             continue
         first = site.call.argument(0, "x")
-        if first is None or (name := _plain(first)) is None or not _trained(name):
+        if first is None or (name := _plain_name(first)) is None or not _is_trained(name):
             continue
         names: dict[str, None] = {}
         for target in event.targets:

@@ -34,7 +34,7 @@ def rows(program: Program) -> Iterator[Hit]:
             if batch is None or batch.site is None:
                 continue
             for function in functions_of(site.argument(0, "generator")):
-                source = _sliced(program, function.scope)
+                source = _array_read_by_rows(program, function.scope)
                 if source is not None:
                     yield hit_at(
                         site,
@@ -56,7 +56,7 @@ def _on_disk(program: Program) -> bool:
     )
 
 
-def _sliced(program: Program, scope: Scope) -> str | None:
+def _array_read_by_rows(program: Program, scope: Scope) -> str | None:
     """Return the array that a generator yields row by row, `for i in range(len(x)): yield x[i]`; or None."""
     events = [event for event in scope.events() if event.kind not in ("pass", "import")]
     if program.flow.within(scope) and any(

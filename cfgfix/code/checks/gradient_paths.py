@@ -81,7 +81,7 @@ class _Way:
         if isinstance(expr, Literal):
             return False
         if isinstance(expr, Name):
-            return self._named(expr, depth)
+            return self._passes_name(expr, depth)
         if isinstance(expr, Compare):
             return self._stop(expr, [expr.left, *(item.right for item in expr.rights)], depth)
         if isinstance(expr, Binary):
@@ -92,7 +92,7 @@ class _Way:
             return self.passes(expr.base, depth + 1)
         if isinstance(expr, Collection):
             return any(self.passes(item, depth + 1) for item in expr.items)
-        return self._called(expr, depth) if isinstance(expr, Call) else True
+        return self._passes_call(expr, depth) if isinstance(expr, Call) else True
 
     def _stop(self, step: Call | Compare, given: Iterable[Expr], depth: int) -> bool:
         known = len(self.stops)
@@ -101,7 +101,7 @@ class _Way:
             self.stops.append((self._scope, step))
         return False
 
-    def _named(self, name: Name, depth: int) -> bool:
+    def _passes_name(self, name: Name, depth: int) -> bool:
         bound = self._scope.binding(name.name)
         taken = any(item.name == name.name for item in self._scope.params)
         if self._in_order:
@@ -123,11 +123,11 @@ class _Way:
         learnt = taken and name.name in self._sources
         return any(self.passes(event.value, depth + 1) for event in bound) or learnt
 
-    def _own(self, call: Call, function: Function, depth: int) -> bool:
+    def _passes_own_function(self, call: Call, function: Function, depth: int) -> bool:
         """Tell whether a gradient passes through a function of the project."""
         scope = function.scope
         plain = [item.name for item in scope.params if item.kind == "plain"]
-        returned = _returned(scope)
+        returned = _returned_values(scope)
         if (
             scope.kind != "function"
             or scope.decorators
@@ -151,17 +151,17 @@ class _Way:
         self.stops += inner.stops
         return False
 
-    def _called(self, call: Call, depth: int) -> bool:
+    def _passes_call(self, call: Call, depth: int) -> bool:
         given = [*call.args, *(value for _, value in call.keywords)]
         if call.opaque:
             return True
         sites = self._sites.get(id(call), [])
         targets = {id(target.scope): target for site in sites for target in site.targets}
         if len(targets) == 1 and not any(site.open for site in sites):
-            return self._own(call, next(iter(targets.values())), depth)
+            return self._passes_own_function(call, next(iter(targets.values())), depth)
         names = {site.name for site in sites}
         if not names:
-            value = self._program.flow.stands_for(self._scope, call.func)
+            value = self._program.flow.value_of_name(self._scope, call.func)
             names = {fold(value.name)} if isinstance(value, External) else set()
         if len(names) != 1 or any(site.targets or site.open for site in sites):
             return True
@@ -191,7 +191,7 @@ class _Way:
         return any(self.passes(item, depth + 1) for item in given) if last in _SMOOTH else True
 
 
-def _returned(scope: Scope) -> list[Expr]:
+def _returned_values(scope: Scope) -> list[Expr]:
     return [event.value for event in scope.events() if event.kind == "return" and event.value is not None]
 
 
@@ -260,7 +260,7 @@ def _all_cut(program: Program, scope: Scope, sources: frozenset[str], related: S
     """Find a function of which nothing that it returns passes a gradient on."""
     if written_for_one(program, scope):
         return
-    returned = _returned(scope)
+    returned = _returned_values(scope)
     ways = [_Way(program, scope, sources) for _ in returned]
     if not returned or any(way.passes(expr) for way, expr in zip(ways, returned, strict=True)):
         return

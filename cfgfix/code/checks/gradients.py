@@ -61,7 +61,7 @@ def reversed_pairs(program: Program) -> Iterator[Hit]:
             for call in scope.calls:
                 if call.method != "apply_gradients":
                     continue
-                pairs = _zipped(scope, call.argument(0, "grads_and_vars"))
+                pairs = _zip_of_pairs(scope, call.argument(0, "grads_and_vars"))
                 if pairs is None or written_for_one(program, scope):
                     continue
                 made, first, second = pairs
@@ -76,7 +76,7 @@ def reversed_pairs(program: Program) -> Iterator[Hit]:
                 )
 
 
-def _zipped(scope: Scope, expr: Expr | None) -> tuple[Call, Expr, Expr] | None:
+def _zip_of_pairs(scope: Scope, expr: Expr | None) -> tuple[Call, Expr, Expr] | None:
     """Return the call of `zip` that gives some pairs, with its two arguments."""
     expr = only_value(scope, expr)
     if expr is None or not isinstance(expr, Call):
@@ -257,19 +257,19 @@ def _cut(program: Program, scope: Scope, expr: Expr, body: Event, depth: int) ->
         return (call, f"{call.func.name}()") if not isinstance(call.args[0], Literal) else None
     names = {site.name for site in program.flow.within(scope) if site.call is call}
     if not names:
-        value: Value = program.flow.stands_for(scope, call.func)
+        value: Value = program.flow.value_of_name(scope, call.func)
         names = {fold(value.name)} if isinstance(value, External) else set()
     if len(names) != 1:
         return None
     name = names.pop()
-    if name.startswith("numpy.") and any(_computed(item) for item in call.args):
+    if name.startswith("numpy.") and any(_is_computed(item) for item in call.args):
         return call, dotted(call.func) or name
     if name.startswith(_WRAPS) and call.args:
         return _cut(program, scope, call.args[0], body, depth + 1)
     return None
 
 
-def _computed(expr: Expr) -> bool:
+def _is_computed(expr: Expr) -> bool:
     """Tell whether an argument is computed from something, not a constant."""
     return any(isinstance(part, (Name, Call)) for part in walk(expr))
 
@@ -326,7 +326,7 @@ def log_of_the_other_branch(program: Program) -> Iterator[Hit]:
         if key in seen or len(call.args) < 3 or written_for_one(program, scope):
             continue
         seen.add(key)
-        tested = _tested(scope, call.args[0])
+        tested = _compared_tensor(scope, call.args[0])
         if tested is None:
             continue
         for branch in call.args[1:3]:
@@ -343,7 +343,7 @@ def log_of_the_other_branch(program: Program) -> Iterator[Hit]:
                 break
 
 
-def _tested(scope: Scope, test: Expr) -> Expr | None:
+def _compared_tensor(scope: Scope, test: Expr) -> Expr | None:
     """Return the tensor that a condition compares with zero."""
     test = only_value(scope, test) or test
     if isinstance(test, Compare) and len(test.rights) == 1 and isinstance(test.left, (Name, Attribute)):

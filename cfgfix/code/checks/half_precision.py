@@ -130,7 +130,7 @@ class _Types:
                 right = self.type_of(event.value, scope, types, event.block, depth)
                 if event.operator.rstrip("=") in _ARITHMETIC:
                     self._combine(scope, ((event.targets[0], left), (event.value, right)), event.block)
-                _bind(event.targets[0], _joined(left, right), types)
+                _bind(event.targets[0], _type_of_operation(left, right), types)
             elif event.kind in ("return", "expr") and event.value is not None:
                 found = self.type_of(event.value, scope, types, event.block, depth)
                 if event.kind == "return":
@@ -165,14 +165,14 @@ class _Types:
             left = self.type_of(expr.left, scope, types, block, depth)
             right = self.type_of(expr.right, scope, types, block, depth)
             self._combine(scope, ((expr.left, left), (expr.right, right)), block)
-            return _joined(left, right)
+            return _type_of_operation(left, right)
         if isinstance(expr, Attribute) and scope.params and is_name(expr.base, scope.params[0].name):
-            return self._stored(expr.attribute, depth)
+            return self._type_of_attribute(expr.attribute, depth)
         if isinstance(expr, Call):
-            return self._called(expr, scope, types, block, depth)
+            return self._type_of_call(expr, scope, types, block, depth)
         return None
 
-    def _stored(self, attribute: str, depth: int) -> str | None:
+    def _type_of_attribute(self, attribute: str, depth: int) -> str | None:
         """Return what an attribute of the object is: float32 where its only store makes it so."""
         stores = self._stores.get(attribute, ())
         if len(stores) != 1 or depth <= 0:
@@ -183,7 +183,7 @@ class _Types:
         found = self.type_of(value, method, {}, 0, depth - 1)
         return SINGLE if found == SINGLE else None
 
-    def _called(
+    def _type_of_call(
         self, call: Call, scope: Scope, types: Mapping[str, str | None], block: int, depth: int
     ) -> str | None:
         given = [self.type_of(item, scope, types, block, depth) for item in call.args]
@@ -214,14 +214,14 @@ class _Types:
         if name in _COMBINES:
             sides = [(call.args[at], given[at]) for at in _COMBINES[name] if at < len(call.args)]
             self._combine(scope, sides, call.block)
-            return _joined(*(kind for _, kind in sides)) if len(sides) > 1 else None
+            return _type_of_operation(*(kind for _, kind in sides)) if len(sides) > 1 else None
         if name == "tensorflow.concat" and call.args and isinstance(call.args[0], Collection):
             sides = [(item, self.type_of(item, scope, types, block, depth)) for item in call.args[0].items]
             self._combine(scope, sides, call.block)
-            return _joined(*(kind for _, kind in sides))
-        return self._own(call, scope, depth)
+            return _type_of_operation(*(kind for _, kind in sides))
+        return self._type_of_own_call(call, scope, depth)
 
-    def _own(self, call: Call, scope: Scope, depth: int) -> str | None:
+    def _type_of_own_call(self, call: Call, scope: Scope, depth: int) -> str | None:
         """Return what a layer of the object gives, or a function of the project that makes float32 alone."""
         func = call.func
         if isinstance(func, Attribute) and scope.params and is_name(func.base, scope.params[0].name):
@@ -282,7 +282,7 @@ def _bind(target: Expr, found: str | None, types: dict[str, str | None]) -> None
             _bind(item, None, types)
 
 
-def _joined(*kinds: str | None) -> str | None:
+def _type_of_operation(*kinds: str | None) -> str | None:
     """Return the type of an operation: a Python number takes that of the other side."""
     found = {kind for kind in kinds if kind != NUMBER}
     if not found:

@@ -85,7 +85,7 @@ def _hides(scope: Scope, block: int) -> int | None:
                 told = True
         # `return False` or `ok = False` hands the failure on; only silence hides it.
         quiet = all(event.kind in ("pass", "continue") for event in body)
-        if not told and quiet and not _explained(scope, body) and not _tried_only(scope, number):
+        if not told and quiet and not _is_explained(scope, body) and not _tried_only(scope, number):
             return scope.blocks[number].line
     return None
 
@@ -104,7 +104,7 @@ def _tried_only(scope: Scope, handler: int) -> bool:
     return False
 
 
-def _explained(scope: Scope, body: list[Event]) -> bool:
+def _is_explained(scope: Scope, body: list[Event]) -> bool:
     """Tell whether a comment stands in a handler: dropping the error is then a decision."""
     if not body:
         return False

@@ -76,7 +76,7 @@ def _reads_beside_tape(program: Program, done: set[tuple[int, int]]) -> Iterator
         ):
             continue
         done.add((id(scope), block))
-        computed = _computed(scope, tape, block)
+        computed = _tensors_in_loop(scope, tape, block)
         reads = [
             call
             for call in scope.calls
@@ -101,7 +101,7 @@ def _reads_beside_tape(program: Program, done: set[tuple[int, int]]) -> Iterator
             )
 
 
-def _computed(scope: Scope, tape: Site, block: int) -> set[str]:
+def _tensors_in_loop(scope: Scope, tape: Site, block: int) -> set[str]:
     """Return the names that are tensors in a loop: assigned under its tape, or bound by a loop over a dict of the step."""
     found: set[str] = set()
     made: set[str] = set()

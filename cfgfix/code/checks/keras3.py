@@ -150,7 +150,7 @@ def _end(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0)
         value = str(expr.value) if type(expr.value) is int else expr.value
         return _End(value, True) if isinstance(value, str) and 0 < len(value) < MAX_TEXT else None
     if isinstance(expr, FString):
-        return _End(expr.tail, False, _after_number(expr, scope)) if expr.tail else None
+        return _End(expr.tail, False, _ends_in_number(expr, scope)) if expr.tail else None
     if isinstance(expr, Name):
         bound = bound_once(scope, expr.name, block)
         return _end(program, *bound, depth + 1) if bound is not None else None
@@ -159,7 +159,7 @@ def _end(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0)
     return _of_call(program, expr, scope, inner) if isinstance(expr, Call) else None
 
 
-def _after_number(expr: FString, scope: Scope) -> bool:
+def _ends_in_number(expr: FString, scope: Scope) -> bool:
     """Tell whether the last part of a formatted text, before its end, is a number."""
     before = expr.pieces[-2] if len(expr.pieces) > 1 else ""
     if isinstance(before, str):
@@ -281,20 +281,20 @@ def file_name(program: Program) -> Iterator[Hit]:
                 if method == "load_weights" and "rbax" in words:
                     continue
                 if _on_model(program, site):
-                    yield from _named(program, site, method, "model." + method)
+                    yield from _names_with_slash(program, site, method, "model." + method)
     for package in ("models", "saving"):
         for function in ("save_model", "load_model"):
             for site in program.flow.named(f"keras.{package}.{function}"):
                 # Keras 3 reads folders of its own: those it wrote unzipped, and Orbax's.
                 if function == "save_model" or not ("zipped" in words or "rbax" in words):
-                    yield from _named(
+                    yield from _names_with_slash(
                         program,
                         site,
                         function,
                         as_written(program, site.scope, f"keras.{package}.{function}"),
                     )
     for site in program.flow.named("keras.callbacks.ModelCheckpoint"):
-        yield from _named(
+        yield from _names_with_slash(
             program,
             site,
             "ModelCheckpoint",
@@ -302,7 +302,7 @@ def file_name(program: Program) -> Iterator[Hit]:
         )
 
 
-def _named(program: Program, site: Site, kind: str, shown: str) -> Iterator[Hit]:
+def _names_with_slash(program: Program, site: Site, kind: str, shown: str) -> Iterator[Hit]:
     known = _KINDS[kind]
     call, scope = site.call, site.scope
     name = call.argument(known.position, "filepath")

@@ -71,7 +71,7 @@ def gone_module(program: Program) -> Iterator[Hit]:
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """A use of a name that is gone: where it stands, and whether that is an import."""
+    """One use of a name that is gone, in an import or elsewhere."""
 
     name: str
     mask: int

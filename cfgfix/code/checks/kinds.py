@@ -108,7 +108,7 @@ def assigned_item(program: Program) -> Iterator[Hit]:
                     if not isinstance(target, Subscript) or not isinstance(target.base, Name):
                         continue
                     name = target.base.name
-                    if name in told or not scope.binding(name) or _shared(scope, name):
+                    if name in told or not scope.binding(name) or _is_shared(scope, name):
                         continue
                     tensors = tensors or _Tensors(program, scope)
                     if not tensors.named(name) or expects_absence(scope, event.block, event.place):
@@ -129,7 +129,7 @@ def assigned_item(program: Program) -> Iterator[Hit]:
                     )
 
 
-def _shared(scope: Scope, name: str) -> bool:
+def _is_shared(scope: Scope, name: str) -> bool:
     """Tell whether a function around or inside a scope binds its name as well."""
     return any(name in other.outer for other in scope.module.summary.scopes)
 
@@ -217,7 +217,7 @@ def _number(program: Program, scope: Scope, expr: Expr) -> float | int | None:
         return {"+": left + right, "-": left - right, "*": left * right}[expr.operator]
     if dotted(expr) is None:
         return None
-    found = alternatives(program.flow.stands_for(scope, expr))
+    found = alternatives(program.flow.value_of_name(scope, expr))
     if len(found) == 1 and isinstance(found[0], Constant) and type(found[0].value) in (int, float):
         number: float | int = found[0].value
         return number
@@ -244,7 +244,7 @@ def wrong_kind(program: Program) -> Iterator[Hit]:
         if key in seen or site.targets or site.open or ".compat.v1" in site.raw:
             continue
         seen.add(key)
-        found = _misgiven(program, site)
+        found = _argument_of_wrong_kind(program, site)
         if found is None:
             continue
         expr, says = found
@@ -256,7 +256,7 @@ def wrong_kind(program: Program) -> Iterator[Hit]:
         )
 
 
-def _misgiven(program: Program, site: Site) -> tuple[Expr, str] | None:
+def _argument_of_wrong_kind(program: Program, site: Site) -> tuple[Expr, str] | None:
     """Return an argument of the wrong kind, and what is wrong with it."""
     call, scope = site.call, site.scope
     if site.name == "tensorflow.function":

@@ -345,7 +345,7 @@ def by_position(program: Program) -> Iterator[Hit]:
         if told is None:
             continue
         if switched is None:
-            switched = _switched(program)
+            switched = _is_switched(program)
         if switched:
             return
         rewrites, why = _fix_by_names(callees, site, refused[0])
@@ -382,7 +382,7 @@ _TELLS_TRAINING = frozenset(
 
 @once
 def _training_never_given(program: Program) -> bool:
-    """Tell whether nothing in a program says that it trains: no method of Keras that does, and no call that is given `training`."""
+    """Tell whether no call of a program trains a model or gives `training`."""
     return not any(
         call.method in _TELLS_TRAINING or _tells(call.keyword("training"))
         for module in program.modules
@@ -490,11 +490,11 @@ class _Lists:
             return UNKNOWN
         found: Value | None = None
         for event in events:
-            value = self._looped(event, expr.name, scope)
+            value = self._value_in_loop(event, expr.name, scope)
             found = value if found is None else join(found, value)
         return found or UNKNOWN
 
-    def _looped(self, event: Event, name: str, scope: Scope) -> Value:
+    def _value_in_loop(self, event: Event, name: str, scope: Scope) -> Value:
         """Return what a loop gives a name in each round: over a list, or several with `enumerate` or `zip`."""
         source, target = event.value, event.targets[0]
         if source is None:
@@ -526,10 +526,10 @@ class _Lists:
             return UNKNOWN
         key = id(owner), expr.attribute
         if key not in self._held:
-            self._held[key] = self._written(owner, expr.attribute)
+            self._held[key] = self._items_put_in(owner, expr.attribute)
         return self._held[key]
 
-    def _written(self, owner: Scope, name: str) -> Value:
+    def _items_put_in(self, owner: Scope, name: str) -> Value:
         """Return what the methods of a class put into a list; not known where any of them does something else with it."""
         found: Value | None = None
         for item in (*self._program.bases(owner).classes, *self._parts.below(owner)):
@@ -637,7 +637,7 @@ def _fix_by_names(callees: list[_Callee], site: Site, first: int) -> tuple[tuple
     )
 
 
-def _switched(program: Program) -> bool:
+def _is_switched(program: Program) -> bool:
     """Tell whether the program lets layers take anything by position: `_allow_non_tensor_positional_args = True`."""
     return any(
         isinstance(target, Attribute) and target.attribute == "_allow_non_tensor_positional_args"

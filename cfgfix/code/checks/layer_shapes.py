@@ -167,7 +167,7 @@ class _Shapes:
         order = self._table.order(site.name) if args else ()
         if len(args) > len(order) or (merges is not None and len(site.args) > 1):
             raise UnknownSize
-        given = {name: _plain(value, self) for name, value in zip(order, args, strict=False)}
+        given = {name: _argument_value(value, self) for name, value in zip(order, args, strict=False)}
         given.update((name, self.argument(site, None, name)) for name in site.keywords)
         return Layer(merges or site.name.rpartition(".")[2], Arguments(given))
 
@@ -175,7 +175,7 @@ class _Shapes:
         """Return an argument; parameters of the function around have the value that every call gives them."""
         expr = site.call.keyword(name) if position is None else site.call.argument(position, name)
         value = site.keywords.get(name) if position is None else site.argument(position, name)
-        return _plain(value, self) if expr is None else self._written(expr, value, site)
+        return _argument_value(value, self) if expr is None else self._written(expr, value, site)
 
     def _written(self, expr: Expr, value: Value | None, site: Site) -> Any:
         if isinstance(expr, Name) and (value is None or type(value) is Value):
@@ -183,7 +183,7 @@ class _Shapes:
             return given.value if given is not None else UNKNOWN
         if isinstance(expr, Collection) and isinstance(value, Items) and len(expr.items) == len(value.items):
             return tuple(self._written(*pair, site) for pair in zip(expr.items, value.items, strict=True))
-        return _plain(value, self)
+        return _argument_value(value, self)
 
     def sequential(self) -> Iterator[Misfit]:
         """Yield the layers of sequential models that do not fit what the layers before them give."""
@@ -266,14 +266,14 @@ def _is_shape(value: Any) -> bool:
     )
 
 
-def _plain(value: Value | None, shapes: _Shapes) -> Any:
+def _argument_value(value: Value | None, shapes: _Shapes) -> Any:
     """Return an argument as `Arguments` takes it; None where it is not given."""
     if value is None:
         return None
     if isinstance(value, Constant):
         return value.value
     if isinstance(value, Items):
-        items = tuple(_plain(item, shapes) for item in value.items)
+        items = tuple(_argument_value(item, shapes) for item in value.items)
         return UNKNOWN if UNKNOWN in items else items
     if isinstance(value, External):
         return Named(value.name)

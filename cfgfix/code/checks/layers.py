@@ -197,14 +197,14 @@ def _chains(program: Program) -> Iterator[list[Site | None]]:
                     item.site if isinstance(item, Made) and item.name.startswith("keras.layers.") else None
                     for item in value.items
                 ]
-        yield from _added(program, model)
+        yield from _layers_added(program, model)
     for module in program.modules:
         for scope in module.summary.scopes:
             if any(isinstance(call.func, Call) for call in scope.calls):
-                yield from _called(program, scope)
+                yield from _layers_called(program, scope)
 
 
-def _added(program: Program, model: Site) -> Iterator[list[Site | None]]:
+def _layers_added(program: Program, model: Site) -> Iterator[list[Site | None]]:
     """Yield the layers that calls of `add` in one block put behind each other."""
     scope = model.scope
     made = statement_of(scope, model.call.place)
@@ -237,7 +237,7 @@ def _site_of_layer(program: Program, scope: Scope, expr: Expr | None) -> Site | 
     return next((site for site in program.flow.within(scope) if site.call is expr), None)
 
 
-def _called(program: Program, scope: Scope) -> Iterator[list[Site | None]]:
+def _layers_called(program: Program, scope: Scope) -> Iterator[list[Site | None]]:
     """Yield pairs and more of layers that are called on what another gave: `x = LSTM(4)(x)` and the next one."""
     for call in scope.calls:
         if not isinstance(call.func, Call) or len(call.args) != 1:

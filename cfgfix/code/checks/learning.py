@@ -47,7 +47,7 @@ def outside_tape(program: Program) -> Iterator[Hit]:
         if entered is None:
             continue
         body, name = entered
-        for call in _asked(program, scope).get(id(body), ()):
+        for call in _late_gradients(program, scope).get(id(body), ()):
             target = call.argument(0, "target")
             if (
                 target is None
@@ -92,7 +92,7 @@ def _withs(program: Program, scope: Scope) -> tuple[dict[int, tuple[Event, str]]
 
 
 @once
-def _asked(program: Program, scope: Scope) -> dict[int, list[Call]]:
+def _late_gradients(program: Program, scope: Scope) -> dict[int, list[Call]]:
     """Return the calls that ask a tape behind its `with`, by the identity of that: no other gave the tape's name since."""
     del program
     found: dict[int, list[Call]] = {}
@@ -180,7 +180,7 @@ def _computes(program: Program, scope: Scope, call: Call) -> bool:
     sites = program.flow.of_calls(scope, (call.number,))
     if any(site.name.startswith(_COMPUTES) and not site.targets for site in sites):
         return True
-    values = alternatives(program.flow.stands_for(scope, call.func))
+    values = alternatives(program.flow.value_of_name(scope, call.func))
     return bool(values) and all(
         isinstance(value, Made) and value.name.startswith(("keras.losses.", "keras.metrics."))
         for value in values

@@ -108,7 +108,7 @@ _ASKS_A_CLASS = re.compile(r"[<>]=?\s*0?\.50?\b|\bround\(|\.round\b|\bsign\(|acc
 def metric_against_loss(program: Program) -> Iterator[Hit]:
     """Find metrics that take other labels than the loss of their model."""
     known: list[_Compiled] = [
-        (site.scope, site.call, loss, metrics) for site, loss, metrics in _compiled(program)
+        (site.scope, site.call, loss, metrics) for site, loss, metrics in _compiles_with_loss(program)
     ]
     seen = {(id(scope), call.number) for scope, call, _, _ in known}
     for scope, call, loss, metrics in (*known, *_compiled_unknown(program, seen)):
@@ -191,7 +191,7 @@ def _made_in(program: Program, scope: Scope, expr: Expr) -> Iterator[tuple[str, 
 
 def accuracy_of_regression(program: Program) -> Iterator[Hit]:
     """Find `accuracy` asked of a model that gives one number."""
-    for site, loss, metrics in _compiled(program):
+    for site, loss, metrics in _compiles_with_loss(program):
         if loss not in _OF_REGRESSION or not any(name in ("accuracy", "acc") for name, _ in metrics):
             continue
         last = output_of(program, site.receiver)
@@ -207,7 +207,7 @@ def accuracy_of_regression(program: Program) -> Iterator[Hit]:
 
 def values_for_classes(program: Program) -> Iterator[Hit]:
     """Find metrics that compare class numbers, given what a model gives."""
-    for site, _, metrics in _compiled(program):
+    for site, _, metrics in _compiles_with_loss(program):
         last = output_of(program, site.receiver)
         if last is None:
             continue
@@ -234,7 +234,7 @@ def _takes_rows(made: Site) -> bool:
 
 def logits_cut_at_half(program: Program) -> Iterator[Hit]:
     """Find metrics that take a logit above 0.5 for yes."""
-    for site, loss, metrics in _compiled(program):
+    for site, loss, metrics in _compiles_with_loss(program):
         made = next((item for item in alternatives(site.argument(1, "loss")) if isinstance(item, Made)), None)
         if loss not in _LOSS_OF_PAIRS or made is None or made.site is None:
             continue
@@ -257,7 +257,7 @@ def logits_cut_at_half(program: Program) -> Iterator[Hit]:
 
 
 def _has_threshold(metric: Site, name: str) -> bool:
-    """Tell whether the metric is told where to cut."""
+    """Tell whether a metric is given a threshold."""
     position = 2 if name == "BinaryAccuracy" else 0
     call = metric.call
     return call.opaque or any(
@@ -282,7 +282,7 @@ def _at_metrics(scope: Scope, call: Call, values: dict[str, object], layer: Site
     return hit
 
 
-def _compiled(program: Program) -> Iterator[tuple[Site, str, list[tuple[str, Site | None]]]]:
+def _compiles_with_loss(program: Program) -> Iterator[tuple[Site, str, list[tuple[str, Site | None]]]]:
     """Yield the calls of `compile` with one known loss, and what they measure."""
     seen: set[tuple[int, int]] = set()
     for site in program.flow.sites:
@@ -297,7 +297,7 @@ def _compiled(program: Program) -> Iterator[tuple[Site, str, list[tuple[str, Sit
         ):
             # A step of its own gives the loss and the metrics what it wants.
             continue
-        loss = _named(site.argument(1, "loss"))
+        loss = _name_of_measure(site.argument(1, "loss"))
         metrics = list(_metrics(site.argument(2, "metrics")))
         if loss is not None and metrics:
             seen.add(key)
@@ -311,14 +311,14 @@ def _metrics(value: Value | None) -> Iterator[tuple[str, Site | None]]:
     item = found[0]
     if isinstance(item, Items):
         for part in item.items:
-            named = _named(part)
+            named = _name_of_measure(part)
             if named is not None:
                 yield named
     elif isinstance(item, Constant) and isinstance(item.value, (list, tuple)):
         yield from ((text, None) for text in item.value if isinstance(text, str))
 
 
-def _named(value: Value | None) -> tuple[str, Site | None] | None:
+def _name_of_measure(value: Value | None) -> tuple[str, Site | None] | None:
     """Return the name of a loss or metric of Keras, and the call that makes it."""
     found = alternatives(value)
     if len(found) != 1:

@@ -105,7 +105,7 @@ def _only_keras(program: Program, value: Value) -> bool:
     )
 
 
-def _called(program: Program) -> Iterator[_Use]:
+def _calls_of_gone_methods(program: Program) -> Iterator[_Use]:
     """Yield the calls of methods that are gone."""
     table = api(program)
     for site in program.flow.under("keras."):
@@ -166,12 +166,12 @@ def _is_optimizer(program: Program, scope: Scope, expr: Expr) -> bool:
     """Tell whether an expression stands for an optimizer of Keras for certain: made by it, or that of a model of Keras."""
     if dotted(expr) is None:
         return False
-    values = alternatives(program.flow.stands_for(scope, expr))
+    values = alternatives(program.flow.value_of_name(scope, expr))
     if values and all(_makes_optimizer(value) for value in values):
         return True
     if not isinstance(expr, Attribute) or expr.attribute != "optimizer" or (values and values != (UNKNOWN,)):
         return False
-    models = alternatives(program.flow.stands_for(scope, expr.base))
+    models = alternatives(program.flow.value_of_name(scope, expr.base))
     return bool(models) and all(
         isinstance(value, Instance) and is_keras_model(program, value.scope) and _only_keras(program, value)
         for value in models
@@ -194,7 +194,7 @@ def _makes_optimizer(value: Value) -> bool:
 def _groups(program: Program) -> list[list[_Use]]:
     """Return the places that are told, those of one member in one function and block together: they are repaired together."""
     found: dict[object, list[_Use]] = {}
-    for use in (*_called(program), *_rates(program)):
+    for use in (*_calls_of_gone_methods(program), *_rates(program)):
         if not expects_absence(use.scope, use.block, use.place):
             key = id(use.scope), use.block, use.kind, use.member, use.stored
             group = found.setdefault(key, [])

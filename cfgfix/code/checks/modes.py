@@ -142,7 +142,7 @@ def _given_flag(program: Program, scope: Scope) -> dict[str, list[Call]]:
 
 def _layer_of(program: Program, scope: Scope, expr: Expr) -> tuple[str, Site] | None:
     """Return a layer of a model that acts otherwise in training, with what it does, where every way to the model has one."""
-    values = alternatives(program.flow.stands_for(scope, expr))
+    values = alternatives(program.flow.value_of_name(scope, expr))
     found = None
     for value in values:
         here = None
@@ -168,7 +168,7 @@ def _made_in(program: Program, made: Site) -> tuple[str, Site] | None:
     """Return a layer that a model is built of which asks for the flag; where a function builds several models of tensors, none is certain."""
     scope = made.scope
     if made.name == "keras.Sequential":
-        added = program.flow.of_calls(scope, _added(program, made.call, scope))
+        added = program.flow.of_calls(scope, _numbers_of_added(program, made.call, scope))
         sites = [site for site in added if site.number in _numbers_of(program, scope)]
     else:
         sites = _sites_of(program, scope)
@@ -179,7 +179,7 @@ def _made_in(program: Program, made: Site) -> tuple[str, Site] | None:
         if (
             kind is not None
             and site.call.number not in _called_with_flag(program, site.scope)
-            and not _frozen(site)
+            and not _is_frozen(site)
         ):
             return kind, site
     return None
@@ -198,7 +198,7 @@ def _numbers_of(program: Program, scope: Scope) -> set[int]:
     return {site.number for site in _sites_of(program, scope)}
 
 
-def _added(program: Program, model: Call, scope: Scope) -> set[int]:
+def _numbers_of_added(program: Program, model: Call, scope: Scope) -> set[int]:
     """Return the numbers of the calls in the list of a `Sequential`, or given to `add` of what that is called."""
     event = statement_of(scope, model.place)
     names = {dotted(target) for target in event.targets} if event and event.value is model else set()
@@ -230,7 +230,7 @@ def _called_with_flag(program: Program, scope: Scope) -> set[int]:
     }
 
 
-def _frozen(site: Site) -> bool:
+def _is_frozen(site: Site) -> bool:
     given = site.call.keyword("trainable")
     return given is not None and not is_true(given)
 
@@ -258,7 +258,7 @@ def _of_class(program: Program, owner: Scope, depth: int = 2) -> tuple[str, Site
                 if site is None:
                     continue
                 kind = _kind(site.name)
-                if kind is not None and not _frozen(site):
+                if kind is not None and not _is_frozen(site):
                     return kind, site
                 if (
                     depth > 0

@@ -197,7 +197,7 @@ def unmeasured(program: Program) -> Iterator[Hit]:
         scope = fit.scope
         if written_for_one(program, scope) or fit.call.opaque:
             continue
-        measured = _measured(program, fit)
+        measured = _measured_names(program, fit)
         validated = _is_validated(fit)
         callbacks = _callbacks(program, fit)
         sets_rate = any(site.name in _SET_RATE for site in callbacks)
@@ -207,13 +207,15 @@ def unmeasured(program: Program) -> Iterator[Hit]:
                 continue
             if site.scope is scope and not may_run_together([fit, site]):
                 continue
-            wrong = _unmeasured(program, site, kind, measured, validated=validated, sets_rate=sets_rate)
+            wrong = _unmeasured_argument(
+                program, site, kind, measured, validated=validated, sets_rate=sets_rate
+            )
             if wrong is None:
                 continue
             position, parameter, name, effect, severity = wrong
             written = site.call.argument(position, parameter)
             place = place_of(written, site.scope) if written is not None else None
-            shown = sorted(_logs(measured, validated=validated)) if measured is not None else []
+            shown = sorted(_log_names(measured, validated=validated)) if measured is not None else []
             meant = _meant_metric(name, shown)
             # Elsewhere than in the call the text may stand for other things, too.
             in_call = isinstance(written, Literal) and written.value == name
@@ -243,7 +245,7 @@ def history_key(program: Program) -> Iterator[Hit]:
         if not _are_of_keras(fit):
             # A callback of one's own may add to what is measured.
             continue
-        measured = _measured(program, fit)
+        measured = _measured_names(program, fit)
         validated = _is_validated(fit)
         told: dict[str, list[Literal]] = {}
         for literal in _keys_of_history(scope, fit.call):
@@ -252,7 +254,7 @@ def history_key(program: Program) -> Iterator[Hit]:
             lacks = name.startswith("val_") and not validated
             if lacks or (measured is not None and not _is_of(base, measured) and base not in _RATES):
                 told.setdefault(name, []).append(literal)
-        shown = sorted(_logs(measured, validated=validated)) if measured is not None else []
+        shown = sorted(_log_names(measured, validated=validated)) if measured is not None else []
         for name, places in told.items():
             meant = _meant_metric(name, shown)
             yield hit_in(
@@ -323,7 +325,7 @@ def _is_asked_for(scope: Scope, block: int, name: str) -> bool:
     return any(item.test is not None and name in text(item.test) for item in scope.block_chain(block))
 
 
-def _unmeasured(
+def _unmeasured_argument(
     program: Program,
     site: Site,
     kind: str,
@@ -433,7 +435,7 @@ def _callbacks(program: Program, fit: Site) -> list[Site]:
     return [site for site in found if site.name.startswith("keras.callbacks.")]
 
 
-def _measured(program: Program, fit: Site) -> frozenset[str] | None:
+def _measured_names(program: Program, fit: Site) -> frozenset[str] | None:
     """Return the names of what a model measures, without those of the validation; None where they are not known."""
     models = alternatives(fit.receiver)
     model = models[0] if len(models) == 1 else None
@@ -506,7 +508,7 @@ def _is_of(base: str, measured: frozenset[str]) -> bool:
     return any(name in (base, plain) or base.endswith(f"_{name}") for name in measured)
 
 
-def _logs(measured: frozenset[str], *, validated: bool) -> Iterable[str]:
+def _log_names(measured: frozenset[str], *, validated: bool) -> Iterable[str]:
     yield from measured
     if validated:
         yield from (f"val_{name}" for name in measured)

@@ -44,7 +44,7 @@ def policies_named(program: Program, *names: str) -> list[Site]:
     return [site for site in found if not in_tests(site.scope) and not never_run(program, site.scope)]
 
 
-def _scaled(program: Program) -> bool:
+def _is_scaled(program: Program) -> bool:
     return any(program.flow.named(*_SCALERS)) or any(
         call.method in ("scale_loss", "get_scaled_loss", "get_unscaled_gradients")
         for module in program.modules
@@ -56,7 +56,7 @@ def _scaled(program: Program) -> bool:
 def missing_scaling(program: Program) -> Iterator[Hit]:
     """Find own steps in float16 whose loss is not scaled."""
     policies = policies_named(program, "mixed_float16")
-    if not policies or _scaled(program):
+    if not policies or _is_scaled(program):
         return
     policy = policies[0]
     for scope in {

@@ -93,7 +93,7 @@ def _is_default(site: Site) -> bool:
     return bool(rate == _DEFAULTS.get(site.name.rpartition(".")[2], 0.001))
 
 
-def _refused(site: Site) -> bool:
+def _is_refused(site: Site) -> bool:
     decay = site.call.keyword("decay")
     return decay is not None and not (isinstance(decay, Literal) and decay.value is None)
 
@@ -104,7 +104,7 @@ def optimizer_lr(program: Program) -> Iterator[Hit]:
     It raises in Keras 3, and the new optimizers of Keras 2 drop it.
     """
     for site, _, three, takes in _optimizers(program, "lr"):
-        if not three and _refused(site):
+        if not three and _is_refused(site):
             # The new optimizers of Keras 2 raise for `decay` first, which is told.
             continue
         yield hit_at(
@@ -157,7 +157,7 @@ def optimizer_decay(program: Program) -> Iterator[Hit]:
     Keras 3 ignores it, and the new optimizers of Keras 2 refuse it.
     """
     for site, value, three, takes in _optimizers(program, "decay"):
-        if not _refused(site):
+        if not _is_refused(site):
             continue
         if three and (
             site.call.keyword("lr") is not None or number(site.argument(0, "learning_rate")) is not None

@@ -211,7 +211,7 @@ def _of_list(program: Program, site: Site, expr: Expr | None, depth: int = 0) ->
 
 def _is_model(program: Program, site: Site, expr: Expr) -> bool:
     """Tell whether an expression stands for one model or layer of Keras, of its own or of the project."""
-    values = alternatives(program.flow.stands_for(site.scope, expr))
+    values = alternatives(program.flow.value_of_name(site.scope, expr))
     return bool(values) and all(
         (isinstance(value, Made) and _MODEL.fullmatch(value.name) is not None)
         or (isinstance(value, Instance) and is_keras_model(program, value.scope))
@@ -404,13 +404,13 @@ def _models_in_turns(program: Program, site: Site, optimizer: Site) -> tuple[Sco
         if (
             (optimizer.scope is not scope or not inside(scope, optimizer.call.block, loop))
             and (optimizer.scope is scope or _is_around(program, optimizer.scope, scope))
-            and _made_here(site, loop)
+            and _makes_model_anew(site, loop)
             and _several_models(program, scope, loop)
             and any(call.method in _TRAINS and inside(scope, call.block, loop) for call in scope.calls)
         ):
             return scope, loop
         return None
-    if optimizer.scope is scope or scope.kind != "function" or not _made_here(site, 0):
+    if optimizer.scope is scope or scope.kind != "function" or not _makes_model_anew(site, 0):
         return None
     if not any(call.method in _TRAINS for call in scope.calls):
         return None
@@ -435,8 +435,8 @@ def _is_around(program: Program, outer: Scope, scope: Scope) -> bool:
     return False
 
 
-def _made_here(site: Site, block: int) -> bool:
-    """Tell whether the model that is compiled is made anew in a block: its name is given what a call returns there."""
+def _makes_model_anew(site: Site, block: int) -> bool:
+    """Tell whether a block makes the model that is compiled in it."""
     scope = site.scope
     model = site.call.receiver
     if not isinstance(model, Name):

@@ -35,13 +35,13 @@ def kind(step: Dataset) -> str:
 def _pairs(program: Program, later: str) -> Iterator[tuple[Dataset, list[Dataset]]]:
     """Yield each dataset made by an operation with the ways it came to be; one that is thrown away is another rule's."""
     for dataset in program.flow.datasets:
-        if kind(dataset) == later and dataset.site is not None and not _dropped(dataset.site):
+        if kind(dataset) == later and dataset.site is not None and not _is_dropped(dataset.site):
             for way in pipelines_to(dataset):
                 if possible(program, way):
                     yield dataset, way[1:]
 
 
-def _dropped(site: Site) -> bool:
+def _is_dropped(site: Site) -> bool:
     """Tell whether nothing gets what a call makes: it, or the chain that it begins, is a statement of its own."""
     for event in site.scope.events():
         expr = event.value if event.kind == "expr" else None
@@ -726,7 +726,7 @@ _SEEDS = (
 )
 
 
-def _seeded(program: Program) -> bool:
+def _is_seeded(program: Program) -> bool:
     """Tell whether the program seeds TensorFlow as a whole: shuffles without a seed of their own then agree between workers."""
     return any(True for _ in program.flow.named(*_SEEDS)) or any(
         site.call.keyword("tf_random_seed") is not None for site in program.flow.sites
@@ -735,7 +735,7 @@ def _seeded(program: Program) -> bool:
 
 def shuffle_before_shard(program: Program) -> Iterator[Hit]:
     """Find `shard` of data that each worker has shuffled for itself."""
-    if _seeded(program):
+    if _is_seeded(program):
         return
     told: set[tuple[int, int]] = set()
     for dataset, way in _pairs(program, "shard"):

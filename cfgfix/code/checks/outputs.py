@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.bindings import given_last
+from cfgfix.code.checks.bindings import assignment_read
 from cfgfix.code.checks.common import short
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.eras import written_for_one
@@ -170,7 +170,7 @@ def _made_by(scope: Scope, expr: Expr, block: int) -> Call | None:
         if not isinstance(expr, Name):
             return None
         bound = scope.binding(expr.name)
-        given = bound[0] if len(bound) == 1 else given_last(scope, expr, block)
+        given = bound[0] if len(bound) == 1 else assignment_read(scope, expr, block)
         if given is None or given.kind != "assign" or given.value is None:
             return None
         if not any(is_name(target, expr.name) for target in given.targets):
@@ -249,7 +249,7 @@ def _last_of_list(program: Program, site: Site) -> Site | None:
 
 
 def _layer_made(program: Program, scope: Scope, expr: Expr, block: int) -> Site | None:
-    """Return the call that makes a layer, where an expression is that call or a name that is given it."""
+    """Return the call that makes the layer of an expression, through a name too."""
     call = _made_by(scope, expr, block)
     if call is None:
         return None
@@ -299,7 +299,7 @@ def _last_of_class(program: Program, instance: Instance) -> Site | None:
     call = _last_call(method, returns[0].value)
     if call is None or not isinstance(call.func, Attribute):
         return None
-    for value in alternatives(program.flow.stands_for(method, call.func)):
+    for value in alternatives(program.flow.value_of_name(method, call.func)):
         if isinstance(value, Made) and value.site is not None and _LAYER.fullmatch(value.name):
             return value.site
     return None
@@ -336,7 +336,7 @@ def _activation(program: Program, layer: Site) -> str | None:
         return shown
     if shown is None:
         return "linear"
-    value = program.flow.stands_for(layer.scope, given)
+    value = program.flow.value_of_name(layer.scope, given)
     return value.name.rpartition(".")[2] if isinstance(value, External) else None
 
 

@@ -94,7 +94,7 @@ class _Certain:
         """Return what a call certainly enters, or None."""
         if not self._steady(scope, call.func):
             return None
-        value = self._program.flow.stands_for(scope, call.func)
+        value = self._program.flow.value_of_name(scope, call.func)
         if isinstance(value, Function):
             return self._function(value)
         if isinstance(value, ClassValue):
@@ -213,7 +213,7 @@ class _Certain:
         return self._bindings(outer, scope.name) == 1
 
     def _may_be_another(self, owner: Scope, name: str) -> bool:
-        """Tell whether a class below one has a method of the name, or an object is given an attribute of it."""
+        """Tell whether a subclass or an assignment may give a method's name another meaning."""
         if self._overridden is None or self._stored is None:
             self._overridden, self._stored = {}, set()
             for module in self._program.modules:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.bindings import given_last
+from cfgfix.code.checks.bindings import assignment_read
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import ELEMENT, hot_paths
 from cfgfix.code.model.expressions import constant, dotted, is_name
@@ -52,7 +52,7 @@ def _decoded(program: Program, site: Site, expr: Expr) -> Site | None:
         if isinstance(expr, Name):
             if any(is_name(call.receiver, expr.name) for call in scope.calls_of("set_shape", "ensure_shape")):
                 return None
-            event = given_last(scope, expr, block)
+            event = assignment_read(scope, expr, block)
             if event is None or event.kind != "assign" or event.value is None:
                 return None
             if not any(is_name(target, expr.name) for target in event.targets):

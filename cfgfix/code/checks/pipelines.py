@@ -160,7 +160,7 @@ def made_by(program: Program, scope: Scope, expr: Expr, block: int) -> Site | No
 
 
 def _stored_once(program: Program, scope: Scope, expr: Attribute) -> tuple[Expr, Scope, int] | None:
-    """Return what the only statement of a class that stores an attribute of its object gives it, with where that stands."""
+    """Return the value of an attribute that a class stores once, and where."""
     owner = program.owner(scope)
     if owner is None or not scope.params or not is_name(expr.base, scope.params[0].name):
         return None

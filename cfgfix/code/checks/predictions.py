@@ -64,7 +64,7 @@ def in_loop(program: Program) -> Iterator[Hit]:
                 and not _reads_frames(where, loop)
             )
             or _has_few_turns(program, where, loop, 100)
-            or now_and_then(where, site.call.block if caller is None else caller.call.block, loop)
+            or runs_in_some_turns(where, site.call.block if caller is None else caller.call.block, loop)
             else None,
             values={
                 "loop_line": where.blocks[loop].line,
@@ -204,7 +204,7 @@ def _reads_frames(scope: Scope, loop: int) -> bool:
     )
 
 
-def now_and_then(scope: Scope, block: int, loop: int) -> bool:
+def runs_in_some_turns(scope: Scope, block: int, loop: int) -> bool:
     """Tell whether a place in a loop runs only in some of its turns."""
     for number in scope.block_numbers(block):
         if number == loop:

@@ -106,7 +106,7 @@ def in_map(program: Program) -> Iterator[Hit]:
 
 
 def _once_for_many(reach: Reach) -> str | None:
-    """Return the step that makes many elements of each that its function gets, where that is what reaches Python; or None."""
+    """Return the step that reaches Python and makes many elements of one, or None."""
     root = reach.root.site
     method = root.call.method if root is not None else None
     return method if method in ("interleave", "flat_map") else None
@@ -201,12 +201,12 @@ def without_shape(program: Program) -> Iterator[Hit]:
     for name in sorted(PY_FUNCTIONS):
         for site in program.flow.named(name):
             reach = hot.reach_of(site, ELEMENT)
-            if reach is None or _shaped(program, site.scope, set()):
+            if reach is None or _is_shaped(program, site.scope, set()):
                 continue
             if written_for_one(program, site.scope):
                 continue
             root = reach.root.site
-            if root is None or any(_shaped(program, step.scope, set()) for step in reach.path):
+            if root is None or any(_is_shaped(program, step.scope, set()) for step in reach.path):
                 continue
             if root.call.method in ("filter", "take_while"):
                 # It decides on elements and is no part of them.
@@ -216,7 +216,9 @@ def without_shape(program: Program) -> Iterator[Hit]:
             if made is None:
                 continue
             later = list(downstream(made))
-            if any(_shaped(program, function.scope, set()) for step in later for function in step.functions):
+            if any(
+                _is_shaped(program, function.scope, set()) for step in later for function in step.functions
+            ):
                 continue
             if any(
                 inner.name in PY_FUNCTIONS
@@ -240,7 +242,7 @@ def without_shape(program: Program) -> Iterator[Hit]:
                 # A batch alone goes through: eager code, steps that are traced with it and Keras 2 take what comes.
                 severity=None
                 if batches.op != "batch"
-                or (keras_three(program) and _fitted(program, made) and not fits_eagerly(program))
+                or (keras_three(program) and _is_fitted(program, made) and not fits_eagerly(program))
                 else "info",
                 entry=reach,
                 values={
@@ -252,7 +254,7 @@ def without_shape(program: Program) -> Iterator[Hit]:
             )
 
 
-def _fitted(program: Program, dataset: Dataset) -> bool:
+def _is_fitted(program: Program, dataset: Dataset) -> bool:
     """Tell whether a Keras model is trained or evaluated on a dataset, or on what is made of it.
 
     A strategy's is read with the shapes it has, and `predict` takes what comes.
@@ -282,7 +284,7 @@ _SHAPES = (
 )
 
 
-def _shaped(program: Program, scope: Scope, seen: set[int]) -> bool:
+def _is_shaped(program: Program, scope: Scope, seen: set[int]) -> bool:
     """Tell whether a function gives a tensor a shape, itself or through what it calls."""
     if id(scope) in seen:
         return False
@@ -293,5 +295,7 @@ def _shaped(program: Program, scope: Scope, seen: set[int]) -> bool:
         if any(word in str(last) for word in _SHAPES):
             return True
     return any(
-        _shaped(program, target.scope, seen) for site in program.flow.within(scope) for target in site.targets
+        _is_shaped(program, target.scope, seen)
+        for site in program.flow.within(scope)
+        for target in site.targets
     )

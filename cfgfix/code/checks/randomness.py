@@ -103,7 +103,7 @@ def in_function(program: Program) -> Iterator[Hit]:
             # A mode that asks for eager steps draws in each of them.
             continue
         if (
-            _unused(site)
+            _is_unused(site)
             or _behind_own_count(site)
             or _spells(site)
             or kept_eager(program, reach.root.scope.module, always=True)
@@ -120,7 +120,7 @@ def in_function(program: Program) -> Iterator[Hit]:
             severity="info"
             if any(True for _ in switched_eager(program)) or never_entered(program, reach.root.scope)
             else "warning"
-            if _orders_steps(site)
+            if _shuffles_functions(site)
             else None,
             values={"call": short(site), "via": reach.via},
         )
@@ -138,8 +138,11 @@ def _spells(site: Site) -> bool:
     )
 
 
-def _orders_steps(site: Site) -> bool:
-    """Tell whether what is shuffled is a list of functions that a loop then calls: their order is fixed, not what they draw."""
+def _shuffles_functions(site: Site) -> bool:
+    """Tell whether a shuffled list holds functions that a loop then calls.
+
+    Their order is fixed, not what they draw.
+    """
     scope = site.scope
     if site.call.method != "shuffle" or not site.call.args or not isinstance(site.call.args[0], Name):
         return False
@@ -174,7 +177,7 @@ def _behind_own_count(site: Site) -> bool:
     )
 
 
-def _unused(site: Site) -> bool:
+def _is_unused(site: Site) -> bool:
     """Tell whether what is drawn is given a name that nothing mentions again."""
     scope = site.scope
     event = statement_of(scope, site.call.place)

@@ -140,10 +140,10 @@ def _maker(program: Program, site: Site) -> Site | None:
 
 def _returned_elsewhere(site: Site) -> bool:
     """Tell whether a call on the way is cached by its function's decorator."""
-    return any(_cached(target.scope) for target in site.targets)
+    return any(_is_cached(target.scope) for target in site.targets)
 
 
-def _cached(scope: Scope) -> bool:
+def _is_cached(scope: Scope) -> bool:
     if not scope.decorators or scope.parent < 0:
         return False
     return any(
@@ -404,7 +404,7 @@ def model_per_request(program: Program) -> Iterator[Hit]:
     for module in program.modules:
         for scope in module.summary.scopes:
             what = _called_often(program, scope)
-            if what is None or written_for_one(program, scope) or _cached(scope):
+            if what is None or written_for_one(program, scope) or _is_cached(scope):
                 continue
             if any(
                 _by_name(dotted(call.func) or call.method or "")

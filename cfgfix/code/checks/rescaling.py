@@ -65,7 +65,7 @@ def rescaled_twice(program: Program) -> Iterator[Hit]:
             division = _Division(second.scope, second.call.place, second.call.block)
         elif scalers:
             first = scalers[0]
-            found = _divided(program, fit)
+            found = _division_of_inputs(program, fit)
             if found is None:
                 continue
             division = found
@@ -150,7 +150,7 @@ def _number(value: Value | None, written: Expr | None) -> float | None:
     return None
 
 
-def _divided(program: Program, fit: Site) -> _Division | None:
+def _division_of_inputs(program: Program, fit: Site) -> _Division | None:
     """Return where what a model is fitted with was divided by 255."""
     given = alternatives(fit.argument(0, "x"))
     if len(given) == 1 and isinstance(given[0], Dataset):
@@ -215,7 +215,7 @@ def _divided_name(program: Program, name: str, use: Site) -> _Division | None:
             return _Division(scope, found, event.block)
         if isinstance(value, Call) and len(event.targets) == 1:
             way = _way_to(event.targets[0], name)
-            function = program.flow.stands_for(scope, value.func)
+            function = program.flow.value_of_name(scope, value.func)
             if way is not None and isinstance(function, Function):
                 return _given_divided(function.scope, way)
         if not any(is_name(part, name) for part in walk(value)):
@@ -266,7 +266,7 @@ def _divides(scope: Scope) -> _Division | None:
 
 
 def _divided_on_the_way(expr: Expr, scope: Scope) -> _Division | None:
-    """Return where what an expression is made of was divided by 255; None where it is multiplied by that again."""
+    """Return where the parts of an expression were divided by 255, and not multiplied again."""
     seen: set[str] = set()
     pending: list[tuple[Expr, int]] = [(expr, 0)]
     found: _Division | None = None
@@ -327,7 +327,7 @@ def _quotient_here(expr: Expr) -> Place | None:
 
 
 def _prepared_twice(program: Program) -> Iterator[Hit]:
-    """Yield generators that divide what `preprocess_input` has prepared, and calls of that for what was divided."""
+    """Yield inputs that are both divided and given to `preprocess_input`."""
     for site in program.flow.named(_GENERATOR):
         function = site.call.keyword("preprocessing_function")
         written = site.call.keyword("rescale")

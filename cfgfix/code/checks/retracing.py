@@ -249,7 +249,7 @@ def of_new_object(program: Program) -> Iterator[Hit]:
 
 
 def _object_in_loop(scope: Scope, call: Call, receiver: Expr) -> Call | None:
-    """Return the call in a loop around another one that makes the object which that is called on, where the object is not kept."""
+    """Return the call that makes the receiver of another one anew in each turn of a loop, or None."""
     if isinstance(receiver, Call):
         found: Call = receiver
         return found

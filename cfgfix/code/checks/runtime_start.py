@@ -96,18 +96,18 @@ def _builds(site: Site) -> bool:
         return is_symbolic(site.result)
     if site.name == "keras.Sequential":
         return any(
-            isinstance(value, Items) and len(value.items) > 1 and _shaped(value.items[0])
+            isinstance(value, Items) and len(value.items) > 1 and _is_shaped(value.items[0])
             for value in alternatives(site.argument(0, "layers"))
         ) or any(
-            isinstance(value, Items) and value.items and _shaped(value.items[0], own=True)
+            isinstance(value, Items) and value.items and _is_shaped(value.items[0], own=True)
             for value in alternatives(site.argument(0, "layers"))
         )
     return site.name == "keras.Sequential.add" and any(
-        _shaped(value, own=True) for value in alternatives(site.argument(0, "layer"))
+        _is_shaped(value, own=True) for value in alternatives(site.argument(0, "layer"))
     )
 
 
-def _shaped(value: Value, *, own: bool = False) -> bool:
+def _is_shaped(value: Value, *, own: bool = False) -> bool:
     """Tell whether a first layer says its shape, or is an input, so that those behind it are built at once."""
     if not isinstance(value, Made) or value.site is None:
         return False
@@ -133,7 +133,7 @@ def _starts_inside(program: Program, site: Site) -> bool:
     )
 
 
-def _imported(program: Program, site: Site) -> tuple[Site, Event] | None:
+def _imported_start(program: Program, site: Site) -> tuple[Site, Event] | None:
     """Return a call that starts the runtime while a module is imported before a place, with the import."""
     module = site.scope.module
     for event in module.scope.events() if module.scope is not None else ():
@@ -185,7 +185,7 @@ def earlier_start(site: Site, program: Program) -> Site | None:
     found = start_in_scope(site, program)
     if found is not None:
         return found
-    imported = _imported(program, site)
+    imported = _imported_start(program, site)
     if imported is not None:
         return imported[0]
     callers = [caller for caller in program.flow.callers(site.scope) if caller.scope is not site.scope]
@@ -297,7 +297,7 @@ def _where(program: Program, site: Site, earlier: Site) -> str:
     line = f"line {earlier.call.line}"
     if earlier.scope.module is site.scope.module:
         return line
-    imported = _imported(program, site)
+    imported = _imported_start(program, site)
     by = f" (imported in line {imported[1].line})" if imported is not None and imported[0] is earlier else ""
     return f"{line} of {earlier.scope.module.path}{by}"
 

@@ -85,7 +85,7 @@ def _under_scope(program: Program, scope: Scope, block: int) -> Call | None:
         if item.kind == "with" and item.test is not None and isinstance(item.test, Call):
             call: Call = item.test
             if call.method == "scope" and not call.args:
-                values = alternatives(program.flow.stands_for(scope, call.receiver))
+                values = alternatives(program.flow.value_of_name(scope, call.receiver))
                 if "strateg" in text(call.receiver).lower() or any(
                     isinstance(value, Made) and value.name.startswith("tensorflow.distribute.")
                     for value in values

@@ -342,7 +342,7 @@ def _gone_over(program: Program) -> Iterator[Hit]:
             loop is None
             or loop.kind != "for"
             or not _waited_for(scope, loop)
-            or _interrupted(scope, loop.block)
+            or _is_interrupted(scope, loop.block)
         ):
             continue
         seen.add((id(scope), block))
@@ -378,7 +378,7 @@ def _waited_for(scope: Scope, loop: Event) -> bool:
     )
 
 
-def _interrupted(scope: Scope, block: int) -> bool:
+def _is_interrupted(scope: Scope, block: int) -> bool:
     """Tell whether a `try` around a place shows that somebody ends it by hand, or that an error does."""
     return any(item.kind in ("try", "except") for item in scope.block_chain(block))
 
@@ -392,7 +392,7 @@ def _read_whole(program: Program) -> Iterator[Hit]:
                 continue
             dataset = first_dataset(site.args[0]) if site.args else None
             made = _never_ends(program, dataset) if dataset is not None else None
-            if made is None or made.site is None or _interrupted(site.scope, site.call.block):
+            if made is None or made.site is None or _is_interrupted(site.scope, site.call.block):
                 continue
             seen.add(key)
             where = at(made.site, label="without end")

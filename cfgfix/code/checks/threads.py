@@ -52,7 +52,7 @@ _TOKENISER = re.compile(
 
 def work_under_lock(program: Program) -> Iterator[Hit]:
     """Find reading, decoding or tokenising under a lock that threads share."""
-    pooled = _pooled(program)
+    pooled = _functions_of_pools(program)
     for module in program.modules:
         if "Lock(" not in module.summary.words:
             continue
@@ -147,7 +147,7 @@ class _Entered(TypedDict, total=False):
     flow: tuple[Step, ...]
 
 
-def _pooled(program: Program) -> dict[int, list[tuple[str, _Entered]]]:
+def _functions_of_pools(program: Program) -> dict[int, list[tuple[str, _Entered]]]:
     """Return the functions that several threads run, by the identity of their scopes: by which pool, and the way to them."""
     found: dict[int, list[tuple[str, _Entered]]] = {}
     hot = hot_paths(program)

@@ -208,7 +208,9 @@ def captured(program: Program) -> Iterator[Hit]:
                         continue
                     if not _is_number(program, scope, part):
                         continue
-                    where = _changed(program, owner, part.attribute, reach.root.scope) if sure else None
+                    where = (
+                        _change_after_call(program, owner, part.attribute, reach.root.scope) if sure else None
+                    )
                     where = where or _changed_by_callback(program, owner, part.attribute)
                     if where is None:
                         continue
@@ -223,7 +225,7 @@ def captured(program: Program) -> Iterator[Hit]:
                     )
 
 
-def _changed(program: Program, owner: Scope, name: str, traced: Scope) -> Step | None:
+def _change_after_call(program: Program, owner: Scope, name: str, traced: Scope) -> Step | None:
     """Return where an attribute changes for sure after a compiled function was called on the same object, or None.
 
     The change is an assignment or a call of a method that assigns it; it stands behind the call in the same function, or

@@ -587,7 +587,10 @@ def _of_inputs(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hit]:
 
 
 def _where_symbolic(program: Program) -> Iterator[tuple[Scope, set[str], str, set[int]]]:
-    """Yield functions that are certainly traced, the parameters that are tensors, who traces them, and what is run eagerly."""
+    """Yield functions that are certainly traced.
+
+    Each comes with its parameters that are tensors, who traces it, and what runs eagerly all the same.
+    """
     eager = {
         id(function.scope)
         for site in program.flow.named(*PY_FUNCTIONS)

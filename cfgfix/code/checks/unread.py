@@ -19,7 +19,7 @@ def check(program: Program) -> Iterator[Hit]:
 
     Each names a framework or is imported by a file that does, and is told once.
     """
-    imported = dict(_imported(program))
+    imported = dict(_imported_files(program))
     unread = {module.path: module for module in program.problems}
     unread.update((path, module) for path, (module, _, _) in imported.items())
     for path, module in sorted(unread.items()):
@@ -46,7 +46,7 @@ def check(program: Program) -> Iterator[Hit]:
         )
 
 
-def _imported(program: Program) -> Iterator[tuple[str, tuple[Module, Scope, Event | None]]]:
+def _imported_files(program: Program) -> Iterator[tuple[str, tuple[Module, Scope, Event | None]]]:
     """Yield the files with a syntax error that modules which parse import, with what imports each."""
     for importer in reversed(program.modules):
         for name, scope, event in imports_of(importer):

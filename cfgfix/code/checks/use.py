@@ -343,7 +343,7 @@ def rebuilt(program: Program) -> Iterator[Hit]:
             if step.site is not None and step.site.scope is site.scope:
                 for expr in (*step.site.call.args, *(value for _, value in step.site.call.keywords)):
                     used |= names_in(expr, site.scope)
-        if used & changing or _timed(program, site.scope, loop):
+        if used & changing or _is_timed(program, site.scope, loop):
             continue
         yield hit_at(
             site,
@@ -367,7 +367,7 @@ def _built_once(site: Site, loop: int) -> Repair:
     return {"rewrites": rewrites, "no_fix": "the pipeline is not built by a single statement of the loop"}
 
 
-def _timed(program: Program, scope: Scope, loop: int) -> bool:
+def _is_timed(program: Program, scope: Scope, loop: int) -> bool:
     """Tell whether a loop looks at the clock: it measures the same work several times."""
     return any(
         site.name in ("time.time", "time.perf_counter", "time.monotonic", "timeit.default_timer")
@@ -484,7 +484,7 @@ def file_cache(program: Program) -> Iterator[Hit]:
 def debug_mode(program: Program) -> Iterator[Hit]:
     """Find `tf.data.experimental.enable_debug_mode()` outside a debug switch."""
     for site in program.flow.named("tensorflow.data.experimental.enable_debug_mode"):
-        if _guarded(site):
+        if _is_guarded(site):
             continue
         event = statement(site)
         yield hit_at(
@@ -493,7 +493,7 @@ def debug_mode(program: Program) -> Iterator[Hit]:
         )
 
 
-def _guarded(site: Site) -> bool:
+def _is_guarded(site: Site) -> bool:
     return any(block.kind == "if" for block in site.scope.block_chain(site.call.block))
 
 
@@ -547,14 +547,14 @@ def _missing(keyword: str, dataset: Dataset) -> str:
     """Return what a message says of a dataset that does not do itself what an ignored argument asks for."""
     if keyword == "shuffle" and _in_one_order(dataset):
         return "nothing shuffles this one, so every epoch sees the same order"
-    if keyword == "batch_size" and _unbatched(dataset):
+    if keyword == "batch_size" and _is_unbatched(dataset):
         return "nothing batches this one"
     return "its batches and order are its own"
 
 
 def _kept_argument(keyword: str, value: Expr, dataset: Dataset) -> str | None:
     """Return why an ignored argument stays: it is the only thing that shows what was meant; None where it may go."""
-    if keyword == "batch_size" and _unbatched(dataset):
+    if keyword == "batch_size" and _is_unbatched(dataset):
         return "nothing batches this dataset: it needs .batch() before it gets here, and this number says how large"
     if constant(value) is not MISSING:
         return None
@@ -573,7 +573,7 @@ def _kept_argument(keyword: str, value: Expr, dataset: Dataset) -> str | None:
     return f"{shown} may be a setting that nothing else reads: without this argument nothing shows that it has no effect"
 
 
-def _unbatched(dataset: Dataset) -> bool:
+def _is_unbatched(dataset: Dataset) -> bool:
     """Tell whether single examples of arrays or numbers are all that a dataset gives, on every way it may have come to be."""
     return not in_batches(dataset) and all(
         way[-1].op in _EXAMPLES and all(step.op in _SINGLE for step in way[:-1])

@@ -106,7 +106,7 @@ def untracked(program: Program) -> Iterator[Hit]:
         refused = refused_by_three(program, scope)
         if refused is None:
             continue
-        rewrites = _tracked(program, site)
+        rewrites = _fix_by_tracking(program, site)
         yield hit_at(
             site,
             values={
@@ -234,7 +234,7 @@ class _Uses:
             if event.value is None:
                 continue
             read.update(_attributes([event.value]))
-            self._collected.update(_listed(event.value))
+            self._collected.update(_attributes_in_lists(event.value))
             if trains and isinstance(event.value, Attribute):
                 self._collected.add(event.value.attribute)
 
@@ -246,18 +246,18 @@ def _attributes(parts: Iterable[Expr]) -> Iterator[str]:
                 yield item.attribute
 
 
-def _listed(expr: Expr) -> Iterator[str]:
+def _attributes_in_lists(expr: Expr) -> Iterator[str]:
     """Yield the attributes that stand in a list by themselves: `model.trainable_variables + [self.alpha]`."""
     if isinstance(expr, Collection):
         for item in expr.items:
             if isinstance(item, Attribute):
                 yield item.attribute
     elif isinstance(expr, Binary) and expr.operator == "+":
-        yield from _listed(expr.left)
-        yield from _listed(expr.right)
+        yield from _attributes_in_lists(expr.left)
+        yield from _attributes_in_lists(expr.right)
 
 
-def _tracked(program: Program, site: Site) -> tuple[Rewrite, ...]:
+def _fix_by_tracking(program: Program, site: Site) -> tuple[Rewrite, ...]:
     """Return the fix that makes it a variable of Keras 3, where every release that is meant has these."""
     call, scope = site.call, site.scope
     alias = tensorflow_alias(scope)

@@ -217,10 +217,10 @@ def _content(scope: Scope, value: Expr, event: Event) -> Any:
     call = value
     if (dotted(call.func) or "").rpartition(".")[2] != "dumps" or not call.args:
         return None
-    return _dumped(scope, call.args[0], event)
+    return _dumped_data(scope, call.args[0], event)
 
 
-def _dumped(scope: Scope, expr: Expr, event: Event) -> Any:
+def _dumped_data(scope: Scope, expr: Expr, event: Event) -> Any:
     """Return the data that is dumped, with what was set in it since it was bound."""
     if not isinstance(expr, Name):
         data = _data(scope, expr, event.block)
@@ -337,7 +337,7 @@ def mean_for_each_replica(program: Program) -> Iterator[Hit]:
                 if found is None:
                     continue
                 where, mean, applied, rescales = found
-                summed = _summed(site.scope)
+                summed = _is_summed(site.scope)
                 yield hit_in(
                     where,
                     mean.name_place,
@@ -367,7 +367,10 @@ def _has_several_devices(value: Value) -> bool:
 
 
 def _step_of_mean(program: Program, scope: Scope) -> tuple[Scope, Call, Site, bool] | None:
-    """Return the mean that a step takes gradients of, with its scope, where they are applied, and whether that is the same for a larger one."""
+    """Return the mean whose gradients a step applies.
+
+    It comes with its scope, where they are applied, and whether the optimizer takes the same step for larger gradients.
+    """
     if any(call.method in ("all_reduce", "merge_call", "compute_average_loss") for call in scope.calls):
         return None
     sites = {site.call.number: site for site in program.flow.within(scope)}
@@ -478,17 +481,17 @@ def _one_for_each_example(program: Program, scope: Scope, mean: Call) -> bool:
         return site.name not in _MEANS and not site.name.endswith(
             (".reduce_sum", ".compute_average_loss", ".scale_regularization_loss")
         )
-    made = alternatives(program.flow.stands_for(scope, call.func))
+    made = alternatives(program.flow.value_of_name(scope, call.func))
     return bool(made) and all(
         isinstance(value, Made)
         and value.name.startswith("keras.losses.")
         and value.site is not None
-        and _unreduced(value.site)
+        and _is_unreduced(value.site)
         for value in made
     )
 
 
-def _unreduced(made: Site) -> bool:
+def _is_unreduced(made: Site) -> bool:
     given = made.call.keyword("reduction")
     return given is not None and (
         constant(given) in ("none", None)
@@ -497,7 +500,7 @@ def _unreduced(made: Site) -> bool:
     )
 
 
-def _summed(scope: Scope) -> bool:
+def _is_summed(scope: Scope) -> bool:
     """Tell whether a function adds up over the replicas what it gets from them."""
     for call in scope.calls:
         if call.method == "reduce" and call.args:
@@ -544,7 +547,7 @@ def open_batch_on_tpu(program: Program) -> Iterator[Hit]:
             yield hit_at(
                 batch,
                 # A program that may run on other devices as well leaves no example out there.
-                severity="info" if all(_chosen(site) for site in made) else None,
+                severity="info" if all(_is_chosen(site) for site in made) else None,
                 values={"line": made[0].call.name_line},
                 needs=((made[0].scope, made[0].call.block),),
                 related=(at(made[0], label="the TPUs"), at(user, label="gets the batches")),
@@ -554,7 +557,7 @@ def open_batch_on_tpu(program: Program) -> Iterator[Hit]:
             )
 
 
-def _chosen(site: Site) -> bool:
+def _is_chosen(site: Site) -> bool:
     return any(block.kind == "if" for block in site.scope.block_chain(site.call.block))
 
 

@@ -166,7 +166,7 @@ def _comment_above(begin: int, offsets: Offsets) -> bool:
     ) and not offsets.text[:begin].endswith(("\n\n", "\n\r\n", "\r\r"))
 
 
-def _reindented(lines: str, old: str, new: str) -> str:
+def _reindent(lines: str, old: str, new: str) -> str:
     """Return whole lines with another blank space before them.
 
     Raises:
@@ -228,7 +228,7 @@ def _move_statement(rewrite: Rewrite, offsets: Offsets) -> tuple[ReplaceText, ..
         old = re.match(r"[ \t]*", lines)
         assert old is not None
         _free_of(lines, frozenset(rewrite.without))
-        text += _reindented(lines, old[0], new)
+        text += _reindent(lines, old[0], new)
         alone = siblings(scope, place) <= 1
         gone.append(ReplaceText(begin, stop, f"{old[0]}pass{newline(offsets.text)}" if alone else ""))
     return (_put_statement(text, scope, rewrite.target, rewrite.behind, offsets), *gone)

@@ -189,10 +189,10 @@ def _same_suite(old: list[Any], new: list[Any], sides: tuple[_Side, _Side], ast:
             continue
         if type(before) is not type(after):
             if not hasattr(before, "body") and not hasattr(after, "body"):
-                _same_piece(before, after, sides)
+                _hold_piece(before, after, sides)
                 continue
             raise ProofError("meaning", f"the statement at line {before.lineno} would become another one")
-        _same_piece(before, after, sides)
+        _hold_piece(before, after, sides)
         for name in ("body", "orelse", "finalbody"):
             inner_old, inner_new = getattr(before, name, None), getattr(after, name, None)
             if isinstance(inner_old, list) and isinstance(inner_new, list):
@@ -205,8 +205,10 @@ def _same_suite(old: list[Any], new: list[Any], sides: tuple[_Side, _Side], ast:
             _same_suite(inner_before.body, inner_after.body, sides, ast)
 
 
-def _same_piece(before: Any, after: Any, sides: tuple[_Side, _Side]) -> None:
-    """Hold a simple statement or a compound one's head against what it was, as another reader sees both.
+def _hold_piece(before: Any, after: Any, sides: tuple[_Side, _Side]) -> None:
+    """Refuse an edit that changes more of a statement than it says.
+
+    Of a compound statement only the head is compared; another reader parses both.
 
     Raises:
         ProofError: Outside the edits it would mean something else.

@@ -42,7 +42,7 @@ def repair_of(rewrites: Sequence[Rewrite], replaced: Sequence[Replaced]) -> Repa
     values: list[tuple[Given, Any]] = []
     others: list[Rewrite] = []
     for rewrite in rewrites:
-        item = _argument_of(rewrite, replaced)
+        item = _replaced_argument(rewrite, replaced)
         if item is None:
             others.append(rewrite)
             continue
@@ -63,7 +63,7 @@ def repair_of(rewrites: Sequence[Rewrite], replaced: Sequence[Replaced]) -> Repa
     sides = tuple(
         (item.scope.module.path, item.around, item.taken)
         for item in replaced
-        if item.place is None and others and all(_inside(rewrite, item) for rewrite in others)
+        if item.place is None and others and all(_is_inside(rewrite, item) for rewrite in others)
     )
     return Repair(sides=sides)
 
@@ -89,8 +89,8 @@ def in_configs(fix: Fix, repairs: Sequence[tuple[Sequence[str], Repair]]) -> Fix
     return Fix(f"Set {', '.join(shown)}", fix.safety, (), fix.why, tuple(changes))
 
 
-def _argument_of(rewrite: Rewrite, replaced: Iterable[Replaced]) -> Replaced | None:
-    """Return the argument, given by a config, that a rewrite writes anew; None where it leaves all of them."""
+def _replaced_argument(rewrite: Rewrite, replaced: Iterable[Replaced]) -> Replaced | None:
+    """Return the argument from a config that a rewrite replaces, or None."""
     for item in replaced:
         if item.place is None or item.scope.module is not rewrite.scope.module:
             continue
@@ -110,7 +110,7 @@ def _writes_value(rewrite: Rewrite, item: Replaced) -> bool:
     return not isinstance(value, bool) and value is not None and repr(value).strip("'") in rewrite.text
 
 
-def _inside(rewrite: Rewrite, item: Replaced) -> bool:
+def _is_inside(rewrite: Rewrite, item: Replaced) -> bool:
     """Tell whether a rewrite stands on the side of an `if` that a config takes."""
     return item.scope.module is rewrite.scope.module and _holds(item.around, rewrite.place)
 

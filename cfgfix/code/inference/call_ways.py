@@ -165,7 +165,7 @@ class Ways:
                 around.add(id(here))
                 here = self._program.outer(here)
             found = {key: value for key, value in before if key[0] in around}
-        wanted = self._wanted(scope)
+        wanted = self._tested_parameters(scope)
         call = site.call
         if wanted and not call.opaque and not target.partial and not site.name.startswith(DATASET):
             known = dict(before)
@@ -198,7 +198,7 @@ class Ways:
             here = self._program.outer(here)
         return None
 
-    def _wanted(self, scope: Scope) -> frozenset[str]:
+    def _tested_parameters(self, scope: Scope) -> frozenset[str]:
         """Return the parameters that guards test, here or in a function inside, and those that are handed on by name."""
         wanted = self._tested.get(id(scope))
         if wanted is None:

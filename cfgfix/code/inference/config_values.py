@@ -359,7 +359,7 @@ class Follower:
             return (
                 frozenset({BoundMethod(method, atom)})
                 if method is not None
-                else self._stored(scope, name, depth)
+                else self._stored_in_attribute(scope, name, depth)
             )
         if isinstance(atom, ObjectOf):
             method = self.program.method(atom.scope, name)
@@ -372,7 +372,7 @@ class Follower:
                 return frozenset({BoundMethod(method, atom)})
             if name == "__dict__":
                 return _UNKNOWN
-            return self._stored(atom.scope, name, depth)
+            return self._stored_in_attribute(atom.scope, name, depth)
         if isinstance(atom, (Loaded, ConfigMapping)):
             if name in ("get", "pop", "items", "values", "keys", "copy", "update", "setdefault"):
                 return frozenset({MappingMethod(name, atom)})
@@ -396,7 +396,7 @@ class Follower:
         followed = (PlainFunction, BoundMethod, MappingMethod)
         return _OTHER if atom is OTHER or isinstance(atom, followed) else _UNKNOWN
 
-    def _stored(self, scope: Scope, name: str, depth: int) -> Atoms:
+    def _stored_in_attribute(self, scope: Scope, name: str, depth: int) -> Atoms:
         """Return what `self.name` may be: everything any method of the class, its bases and subclasses stores there."""
         return self._remember(("s", id(scope), name), lambda: self._stored_in(scope, name, depth))
 

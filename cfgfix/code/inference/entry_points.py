@@ -79,10 +79,10 @@ def unnamed(program: Program, scope: Scope) -> bool:
 
     No other class may call it either: a class that is derived from another may override what that one calls.
     """
-    return any(_unnamed(program, inner) for inner in _up_to_the_top(scope))
+    return any(_is_unnamed(program, inner) for inner in _up_to_the_top(scope))
 
 
-def _unnamed(program: Program, scope: Scope) -> bool:
+def _is_unnamed(program: Program, scope: Scope) -> bool:
     if scope.kind != "function" or scope.parent <= 0 or scope.decorators or scope.name.startswith("__"):
         return False
     owner = scope.module.summary.scopes[scope.parent]
@@ -176,7 +176,9 @@ def stands_alone(program: Program, module: Module) -> bool:
 
     Its program begins somewhere and is no package for others.
     """
-    return _begins_somewhere(program) and not _installed(program, module) and _whole_folder(program, module)
+    return (
+        _begins_somewhere(program) and not _is_installed(program, module) and _whole_folder(program, module)
+    )
 
 
 def _up_to_the_top(scope: Scope) -> Iterator[Scope]:
@@ -268,7 +270,7 @@ def for_another_python(source: str, line: int) -> bool:
     return any(sys.version_info < release and sign.search(row) for release, sign in _LATER)
 
 
-def _installed(program: Program, module: Module) -> bool:
+def _is_installed(program: Program, module: Module) -> bool:
     """Tell whether a module is of a package that is installed: then others call what the program does not call itself.
 
     Scripts in a folder of their own beside it, such as examples, are not.
@@ -287,7 +289,7 @@ def _in_installed_folder(program: Program, folder: str) -> bool:
     return any(os.path.isfile(os.path.join(place, name)) for place in places for name in _PACKAGED)
 
 
-def _imported(module: Module) -> Iterator[str]:
+def _imported_names(module: Module) -> Iterator[str]:
     """Yield the dotted names that a module imports, inside its functions too."""
     for scope in module.summary.scopes:
         yield from scope.stars
@@ -324,7 +326,7 @@ def _imports(program: Program) -> dict[str, set[str]]:
 
 def _imported_paths(program: Program, module: Module) -> Iterator[str]:
     """Yield the paths of the modules that a module imports."""
-    for source in _imported(module):
+    for source in _imported_names(module):
         name = absolute(source, module)
         path = program.path_of(name, module) or program.path_of(name.rpartition(".")[0], module)
         if path is not None and path != module.path:
@@ -396,7 +398,7 @@ def unused(program: Program, module: Module) -> bool:
         and _word(module) not in _often_imported(program)
         and _begins_somewhere(program)
         and _whole_folder(program, module)
-        and not _mentioned(program, module)
+        and not _is_mentioned(program, module)
     )
 
 
@@ -518,7 +520,7 @@ MAX_SEARCHED = 100
 """Most names of modules that all files are searched for; of a program with more nobody knows."""
 
 
-def _mentioned(program: Program, module: Module) -> bool:
+def _is_mentioned(program: Program, module: Module) -> bool:
     """Tell whether another file of the program has the name of a module in it, be it in a text or a comment."""
     return _mentions(program).get(module.path, True)
 
@@ -526,7 +528,9 @@ def _mentioned(program: Program, module: Module) -> bool:
 @once
 def _mentions(program: Program) -> dict[str, bool]:
     """Return for the modules that do nothing whether another file mentions them; what the modules at hand import needs no reading."""
-    imported = {part for item in program.modules for source in _imported(item) for part in source.split(".")}
+    imported = {
+        part for item in program.modules for source in _imported_names(item) for part in source.split(".")
+    }
     words = {}
     for module in program.modules:
         if _word(module) not in imported and _does_nothing(module):

@@ -39,11 +39,11 @@ def sets(scope: Scope) -> Iterator[tuple[str, Expr | None, Event, Place]]:
                 if isinstance(name, str):
                     yield name, call.args[1], event, call.place
             elif dotted(call.func) in ("os.environ.update", "environ.update"):
-                for key, value in _updated(call):
+                for key, value in _names_in_update(call):
                     yield key, value, event, call.place
 
 
-def _updated(call: Call) -> Iterator[tuple[str, Expr]]:
+def _names_in_update(call: Call) -> Iterator[tuple[str, Expr]]:
     """Yield the names and values of `os.environ.update({...}, NAME=...)`."""
     for name, given in call.keywords:
         if name is not None:

@@ -545,7 +545,7 @@ def run_on_replicas(program: Program, scope: Scope) -> Iterator[Function]:
         if call.method not in _ON_REPLICAS or not call.args or innermost_loop(scope, call.block) is not None:
             continue
         if call.method != "run" or call.keyword("args") is not None:
-            for function in functions_of(program.flow.stands_for(scope, call.args[0])):
+            for function in functions_of(program.flow.value_of_name(scope, call.args[0])):
                 if function.scope is not scope:
                     yield function
 

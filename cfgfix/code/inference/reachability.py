@@ -93,7 +93,7 @@ class Reached:
                 return True
             self._searched += 1
             if self._searched <= MAX_SEARCHED:
-                return self._is_named(unit, self._mentioning)
+                return self._is_named(unit, self._files_naming)
             self._taken = self._all()
         return id(unit) in self._taken
 
@@ -187,7 +187,7 @@ class Reached:
             self._enter(path)
         return path in self._entered
 
-    def _mentioning(self, unit: Scope) -> Iterator[str]:
+    def _files_naming(self, unit: Scope) -> Iterator[str]:
         """Yield the paths of the files in which the name of a function or class stands."""
         word = unit.name.encode()
         pattern = re.compile(rb"(?<!\w)" + re.escape(word) + rb"(?!\w)")

@@ -221,7 +221,7 @@ def rebound(program: Program, raw: str, expr: Expr | None, scope: Scope) -> bool
     while isinstance(head, Attribute):
         head = head.base
     return isinstance(head, Name) and (
-        _assigned(scope, head.name)
+        _is_assigned(scope, head.name)
         or _in_annotation(expr, scope)
         or any(
             # `global tf; import tensorflow.compat.v1 as tf` in a function.
@@ -263,7 +263,7 @@ def binder_of(scope: Scope, name: str) -> Scope | None:
     return here
 
 
-def _assigned(scope: Scope, name: str) -> bool:
+def _is_assigned(scope: Scope, name: str) -> bool:
     """Tell whether a name is assigned as well in the scope that imports it."""
     here = binder_of(scope, name)
     return here is not None and any(

@@ -102,7 +102,7 @@ class TracedTensors:
         """Tell whether a name stands for a tensor: by the last assignment before it, or as a parameter."""
         last: Event | None = None
         for event in self._scope.binding(name.name):
-            if event.place.start < name.place.start and not _around(event, name):
+            if event.place.start < name.place.start and not _is_around(event, name):
                 last = event
         if last is None:
             return name.name in self._given
@@ -135,7 +135,7 @@ class TracedTensors:
         return self.holds(value, depth)
 
     def _gives(self, call: Call, depth: int) -> tuple[bool, ...] | None:
-        """Tell of each part of what a call gives whether it is a tensor; None where that is not known."""
+        """Tell which parts of a result are tensors, or None where that is not known."""
         if call.method in _UNKNOWN_TO_GRAPHS or (dotted(call.func) or "").startswith("super"):
             return (False,)
         if isinstance(call.func, Name) and call.func.name in ("type", "len", "isinstance", "hasattr"):
@@ -197,7 +197,7 @@ class TracedTensors:
                 yield key
 
 
-def _around(event: Event, name: Name) -> bool:
+def _is_around(event: Event, name: Name) -> bool:
     """Tell whether a name stands in a statement itself: what it is given there comes after."""
     first, last = event.place.start, event.place.end
     return not event.bodies and first <= name.place.start and name.place.end <= last

@@ -408,7 +408,7 @@ class Uses:
             if self.inert([event], scope, origin) or (event.kind == "continue" and handler):
                 continue
             if event.kind in ("assign", "annotate", "augment") and event.value is not None:
-                if not self._plain(event.value, scope):
+                if not self._is_plain(event.value, scope):
                     return None
                 found.extend(event.targets)
                 continue
@@ -429,9 +429,9 @@ class Uses:
 
         It calls nothing but plain conversions and what prints or logs.
         """
-        return self._plain(expr, scope, logging=True)
+        return self._is_plain(expr, scope, logging=True)
 
-    def _plain(self, expr: Expr, scope: Scope, *, logging: bool = False) -> bool:
+    def _is_plain(self, expr: Expr, scope: Scope, *, logging: bool = False) -> bool:
         """Tell whether an expression calls nothing but plain conversions."""
         for part in walk(expr):
             if isinstance(part, Call):

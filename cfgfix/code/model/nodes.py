@@ -110,7 +110,7 @@ class Subscript(Expr):
 
 @final
 class Call(Expr):
-    """One call: what is called, with what, where, and under which guard.
+    """One call, with its arguments.
 
     Attributes:
         func: The callee as an expression.

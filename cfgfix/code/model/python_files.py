@@ -173,7 +173,7 @@ class _Ignore:
             elif part:
                 bare = line.rstrip()
                 if "/" in bare[:-1] and "//" not in bare:
-                    root = _rooted(bare.strip("/").split("/"))
+                    root = _rooted_parts(bare.strip("/").split("/"))
                     if root:
                         self._roots.setdefault(root[0], []).append(root)
                         continue
@@ -223,7 +223,7 @@ class _Ignore:
         return bool(self._spec.match_file(inner + "/" if folder else inner))
 
 
-def _rooted(parts: list[str]) -> tuple[str | None, ...]:
+def _rooted_parts(parts: list[str]) -> tuple[str | None, ...]:
     """Return the parts of a pattern up to the first that stands for several, None for those that are no plain names."""
     known = parts[: next((number for number, part in enumerate(parts) if "**" in part), len(parts))]
     return tuple(None if _WILD.intersection(part) or "\\" in part else part for part in known)
@@ -423,7 +423,7 @@ def decode(data: bytes, path: str) -> tuple[str, tuple[tuple[int, int], ...]] | 
         return _notebook(data)
     if data.startswith(b"\xef\xbb\xbf"):
         data = data[3:]
-    encoding = _declared(data)
+    encoding = _declared_encoding(data)
     try:
         text = data.decode(encoding)
     except (UnicodeDecodeError, LookupError):
@@ -433,7 +433,7 @@ def decode(data: bytes, path: str) -> tuple[str, tuple[tuple[int, int], ...]] | 
     return text, ()
 
 
-def _declared(data: bytes) -> str:
+def _declared_encoding(data: bytes) -> str:
     """Return the encoding that one of the first two lines declares (PEP 263), else UTF-8."""
     head = data[:400].split(b"\n", 2)[:2]
     for line in head:

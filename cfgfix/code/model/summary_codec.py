@@ -102,7 +102,7 @@ def unpack(data: tuple[Any, ...]) -> ModuleSummary:
 
 
 def _collect(summary: ModuleSummary) -> tuple[list[Name], list[Literal], list[Expr]]:
-    """Return the names, the literals, and what is made of parts, parts first; each node once."""
+    """Return each node once: names, literals, then all others behind their parts."""
     names: list[Name] = []
     literals: list[Literal] = []
     others: list[Expr] = []

@@ -287,7 +287,7 @@ def _joined(sets: list[Dataset]) -> Value:
 
 
 def without_none(ways: Many) -> Value:
-    """Return what something may be where its attributes are asked for.
+    """Return the values among some that have attributes.
 
     That is never `None`, which has none.
     """

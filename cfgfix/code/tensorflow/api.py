@@ -469,7 +469,7 @@ class Api:
             return ()
         left = tuple(key for key, mask in found.parameters.items() if mask & self.newest and key not in given)
         return tuple(
-            _unknown(key, found.parameters.get(key, 0), left)
+            _unknown_argument(key, found.parameters.get(key, 0), left)
             for key in given
             if found.takes(key, self.newest) is False
         )
@@ -569,7 +569,7 @@ class Api:
         return "last", self.last(mask)
 
 
-def _unknown(argument: str, mask: int, left: tuple[str, ...]) -> Unknown:
+def _unknown_argument(argument: str, mask: int, left: tuple[str, ...]) -> Unknown:
     """Return a refused argument with the parameter, of those not given, that it may stand for."""
     new = _RENAMED.get(argument)
     if new is not None:

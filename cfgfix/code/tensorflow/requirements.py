@@ -101,12 +101,12 @@ def find_requirement(paths: Sequence[str], asked: str = FILES) -> Requirement:
         if said is not None:
             below.append((folder, said))
     if asked == AUTO and not (found.known or found.computed or below):
-        there = _installed(top, looked)
+        there = _installed_requirement(top, looked)
         found = found if there is None else replace(there, keras_2=found.keras_2)
     return replace(found, looked_in=tuple(looked), below=tuple(below))
 
 
-def _installed(top: str, looked: list[str]) -> Requirement | None:
+def _installed_requirement(top: str, looked: list[str]) -> Requirement | None:
     """Return the TensorFlow of the project's environment, of the one in use, or of this interpreter's."""
     folders = [top]
     for _ in range(MAX_LEVELS):
@@ -201,7 +201,7 @@ def _other_images(folder: str, looked: list[str]) -> list[tuple[str, FileStateme
     return said[:1] if alike else []
 
 
-def _deployed(folder: str, looked: list[str]) -> list[tuple[str, FileStatement]]:
+def _deployed_statements(folder: str, looked: list[str]) -> list[tuple[str, FileStatement]]:
     """Return what the images hold in which a folder's programs are deployed."""
     found = images.deployed_in(folder, looked)
     if found is None:
@@ -237,7 +237,7 @@ def _folder_requirement(folder: str, looked: list[str]) -> Requirement | None:
         one.text or one.computed or one.whatever or one.keras or one.any_keras or one.because
         for _, one in said
     ):
-        said += _other_images(folder, looked) or _deployed(folder, looked)
+        said += _other_images(folder, looked) or _deployed_statements(folder, looked)
     for place in _files_of(folder, _runs_of(folder), looked):
         one = read_statement(place)
         if one is not None and one.keras_2:
@@ -282,7 +282,7 @@ def _join_statements(folder: str, said: list[tuple[str, FileStatement]], looked:
     )
     if first.gpu:
         made = _ended_before(made, GPU_END, "tensorflow-gpu")
-    made = _narrowed_by_others(_constrained(folder, made, looked), first.others)
+    made = _narrowed_by_others(_constrain(folder, made, looked), first.others)
     if any(one.addons for _, one in said):
         return before_keras_3(made)
     beside, keras = next(((where, one.keras) for where, one in said if one.keras), ("", ""))
@@ -307,7 +307,7 @@ def _of_keras(path: str, requirement: Requirement, keras: str) -> Requirement:
     return replace(bounded, stated=keras) if bounded.text else replace(made, keras=keras)
 
 
-def _constrained(folder: str, requirement: Requirement, looked: list[str]) -> Requirement:
+def _constrain(folder: str, requirement: Requirement, looked: list[str]) -> Requirement:
     """Return a requirement with what a constraints file beside it pins: `pip install -c constraints.txt`."""
     if requirement.computed:
         return requirement

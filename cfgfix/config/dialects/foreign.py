@@ -198,7 +198,7 @@ _SHAPES: tuple[tuple[Callable[[dict[str, Node]], bool], str], ...] = (
 )
 
 
-def _listed(root: Node) -> str | None:
+def _kind_of_list(root: Node) -> str | None:
     """Return what a file is whose top is a list: a playbook, or the hooks of a repository."""
     for item in _first_children(root):
         members = _members(item)
@@ -240,7 +240,7 @@ def tool_of(document: Document) -> str | None:
     for root in document.roots[:MAX_LOOKED_AT]:
         node = deref(root) if root.kind is ALIAS else root
         if node.kind is SEQUENCE:
-            what_listed = _listed(node)
+            what_listed = _kind_of_list(node)
             if what_listed is not None:
                 return what_listed
         top = _members(node)

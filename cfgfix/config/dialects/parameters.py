@@ -118,13 +118,15 @@ def meaning_of(call: str) -> Meaning | None:
     Args:
         call: Its public name, such as `tensorflow.data.Dataset.batch` or `keras.optimizers.Adam`.
     """
-    known = _loaded()
+    known = _load_meanings()
     return known.get(call) or known.get(f"{call.rpartition('.')[0]}.*")
 
 
-def told_names() -> frozenset[str]:
-    """Return the concepts that only code gives: what a training step needs."""
-    return frozenset(concept for meaning in _loaded().values() for concept in meaning.training.values())
+def concepts_by_code() -> frozenset[str]:
+    """Return the concepts that no config gives, only code."""
+    return frozenset(
+        concept for meaning in _load_meanings().values() for concept in meaning.training.values()
+    )
 
 
 def source_file() -> str:
@@ -135,7 +137,7 @@ def source_file() -> str:
 _LOADED: dict[str, Meaning] | None = None
 
 
-def _loaded() -> dict[str, Meaning]:
+def _load_meanings() -> dict[str, Meaning]:
     global _LOADED  # noqa: PLW0603 - loaded once a process
     if _LOADED is None:
         names = compiled.namespace(

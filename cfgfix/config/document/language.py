@@ -83,7 +83,7 @@ class Yaml:
         return finding.rule, number, finding.key_path
 
     def is_judged(self, parsed: Document) -> bool:
-        """Tell whether a document parses, so that all rules speak of it."""
+        """Tell whether all rules can judge a document: whether it parses."""
         return parsed.problem is None
 
     def _keep(self, document: Document) -> Document:

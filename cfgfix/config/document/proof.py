@@ -284,7 +284,7 @@ def _value_text(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _flattened(slots: list[Slot], order: Order) -> list[Slot]:
+def _flatten(slots: list[Slot], order: Order) -> list[Slot]:
     """The trees with merge keys resolved and only the entries in force: what a program gets, written order aside.
 
     Used where a change replaces bare text, which may say the same in other words. Releases of PyYAML differ in the order
@@ -549,7 +549,7 @@ def _compare(
     intended = _Intent(intended, changes, shared=shared).apply()
     if any(isinstance(change, ReplaceText) for change in changes):
         order = order_of(reader.loader)
-        intended, result = _flattened(intended, order), _flattened(result, order)
+        intended, result = _flatten(intended, order), _flatten(result, order)
     difference = _difference(intended, _without_empty(result, intended))
     if difference is not None:
         raise ProofError("meaning", f"{reader.title} would see another change: {difference}")
@@ -576,7 +576,7 @@ def _window(before: Document, after: Document, changes: Sequence[Change]) -> tup
         root = document.roots[0]
         if root.start != root.value_start:
             return None
-    texts = _concerned(
+    texts = _concerned_text(
         (before.source.text, before.roots[0], len(before.source.text)),
         (after.source.text, after.roots[0], len(after.source.text)),
         paths,
@@ -586,7 +586,7 @@ def _window(before: Document, after: Document, changes: Sequence[Change]) -> tup
     return Document(before.source.with_text(texts[0])), Document(after.source.with_text(texts[1]))
 
 
-def _concerned(
+def _concerned_text(
     old: tuple[str, Node, int], new: tuple[str, Node, int], paths: Sequence[KeyPath]
 ) -> tuple[str, str] | None:
     """Return the text of the entries of a mapping that paths lead into, before and after; None where there is any doubt.
@@ -613,7 +613,9 @@ def _concerned(
                 return None
             continue
         inner = (
-            _concerned((old[0], value, stop), (new[0], new_value, new_stop), below) if all(below) else None
+            _concerned_text((old[0], value, stop), (new[0], new_value, new_stop), below)
+            if all(below)
+            else None
         )
         if inner is not None:
             head = old[0][start : _line_of(old[0], value.items[0][0].start)]

@@ -99,7 +99,7 @@ def spell_text(text: str, style: str = "") -> str:
         return text
     if style != '"' and (not text or _is_printable(text)):
         return "'" + text.replace("'", "''") + "'"
-    return '"' + "".join(map(_escaped, text)) + '"'
+    return '"' + "".join(map(_escape, text)) + '"'
 
 
 def _is_plain(text: str) -> bool:
@@ -123,7 +123,7 @@ def _is_printable(text: str) -> bool:
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
 
 
-def _escaped(char: str) -> str:
+def _escape(char: str) -> str:
     known = _ESCAPES.get(char)
     if known is not None:
         return known

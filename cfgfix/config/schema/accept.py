@@ -142,7 +142,7 @@ class Accept:
             found = self._compiled[id(node)] = self._build(node)
         return found
 
-    def _lazy(self, node: Node) -> Check:
+    def _compile_when_called(self, node: Node) -> Check:
         """Return a check that is compiled when it is first called."""
         if isinstance(node, bool):
             return self._compile(node)
@@ -179,13 +179,13 @@ class Accept:
         if "$ref" in node:
             checks.append(self._reference(node))
         if "allOf" in node:
-            checks.append(_all_of([self._lazy(each) for each in node["allOf"]]))
+            checks.append(_all_of([self._compile_when_called(each) for each in node["allOf"]]))
         if "anyOf" in node:
-            checks.append(_any_of([self._lazy(each) for each in node["anyOf"]]))
+            checks.append(_any_of([self._compile_when_called(each) for each in node["anyOf"]]))
         if "oneOf" in node:
-            checks.append(_exactly_one([self._lazy(each) for each in node["oneOf"]]))
+            checks.append(_exactly_one([self._compile_when_called(each) for each in node["oneOf"]]))
         if "not" in node:
-            checks.append(_inverted(self._lazy(node["not"])))
+            checks.append(_invert(self._compile_when_called(node["not"])))
         if "if" in node:
             checks.append(self._condition(node))
         if not DEFERRED.isdisjoint(node):
@@ -195,9 +195,9 @@ class Accept:
         return checks[0] if len(checks) == 1 else _all_of(checks)
 
     def _condition(self, node: dict[str, Any]) -> Check:
-        condition = self._lazy(node["if"])
-        then = self._lazy(node.get("then", True))
-        other = self._lazy(node.get("else", True))
+        condition = self._compile_when_called(node["if"])
+        then = self._compile_when_called(node.get("then", True))
+        other = self._compile_when_called(node.get("else", True))
 
         def run(value: Any) -> Verdict:
             verdict = condition(value)
@@ -211,7 +211,7 @@ class Accept:
         target = self._loaded.targets.get(id(node))
         if target is None:
             return _unknown
-        check = self._lazy(target)
+        check = self._compile_when_called(target)
         memo = self._memo
         name = id(target)
 
@@ -244,8 +244,8 @@ class Accept:
         low = node.get("minItems", 0)
         high = node.get("maxItems", float("inf"))
         unique = node.get("uniqueItems", False)
-        prefix = [self._lazy(each) for each in node.get("prefixItems", ())]
-        rest = self._lazy(node["items"]) if "items" in node else None
+        prefix = [self._compile_when_called(each) for each in node.get("prefixItems", ())]
+        rest = self._compile_when_called(node["items"]) if "items" in node else None
 
         def run(value: Any) -> Verdict:
             if not isinstance(value, list):
@@ -274,13 +274,15 @@ class Accept:
         required = node.get("required", ())
         low = node.get("minProperties", 0)
         high = node.get("maxProperties", float("inf"))
-        named: dict[str, Check] = {key: self._lazy(each) for key, each in node.get("properties", {}).items()}
+        named: dict[str, Check] = {
+            key: self._compile_when_called(each) for key, each in node.get("properties", {}).items()
+        }
         patterns = [
-            (self._loaded.patterns[text], self._lazy(each))
+            (self._loaded.patterns[text], self._compile_when_called(each))
             for text, each in node.get("patternProperties", {}).items()
         ]
         others = node.get("additionalProperties", True)
-        other = None if others is True else self._lazy(others)
+        other = None if others is True else self._compile_when_called(others)
 
         def run(value: Any) -> Verdict:
             if not isinstance(value, dict):
@@ -447,7 +449,7 @@ def _exactly_one(checks: list[Check]) -> Check:
     return run
 
 
-def _inverted(check: Check) -> Check:
+def _invert(check: Check) -> Check:
     def run(value: Any) -> Verdict:
         verdict = check(value)
         return None if verdict is None else not verdict

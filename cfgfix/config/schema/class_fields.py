@@ -342,7 +342,7 @@ class ClassFields:
 
         None where nothing tells.
         """
-        from cfgfix.config.schema.pydantic_major import major_asked, major_of_code
+        from cfgfix.config.schema.pydantic_major import major_asked, pydantic_major_of_imports
 
         key = self.files.class_place(found)
         if key not in self.majors:
@@ -354,7 +354,7 @@ class ClassFields:
                 if not level
             }
             configured = any(_states(item.node, "model_config") for item in above)
-            by_code = major_of_code(imports, configured=configured)
+            by_code = pydantic_major_of_imports(imports, configured=configured)
             asked = None
             if by_code != 1 or not any(module.startswith("pydantic.v1") for module, _ in imports):
                 asked = major_asked(os.path.dirname(found.source.path), self.looked)

@@ -27,7 +27,7 @@ _LAST_OF_ONE, _LATER_MINORS, _PATCHES = 10, 60, 30
 """The last minor release of pydantic 1; so many of pydantic 2, and so many patches of each, are asked about."""
 
 
-def major_of_code(imports: Iterable[tuple[str, str | None]], *, configured: bool) -> int | None:
+def pydantic_major_of_imports(imports: Iterable[tuple[str, str | None]], *, configured: bool) -> int | None:
     """Return the release that only these imports go with, or None.
 
     Args:

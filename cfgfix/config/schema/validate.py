@@ -239,12 +239,12 @@ class Schema:
         """
         current = self._expand([self.loaded.root])
         for step in path:
-            current = self._below(current, step)
+            current = self._subschemas_below(current, step)
             if not current:
                 break
         return current
 
-    def _below(self, nodes: list[dict[str, Any]], step: str | int) -> list[dict[str, Any]]:
+    def _subschemas_below(self, nodes: list[dict[str, Any]], step: str | int) -> list[dict[str, Any]]:
         """Return the subschemas one step below those of a place."""
         following: list[SchemaNode] = []
         for node in nodes:
@@ -362,7 +362,7 @@ class Schema:
                 here = (*path, name)
                 index.setdefault(name, []).append(here)
                 if len(path) < 6:
-                    below = self._below(nodes, name)
+                    below = self._subschemas_below(nodes, name)
                     if any("properties" in node for node in below):
                         waiting.append((here, below))
         return index

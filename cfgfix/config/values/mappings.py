@@ -118,7 +118,9 @@ def _removal(
         return _Removal(no_fix="the sections say different things; put them together by hand")
     title = f"Remove the earlier one{several}"
     earlier = tuple(DeleteKey(here, place, document) for place in range(len(positions) - 1))
-    plain = all(deref(value).kind is SCALAR or _contained(value, last_value, context) for _key, value in gone)
+    plain = all(
+        deref(value).kind is SCALAR or _is_contained(value, last_value, context) for _key, value in gone
+    )
     if positions[-1] - positions[0] == len(positions) - 1:
         return _Removal(earlier, title, safe=plain)
     moved = _last_moved_to_first(mapping, positions, context.document.source.text)
@@ -224,10 +226,12 @@ def _load_alike(one: Node, other: Node, context: Context, depth: int = 0) -> boo
 
 def _says_more(value: Node, last: Node, context: Context) -> bool:
     """Tell whether a section has an entry that the one that counts does not have, or has otherwise."""
-    return deref(value).kind is MAPPING and bool(deref(value).items) and not _contained(value, last, context)
+    return (
+        deref(value).kind is MAPPING and bool(deref(value).items) and not _is_contained(value, last, context)
+    )
 
 
-def _contained(value: Node, last: Node, context: Context) -> bool:
+def _is_contained(value: Node, last: Node, context: Context) -> bool:
     """Tell whether every entry of a section stands in another one too."""
     inner, outer = deref(value), deref(last)
     if inner.kind is not MAPPING or outer.kind is not MAPPING or len(inner.items) > MAX_ENTRIES:

@@ -115,7 +115,7 @@ def _kind(text: str, own: Resolved) -> Kind | None:
         return Kind.EMPTY
     if tag in ("int", "float") and ":" in text:
         return Kind.BASE_60
-    if (text[0] == "0" or text[:2] in ("-0", "+0")) and tag != "float" and _disputed(text):
+    if (text[0] == "0" or text[:2] in ("-0", "+0")) and tag != "float" and _is_disputed(text):
         return Kind.OCTAL
     if tag == "int":
         return Kind.INT
@@ -140,7 +140,7 @@ def _kind(text: str, own: Resolved) -> Kind | None:
     return None
 
 
-def _disputed(text: str) -> bool:
+def _is_disputed(text: str) -> bool:
     """Tell whether YAML 1.2 reads an integer where YAML 1.1 reads none or another."""
     new = resolve(text, _NEW)
     if new.tag != "int":
@@ -161,7 +161,7 @@ def number(text: str) -> float | None:
 
 
 class Human:
-    """A number as people write it: what it means, where that is clear, and what is wrong with it."""
+    """A number as people write it: its value, if that is clear, and its fault."""
 
     __slots__ = ("problem", "value")
 

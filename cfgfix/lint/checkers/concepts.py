@@ -11,7 +11,7 @@ from cfgfix.core.findings import Location, format_key_path
 from cfgfix.core.records import replace
 from cfgfix.lint.checkers.project import Project
 from cfgfix.lint.rule_fixes import as_far_as_code_allows, first_fix, is_true
-from cfgfix.lint.rule_places import can_bind, comment_beside, heads_of, place_names, place_of, places_of
+from cfgfix.lint.rule_places import can_bind, comment_beside, heads_of, place_of, place_operands, places_of
 from cfgfix.rules.expression import Missing, evaluate
 from cfgfix.rules.hit import Hit, Span
 from cfgfix.rules.rule import Rule
@@ -82,7 +82,7 @@ def _hits_at(
         if concept is not None:
             own[concept] = binding.value
             own["concept"] = concept
-        scope = RuleScope(view, own, rule.lets, rule.tables, partial(place_names, view, binding))
+        scope = RuleScope(view, own, rule.lets, rule.tables, partial(place_operands, view, binding))
         view.facts_asked, view.named_asked = {}, False
         try:
             holds = evaluate(rule.when, scope)

@@ -32,7 +32,7 @@ class ValueChecker:
             found = True
             yield item
         if not found and project.document.problem is not None:
-            yield from self._unparsed(project.document)
+            yield from self._why_unparsed(project.document)
 
     def _traps(self, project: Project) -> Iterator[tuple[Rule, Hit]]:
         if not self._yaml and not self._cluster:
@@ -83,7 +83,7 @@ class ValueChecker:
             self._lookups[id(dialect)] = found
         return found[1], found[2]
 
-    def _unparsed(self, document: Document) -> Iterator[tuple[Rule, Hit]]:
+    def _why_unparsed(self, document: Document) -> Iterator[tuple[Rule, Hit]]:
         """Tell why a file does not parse, where no rule with a repair has done so."""
         rule = self._not_yaml
         problem = document.problem

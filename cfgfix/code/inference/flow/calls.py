@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cfgfix.code.inference.flow.datasets import CONSTRUCTORS, DATASET, Datasets
 from cfgfix.code.inference.flow.run import Frame
-from cfgfix.code.inference.flow.symbolic import MERGES, SYMBOLIC, holds_symbolic, tensors_of
+from cfgfix.code.inference.flow.symbolic import MERGES, SYMBOLIC, as_layer_sees, holds_symbolic
 from cfgfix.code.inference.parameters import Parameters
 from cfgfix.code.model.nodes import Attribute, Call, Name, Starred
 from cfgfix.code.model.program import fold, is_keras_part
@@ -155,8 +155,8 @@ class Calls(Datasets):
             )
             if symbolic:
                 # What Keras calls is given tensors, whatever stands for them outside.
-                args = tuple(map(tensors_of, args))
-                keywords = {name: tensors_of(value) for name, value in keywords.items()}
+                args = tuple(map(as_layer_sees, args))
+                keywords = {name: as_layer_sees(value) for name, value in keywords.items()}
             for name in ("__call__", "call"):
                 inner = self.program.method(callee.scope, name)
                 if inner is not None:
@@ -222,7 +222,7 @@ class Calls(Datasets):
                     function.compiled,
                     function.env,
                     function.partial + len(args) - 1,
-                    _fixed(function, site),
+                    _constants_of_partial(function, site),
                 )
             return UNKNOWN
         if name == "builtins.iter" and args:
@@ -282,7 +282,7 @@ def _of_class(name: str) -> bool:
     return name.rpartition(".")[0].rpartition(".")[2][:1].isupper()
 
 
-def _fixed(function: Function, site: Site) -> tuple[tuple[str, object], ...]:
+def _constants_of_partial(function: Function, site: Site) -> tuple[tuple[str, object], ...]:
     """Return the constants that `functools.partial` gives, by parameter, those given before included."""
     if site.call.opaque:
         return ()

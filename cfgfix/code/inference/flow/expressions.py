@@ -294,7 +294,7 @@ class Expressions(Calls):
                 return method if replaced is None else join(method, replaced)
         result: Value | None = None
         for scope in classes:
-            value = self._stored(scope, base, name)
+            value = self._stored_in_attribute(scope, base, name)
             if value is not None:
                 result = value if result is None else join(result, value)
         if result is not None:
@@ -304,7 +304,7 @@ class Expressions(Calls):
                 return External(f"{outer}.{name}")
         return UNKNOWN
 
-    def _stored(self, scope: Scope, base: Instance, name: str) -> Value | None:
+    def _stored_in_attribute(self, scope: Scope, base: Instance, name: str) -> Value | None:
         """Return what methods of a class store in an attribute, running those methods first."""
         key = (id(base.scope), name)
         if key in self._resolving:

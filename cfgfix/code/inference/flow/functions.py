@@ -62,7 +62,7 @@ class Functions(Expressions):
         self.default(scope)
         return self._envs.get(id(scope))
 
-    def stands_for(self, scope: Scope, expr: Expr) -> Value:
+    def value_of_name(self, scope: Scope, expr: Expr) -> Value:
         """Return the value that a dotted name has when a scope has run to its end."""
         env = self.env_of(scope)
         if env is None or dotted(expr) is None:

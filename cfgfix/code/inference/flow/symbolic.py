@@ -33,6 +33,6 @@ def holds_symbolic(value: Value) -> bool:
     return is_symbolic(value) or (type(value) is Items and any(map(is_symbolic, value.items)))
 
 
-def tensors_of(value: Value) -> Value:
-    """Return what a layer's own code sees of an argument."""
+def as_layer_sees(value: Value) -> Value:
+    """Return an argument as the code inside a layer gets it."""
     return UNKNOWN if holds_symbolic(value) else value

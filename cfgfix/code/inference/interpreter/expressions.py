@@ -275,7 +275,7 @@ def _compare(frame: Frame, expr: nodes.Compare) -> Value:
     for side in expr.rights:
         right = evaluate(frame, side.right)
         values.append(right)
-        results.append(_compared(frame, side.operator, left, right, expr))
+        results.append(_comparison_result(frame, side.operator, left, right, expr))
         left = right
     spot = frame.spot(expr.place)
     for value in values:
@@ -303,7 +303,9 @@ def _compare(frame: Frame, expr: nodes.Compare) -> Value:
     return found
 
 
-def _compared(frame: Frame, operator: str, left: Value, right: Value, expr: nodes.Compare) -> bool | None:
+def _comparison_result(
+    frame: Frame, operator: str, left: Value, right: Value, expr: nodes.Compare
+) -> bool | None:
     if operator in ("in", "not in"):
         found = _contains(frame, right, left, expr)
         return found if found is None or operator == "in" else not found

@@ -316,7 +316,7 @@ def item(
     if isinstance(owner, Sequence):
         run.use(index, spot, deep=True)
         if isinstance(index, Sequence) and index.kind == "slice":
-            return _sliced(owner, index)
+            return _slice_of(owner, index)
         number = constant_of(index)
         if isinstance(number, int) and not isinstance(number, bool) and not owner.open:
             if -len(owner.items) <= number < len(owner.items):
@@ -346,7 +346,7 @@ def item(
     return Unknown(owner.origins)
 
 
-def _sliced(owner: Sequence, index: Sequence) -> Value:
+def _slice_of(owner: Sequence, index: Sequence) -> Value:
     """Return a part of a list."""
     bounds = [constant_of(part) for part in index.items]
     if owner.open or not all(bound is None or type(bound) is int for bound in bounds) or bounds[2:] == [0]:
@@ -389,7 +389,7 @@ def lacking(
         return choice((UNKNOWN, default)) if default is not None else UNKNOWN
     soft = error in (None, "None") or default is not None
     if isinstance(owner, Mapping) and owner.flavour in GROWING and default is None:
-        default = _grown(owner, name)
+        default = _new_inner_mapping(owner, name)
     value = default if default is not None else NONE if error in (None, "None") else UNKNOWN
     if sections:
         if frame.scope.name in ACCESSORS and spot.calls:
@@ -412,7 +412,7 @@ def lacking(
     return value
 
 
-def _grown(owner: Mapping, name: Any) -> Mapping:
+def _new_inner_mapping(owner: Mapping, name: Any) -> Mapping:
     """Return the empty mapping that a class such as DotMap makes of a name that is not there, and keeps under it."""
     section = owner.key
     key = ConfigKey(section.source, (*section.path, str(name)), section) if section is not None else None

@@ -160,7 +160,7 @@ def _ends_by_config(frame: Frame, event: Event, error: str, does: str) -> bool:
         Whether it does: the run then goes on as with a config that is right in this.
     """
     run = frame.run
-    decided = _deciding(frame, event) if error else None
+    decided = _test_before(frame, event) if error else None
     if decided is None:
         return False
     named = run.name_tests.get(id(decided.test))
@@ -180,7 +180,7 @@ def _ends_by_config(frame: Frame, event: Event, error: str, does: str) -> bool:
     return ends
 
 
-def _deciding(frame: Frame, event: Event) -> Decided | None:
+def _test_before(frame: Frame, event: Event) -> Decided | None:
     """Return the test that leads to a statement.
 
     It is that of its block, or the last one before it whose block leaves the scope.
@@ -425,7 +425,7 @@ def _take_every_way(
     if not ends:
         frame.names.names = before
         return RETURN if RETURN in signals else signals[0]
-    frame.names.names = _merged(ends)
+    frame.names.names = _merge_names(ends)
     return NORMAL
 
 
@@ -491,7 +491,7 @@ def _run_loop_body(frame: Frame, body: list[Event]) -> int:
             # What is made in one turn is told apart from what is made in another by the steps taken before it.
             run.turns = (*outer, run.steps)
             signal = run_suite(frame, body)
-            frame.names.names = _merged([frame.names.names, before])
+            frame.names.names = _merge_names([frame.names.names, before])
             if signal in (BREAK, RETURN, RAISE):
                 break
     finally:
@@ -559,7 +559,7 @@ def _try(frame: Frame, event: Event) -> int:
     ends = [after] if not failed or signal == NORMAL else []
     signals = [signal]
     for block, suite in handlers:
-        frame.names.names = _merged([dict(before), dict(after)])
+        frame.names.names = _merge_names([dict(before), dict(after)])
         bound = blocks[block].test
         run.assumed.append(f"{text(bound) if bound is not None else 'an exception'} is raised")
         try:
@@ -569,7 +569,7 @@ def _try(frame: Frame, event: Event) -> int:
         signals.append(inner)
         if inner == NORMAL:
             ends.append(frame.names.names)
-    frame.names.names = _merged(ends) if ends else after
+    frame.names.names = _merge_names(ends) if ends else after
     result = signal
     if signal == RAISE and handlers:
         result = NORMAL if ends else signals[-1]
@@ -656,7 +656,7 @@ def _import(frame: Frame, event: Event) -> int:
     return NORMAL
 
 
-def _merged(ends: list[dict[str, Value]]) -> dict[str, Value]:
+def _merge_names(ends: list[dict[str, Value]]) -> dict[str, Value]:
     """Return the names where several ways meet."""
     result = dict(ends[0])
     for other in ends[1:]:

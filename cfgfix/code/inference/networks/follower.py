@@ -440,7 +440,7 @@ class Follower:
             if ends is None or len(given) != len(ends[0]):
                 return None
             known = {id(inner): outer for inner, outer in zip(ends[0], given, strict=True)}
-            made = [self._replaced(value, known, model) for value in ends[1]]
+            made = [self._tensor_of_other_inputs(value, known, model) for value in ends[1]]
             return made[0] if len(made) == 1 else Sequence(made)
         layers = self.layers_in(model, spot)
         if layers is None:
@@ -451,18 +451,18 @@ class Follower:
                 continue
             if not isinstance(layer, (Made, Instance)):
                 return None
-            self._owned(layer, model)
+            self._note_layer_of_model(layer, model)
             tensor = self.run.call(Call(frame, layer, (tensor,), {}, spot))
         return tensor
 
-    def _owned(self, layer: Value, model: Made) -> None:
+    def _note_layer_of_model(self, layer: Value, model: Made) -> None:
         """Note that a layer is part of a model."""
         owners = self.owners.setdefault(id(layer), [])
         if all(owner is not model for owner in owners):
             owners.append(model)
         self._kept.append(layer)
 
-    def _replaced(self, value: Value, known: dict[int, Value], model: Made) -> Value:
+    def _tensor_of_other_inputs(self, value: Value, known: dict[int, Value], model: Made) -> Value:
         """Return a tensor as the same layers make it of other inputs."""
         pending = [value]
         while pending:
@@ -473,11 +473,11 @@ class Follower:
                 continue
             pending.pop()
             if id(here) not in known:
-                known[id(here)] = self._rebuilt(here, known, model)
+                known[id(here)] = self._rebuild_call(here, known, model)
                 self._kept.append(here)
         return known[id(value)]
 
-    def _rebuilt(self, value: Value, known: dict[int, Value], model: Made) -> Value:
+    def _rebuild_call(self, value: Value, known: dict[int, Value], model: Made) -> Value:
         """Return a call with what its arguments became."""
         if isinstance(value, Sequence):
             return Sequence([known[id(item)] for item in value.items], open=value.open, kind=value.kind)
@@ -493,7 +493,7 @@ class Follower:
         self._kept.append(made)
         self.computed(made)
         if value.receiver is not None:
-            self._owned(value.receiver, model)
+            self._note_layer_of_model(value.receiver, model)
         return made
 
     def _made(self, name: str, args: tuple[Value, ...], spot: Spot | None, receiver: Value | None) -> Made:

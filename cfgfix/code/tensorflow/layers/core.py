@@ -87,7 +87,7 @@ def _same_kept(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
     return LayerSizes((only_input(inputs),), inputs=True)
 
 
-def _changed(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
+def _recomputed_sizes(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
     """Return what a layer makes that computes anew and keeps nothing."""
     return LayerSizes((only_input(inputs),))
 
@@ -243,13 +243,13 @@ LAYERS: dict[str, Rule] = {
     "UnitNormalization": _same_kept,
     "ActivityRegularization": _same_size,
     "Masking": _same_kept,
-    "Rescaling": _changed,
+    "Rescaling": _recomputed_sizes,
     "Dropout": _dropout,
-    "SpatialDropout1D": _changed,
-    "SpatialDropout2D": _changed,
-    "SpatialDropout3D": _changed,
+    "SpatialDropout1D": _recomputed_sizes,
+    "SpatialDropout2D": _recomputed_sizes,
+    "SpatialDropout3D": _recomputed_sizes,
     "GaussianDropout": _same_kept,
-    "GaussianNoise": _changed,
+    "GaussianNoise": _recomputed_sizes,
     "AlphaDropout": _dropout,
     "Flatten": _flatten,
     "Reshape": _reshape,

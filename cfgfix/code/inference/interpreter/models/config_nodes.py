@@ -50,7 +50,7 @@ def _merge_strict(call: Call, owner: Mapping, other: Mapping, kind: str) -> None
             _merge_strict(call, before, value, kind)
             continue
         if kind == "yacs":
-            value = _decoded(value)  # noqa: PLW2901 - what yacs reads stands for what the file says
+            value = _decode(value)  # noqa: PLW2901 - what yacs reads stands for what the file says
         if key is not None and not _fits(before, value, kind):
             call.run.refuse(
                 "wrong-type",
@@ -65,7 +65,7 @@ def _merge_strict(call: Call, owner: Mapping, other: Mapping, kind: str) -> None
         owner.entries[name] = value
 
 
-def _decoded(value: Value) -> Value:
+def _decode(value: Value) -> Value:
     """Return a text as yacs reads it (0.1.8, `_decode_cfg_value`): what is a Python literal becomes its value."""
     if type(value) is not Scalar or not isinstance(value.value, str) or len(value.value) > 200:
         return value

@@ -128,7 +128,7 @@ def _make_namespace(call: Call) -> Value:
     return made
 
 
-def _converted(call: Call) -> Value:
+def _convert_entry(call: Call) -> Value:
     """Return an entry as a `ConfigBox` converts it; without one, what is given instead."""
     owner, key = call.mapping, constant_text(call.first)
     default = call.argument(1, "default")
@@ -212,7 +212,7 @@ METHODS: dict[tuple[str, str], Model] = {
     ("Box", "to_yaml"): write_down,
     ("ConfigBox", "to_dict"): to_plain,
     ("ConfigBox", "to_yaml"): write_down,
-    **{("ConfigBox", name): _converted for name in CONVERSIONS},
+    **{("ConfigBox", name): _convert_entry for name in CONVERSIONS},
     ("DotMap", "toDict"): to_plain,
     ("Munch", "toDict"): to_plain,
     ("addict", "to_dict"): to_plain,

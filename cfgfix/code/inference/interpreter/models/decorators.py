@@ -1,4 +1,4 @@
-"""Functions that decorators of Hydra, click and Sacred change."""
+"""Calls of functions that a decorator of Hydra, click or Sacred wraps."""
 
 from __future__ import annotations
 

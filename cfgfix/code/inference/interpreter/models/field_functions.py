@@ -60,7 +60,7 @@ def instance_method(call: Call, owner: Instance) -> Value | None:
     if name in ("dict", "model_dump", "to_dict", "asdict", "_asdict") and kind_of(call.run, owner.cls):
         return Mapping({**owner.attributes}, open=owner.open, sections=owner.sections)
     if name == "_replace" and kind_of(call.run, owner.cls) == "tuple":
-        return _replaced(call, owner)
+        return _replace_fields(call, owner)
     if name in ("copy", "model_copy") and kind_of(call.run, owner.cls):
         return copied(owner, 1)
     if name in ("json", "model_dump_json", "__repr__", "__str__") and kind_of(call.run, owner.cls):
@@ -71,7 +71,7 @@ def instance_method(call: Call, owner: Instance) -> Value | None:
     return None
 
 
-def _replaced(call: Call, owner: Instance) -> Instance:
+def _replace_fields(call: Call, owner: Instance) -> Instance:
     """Return a named tuple with other values of some fields."""
     made = Instance(owner.cls)
     made.attributes = {**owner.attributes, **call.keywords}

@@ -56,7 +56,7 @@ def hydra_config(call: Call, made: Made) -> Value:
     return load(at_main, "hydra", path, {"call": "hydra.main", "class": "omegaconf"})
 
 
-def _structured(call: Call) -> Value | None:
+def _config_of_class(call: Call) -> Value | None:
     """Return the config that OmegaConf makes of a class of fields: it knows its keys and their types."""
     cls = call.first.cls if isinstance(call.first, Instance) else call.first
     if not isinstance(cls, ClassObject):
@@ -84,7 +84,7 @@ def _schema_of(call: Call, cls: ClassObject, depth: int) -> Mapping | None:
     return made
 
 
-def _fitted(call: Call, holder: Mapping, name: str, value: Value) -> Value | None:
+def _fit_to_schema(call: Call, holder: Mapping, name: str, value: Value) -> Value | None:
     """Return a value as a config with a schema takes it, noting what it refuses; None for a key that it has not."""
     field = (holder.fields or {}).get(name)
     key = key_of(value)
@@ -95,7 +95,7 @@ def _fitted(call: Call, holder: Mapping, name: str, value: Value) -> Value | Non
         return None
     if type(value) is not Scalar or not field.types:
         return value
-    found, fits = _converted(value.value, field.types, optional=field.optional)
+    found, fits = _convert(value.value, field.types, optional=field.optional)
     if not fits:
         if key is not None:
             by, takes = f"the field {name} of the schema", tuple(sorted(field.types))
@@ -106,7 +106,7 @@ def _fitted(call: Call, holder: Mapping, name: str, value: Value) -> Value | Non
     return value if found is value.value else Scalar(found, value.origins | ({key} if key else set()))
 
 
-def _converted(value: Any, types: frozenset[str], *, optional: bool) -> tuple[Any, bool]:
+def _convert(value: Any, types: frozenset[str], *, optional: bool) -> tuple[Any, bool]:
     """Return a value as a node of OmegaConf 2.3 makes it of a field's types, and whether it takes it."""
     if value is None:
         return None, optional or "None" in types
@@ -152,7 +152,7 @@ def _merge(call: Call) -> Value:
 
 def _lay_over(call: Call, holder: Mapping, other: Mapping) -> None:
     for name, given in other.entries.items():
-        fitted = _fitted(call, holder, str(name), given) if holder.fields is not None else given
+        fitted = _fit_to_schema(call, holder, str(name), given) if holder.fields is not None else given
         if fitted is None:
             continue
         value: Value = fitted
@@ -217,17 +217,17 @@ def _instantiate(call: Call) -> Value:
     if not call.args:
         return UNKNOWN
     return choice(
-        _instantiated(call, item, call.args[1:], call.keywords) for item in alternatives(call.args[0])
+        _instantiate_section(call, item, call.args[1:], call.keywords) for item in alternatives(call.args[0])
     )
 
 
-def _instantiated(
+def _instantiate_section(
     call: Call, value: Value, args: tuple[Value, ...] = (), keywords: dict[str, Value] | None = None
 ) -> Value:
     """Return what becomes of a section, with what `instantiate` adds to its arguments."""
     if isinstance(value, Sequence):
         return Sequence(
-            [_instantiated(call, item) for item in value.items],
+            [_instantiate_section(call, item) for item in value.items],
             open=value.open,
             kind=value.kind,
         )
@@ -238,7 +238,7 @@ def _instantiated(
         if name in value.entries:
             call.use(call.run.taken(value.entries[name], call.spot))
     given = {
-        str(name): _instantiated(call, item)
+        str(name): _instantiate_section(call, item)
         for name, item in value.entries.items()
         if not str(name).startswith("_")
     }
@@ -288,7 +288,7 @@ FUNCTIONS: dict[str, Model] = {
     "hydra.experimental.initialize_config_dir": _initialize_dir,
     "hydra.compose": _compose,
     "hydra.experimental.compose": _compose,
-    "omegaconf.OmegaConf.structured": _structured,
+    "omegaconf.OmegaConf.structured": _config_of_class,
     "omegaconf.OmegaConf.merge": _merge,
     "omegaconf.OmegaConf.unsafe_merge": _merge,
     "omegaconf.OmegaConf.from_cli": _from_cli,

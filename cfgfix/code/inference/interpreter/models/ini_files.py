@@ -67,7 +67,7 @@ _PLACE = re.compile(r"%\((\w+)\)s|\$\{(?:\w+:)?(\w+)\}")
 
 
 def _fill_in(sections: list[Mapping]) -> None:
-    """Put what is not known in the place of texts that name other options, which are used by that."""
+    """Replace texts that name other options by unknown values, and note those options as used."""
     for section in sections:
         for name, item in list(section.entries.items()):
             key = key_of(item)
@@ -133,7 +133,7 @@ def _read_mapping(call: Call) -> Value:
     return NONE
 
 
-def _asked(call: Call) -> tuple[Value, Value, Value | None]:
+def _key_asked_for(call: Call) -> tuple[Value, Value, Value | None]:
     """Return the section, the name and what is taken where there is none, of `get` and its like."""
     if call.mapping.flavour == _SECTION:
         return call.mapping, call.argument(0, "option") or UNKNOWN, call.argument(1, "fallback")
@@ -146,7 +146,7 @@ def _asked(call: Call) -> tuple[Value, Value, Value | None]:
 
 
 def _entry(call: Call) -> Value:
-    section, name, fallback = _asked(call)
+    section, name, fallback = _key_asked_for(call)
     if not isinstance(section, Mapping):
         return fallback or UNKNOWN
     text = constant_text(name)

@@ -85,10 +85,10 @@ def _load_by_function(call: Call) -> Value:
         facts["missing"] = given is None
     found = load(call, how, source, facts)
     if call.run.constructors and how == "yaml":
-        found = _constructed(call, found)
+        found = _construct_tagged(call, found)
     hook = call.keywords.get("object_hook")
     if hook is not None:
-        return _hooked(call, found, hook)
+        return _apply_to_mappings(call, found, hook)
     if name.endswith("_all"):
         # Of a file of several documents all are known.
         several = isinstance(found, Sequence) and found.kind == "documents"
@@ -214,14 +214,14 @@ def _added_to(run: Run, names: Iterable[str]) -> tuple[str, ...]:
     return tuple(tag for name in names for tag in run.resolvers.get(name, ()))
 
 
-def _hooked(call: Call, value: Value, hook: Value) -> Value:
+def _apply_to_mappings(call: Call, value: Value, hook: Value) -> Value:
     """Return a value with a function applied to each of its mappings, the inner ones first."""
     if isinstance(value, Mapping):
         for name, item in list(value.entries.items()):
-            value.entries[name] = _hooked(call, item, hook)
+            value.entries[name] = _apply_to_mappings(call, item, hook)
         return call.then(hook, (value,))
     if isinstance(value, Sequence):
-        value.items = [_hooked(call, item, hook) for item in value.items]
+        value.items = [_apply_to_mappings(call, item, hook) for item in value.items]
     return value
 
 
@@ -233,7 +233,7 @@ def add_constructor(call: Call) -> Value:
     return NONE
 
 
-def _constructed(call: Call, value: Value) -> Value:
+def _construct_tagged(call: Call, value: Value) -> Value:
     """Return a value with what the program's constructors make of those with tags."""
     if isinstance(value, Tagged):
         function = call.run.constructors.get(value.tag)
@@ -245,9 +245,9 @@ def _constructed(call: Call, value: Value) -> Value:
         return call.then(function, (Made(YAML_LOADER, (), {}, call.spot), node))
     if isinstance(value, Mapping):
         for name, item in list(value.entries.items()):
-            value.entries[name] = _constructed(call, item)
+            value.entries[name] = _construct_tagged(call, item)
     elif isinstance(value, Sequence):
-        value.items = [_constructed(call, item) for item in value.items]
+        value.items = [_construct_tagged(call, item) for item in value.items]
     return value
 
 
