@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cfgfix.code.checks.api import base_constructor, head, of_others, overridden
+from cfgfix.code.checks.written_values import written_constant
 from cfgfix.code.inference.custom_objects import refusals
 from cfgfix.code.inference.eras import asked_for, where_keras_known, written_for_one
 from cfgfix.code.inference.references import api, bound_twice, keras_is_two
@@ -22,7 +23,7 @@ from cfgfix.code.model.nodes import Collection, Expr, Literal, Name, Starred, Un
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.values import Site
 from cfgfix.code.tensorflow.api import Api
-from cfgfix.code.tensorflow.contradictions import contradictions
+from cfgfix.code.tensorflow.contradictions import Contradiction, contradictions
 from cfgfix.code.tensorflow.objects import Objects, load
 from cfgfix.code.tensorflow.refusals import Refusal
 from cfgfix.rules.hit import Hit
@@ -69,8 +70,7 @@ def refused_value(program: Program) -> Iterator[Hit]:
         name = base_constructor(program, site) or objects.canonical(site.name)
         found = list(_refused_constants(program, site, name))
         if found and _is_for_asked_releases(program, site):
-            for parameter, expr, refusal in found:
-                default = _by_default(site, expr)
+            for parameter, expr, written, refusal in found:
                 yield hit_in(
                     site.scope,
                     place_of(expr, site.scope) or site.call.place,
@@ -79,8 +79,7 @@ def refused_value(program: Program) -> Iterator[Hit]:
                     values={
                         "name": _name_in_file(program, site, name),
                         "argument": parameter,
-                        "value": text(expr)
-                        + (f", by default {text(default)}" if default is not expr else ""),
+                        "value": text(expr) + _shown(site, expr, written),
                         "says": refusal_text(refusal),
                         "asked": asked_for(table),
                     },
@@ -106,9 +105,7 @@ def contradicting_constants(program: Program) -> Iterator[Hit]:
         given = _arguments_by_parameter(table, name, site)
         if not given or not _is_for_asked_releases(program, site):
             continue
-        known = {key: value for key, expr in given.items() if (value := _plain_items(expr)) is not _ABSENT}
-        unknown = given.keys() - known.keys()
-        for found in contradictions(name, known, unknown, opaque=site.call.opaque, names=False):
+        for found in _contradicting(program, site, name, given):
             severity = found.severity
             if found.three:
                 refused = refused_by_three(program, site.scope)
@@ -127,6 +124,22 @@ def contradicting_constants(program: Program) -> Iterator[Hit]:
                 },
                 severity=severity,
             )
+
+
+def _contradicting(program: Program, site: Site, name: str, given: Mapping[str, Expr]) -> list[Contradiction]:
+    """Return what is wrong with the constants of a call together, those behind names included."""
+    found: list[Contradiction] = []
+    for certain in (False, True):
+        known = {
+            key: value
+            for key, expr in given.items()
+            if (value := _plain_items(_written(program, site, expr, certain=certain))) is not _ABSENT
+        }
+        unknown = given.keys() - known.keys()
+        found = list(contradictions(name, known, unknown, opaque=site.call.opaque, names=False))
+        if not found:
+            break
+    return found
 
 
 def _arguments_by_parameter(table: Api, name: str, site: Site) -> dict[str, Expr]:
@@ -154,8 +167,8 @@ def refusal_text(refusal: Refusal) -> str:
     return f"{refusal.error}, it takes {refusal.takes}" if refusal.takes else refusal.error
 
 
-def _refused_constants(program: Program, site: Site, name: str) -> Iterator[tuple[str, Expr, Refusal]]:
-    """Yield the arguments of a call that are constants and refused."""
+def _refused_constants(program: Program, site: Site, name: str) -> Iterator[tuple[str, Expr, Expr, Refusal]]:
+    """Yield the arguments of a call that are constants and refused, each with the constant that it is."""
     table, judge = api(program), refusals(program)
     call = site.call
     starred = any(isinstance(item, Starred) for item in call.args)
@@ -168,11 +181,14 @@ def _refused_constants(program: Program, site: Site, name: str) -> Iterator[tupl
         if parameter is None or (parameter.beside and names.isdisjoint(parameter.beside)):
             continue
         for item in _items(expr) if parameter.kind else (expr,):
-            value = _plain_constant(_by_default(site, item))
+            written = _written(program, site, item, certain=False)
+            value = _plain_constant(written)
             refusal = judge.refusal_of(parameter, value) if value is not _ABSENT else None
             # A float for an integer has checks of its own.
-            if refusal is not None and not (isinstance(value, float) and refusal.number == "integer"):
-                yield key, item, refusal
+            if refusal is None or (isinstance(value, float) and refusal.number == "integer"):
+                continue
+            if written is item or _written(program, site, item) is written:
+                yield key, item, written, refusal
 
 
 def _items(expr: Expr) -> Iterator[Expr]:
@@ -183,6 +199,34 @@ def _items(expr: Expr) -> Iterator[Expr]:
         yield expr
 
 
+def _written(program: Program, site: Site, expr: Expr, *, certain: bool = True) -> Expr:
+    """Return the constant that an argument stands for, or the argument itself."""
+    default = _by_default(site, expr)
+    if default is not expr or isinstance(expr, Literal):
+        return default
+    found = written_constant(program, expr, site.scope, site.call.block, certain=certain)
+    return expr if found is None or _is_tested(site, expr) else found
+
+
+def _shown(site: Site, expr: Expr, written: Expr) -> str:
+    """Return how the message says what an argument is that is no constant itself."""
+    if written is expr:
+        return ""
+    how = "by default" if _by_default(site, expr) is written else "which is"
+    return f", {how} {text(written)}"
+
+
+def _is_tested(site: Site, expr: Expr) -> bool:
+    """Tell whether a condition around a call asks for what an argument of it is."""
+    name = text(expr)
+    return any(
+        text(part) == name
+        for block in site.scope.block_chain(site.call.block)
+        if block.test is not None
+        for part in walk(block.test)
+    )
+
+
 def _by_default(site: Site, expr: Expr) -> Expr:
     """Return the text that a parameter of the function around has by default, where nothing there changes or tests it."""
     scope = site.scope
@@ -191,13 +235,7 @@ def _by_default(site: Site, expr: Expr) -> Expr:
     default = next((item.default for item in scope.params if item.name == expr.name), None)
     if not isinstance(default, Literal) or not isinstance(default.value, str):
         return expr
-    tested = any(
-        isinstance(part, Name) and part.name == expr.name
-        for block in scope.block_chain(site.call.block)
-        if block.test is not None
-        for part in walk(block.test)
-    )
-    return expr if tested else default
+    return expr if _is_tested(site, expr) else default
 
 
 def _plain_constant(expr: Expr) -> Any:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cfgfix.code.model.expressions import dotted
-from cfgfix.code.model.nodes import Binary, Call, Collection, Expr, Literal, Name
+from cfgfix.code.model.expressions import dotted, is_name
+from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Expr, Literal, Name
 from cfgfix.code.model.summary import Event, Scope
 
 
@@ -41,8 +41,12 @@ def is_count(expr: Expr, scope: Scope) -> bool:
         return type(expr.value) in (int, float)
     if isinstance(expr, Binary):
         return expr.operator in _OPERATORS and is_count(expr.left, scope) and is_count(expr.right, scope)
+    if isinstance(expr, Attribute):
+        return _is_own_count(expr, scope)
     if not isinstance(expr, Name):
         return False
+    if scope.name in _HOOKS and len(scope.params) > 1 and scope.params[1].name == expr.name:
+        return not scope.binding(expr.name)
     bound = [event for event in scope.binding(expr.name) if event.kind != "augment"]
     return bool(bound) and all(
         (event.kind == "for" and counter_of(event) == expr.name)
@@ -51,5 +55,37 @@ def is_count(expr: Expr, scope: Scope) -> bool:
     )
 
 
+def _is_own_count(expr: Attribute, scope: Scope) -> bool:
+    """Tell whether an attribute of the object itself is a number that its methods count."""
+    if not scope.params or not is_name(expr.base, scope.params[0].name) or scope.parent < 0:
+        return False
+    owner = scope.module.summary.scopes[scope.parent]
+    if owner.kind != "class":
+        return False
+    counted = False
+    for number in owner.children.values():
+        method = owner.module.summary.scopes[number]
+        own = method.params[0].name if method.kind == "function" and method.params else ""
+        for event in method.events() if own else ():
+            if not any(
+                isinstance(target, Attribute)
+                and target.attribute == expr.attribute
+                and is_name(target.base, own)
+                for target in event.targets
+            ):
+                continue
+            if event.kind == "augment":
+                counted = True
+            elif not isinstance(event.value, Literal) or type(event.value.value) not in (int, float):
+                return False
+    return counted
+
+
+_HOOKS = frozenset(
+    f"on_{part}_{end}"
+    for part in ("epoch", "batch", "train_batch", "test_batch", "predict_batch")
+    for end in ("begin", "end")
+)
+"""Methods of callbacks that Keras gives a number first."""
 _OPERATORS = frozenset({"+", "-", "*", "//", "/", "%", "**"})
 """Operators that make a number of numbers."""

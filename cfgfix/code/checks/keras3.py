@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from cfgfix.code.checks.api import head, methods, of_others, overridden
 from cfgfix.code.checks.bindings import bound_once
 from cfgfix.code.checks.counters import is_count
+from cfgfix.code.checks.written_values import written_at
 from cfgfix.code.inference.eras import asked_for, written_for_one
 from cfgfix.code.inference.references import api, bound_twice, callers_ask
 from cfgfix.code.inference.releases import (
@@ -30,6 +31,8 @@ from cfgfix.rules.hit import Hit
 
 NEEDLES = IMPORTS
 _MODELS = frozenset({"keras.Model", "keras.Sequential"})
+_OF_CALLBACKS = "keras.callbacks.Callback.model"
+"""The model that a callback is given: the one that is trained."""
 _INNER = "tensorflow.python."
 """The copy of Keras inside TensorFlow, which is never Keras 3."""
 
@@ -131,6 +134,8 @@ class _End:
         )
 
 
+_A_NUMBER = _End("", False, True)
+"""The end of a text that ends in a number."""
 _Inner = Callable[[Expr], _End | None]
 _JOINS = frozenset({"os.path.join", "posixpath.join", "tensorflow.io.gfile.join"})
 _PATHS = frozenset({"pathlib.Path", "pathlib.PurePath"})
@@ -150,10 +155,12 @@ def _end(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0)
         value = str(expr.value) if type(expr.value) is int else expr.value
         return _End(value, True) if isinstance(value, str) and 0 < len(value) < MAX_TEXT else None
     if isinstance(expr, FString):
-        return _End(expr.tail, False, _ends_in_number(expr, scope)) if expr.tail else None
-    if isinstance(expr, Name):
-        bound = bound_once(scope, expr.name, block)
-        return _end(program, *bound, depth + 1) if bound is not None else None
+        if expr.tail:
+            return _End(expr.tail, False, _ends_in_number(expr, scope))
+        return _A_NUMBER if expr.pieces and _is_number_in_text(expr, expr.pieces[-1], scope) else None
+    if isinstance(expr, (Name, Attribute, Subscript)) or (isinstance(expr, Call) and expr.method == "get"):
+        found = written_at(program, expr, scope, block)
+        return _end(program, *found, depth + 1) if found is not None else None
     if isinstance(expr, Binary):
         return _of_operator(expr, scope, inner)
     return _of_call(program, expr, scope, inner) if isinstance(expr, Call) else None
@@ -161,10 +168,14 @@ def _end(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0)
 
 def _ends_in_number(expr: FString, scope: Scope) -> bool:
     """Tell whether the last part of a formatted text, before its end, is a number."""
-    before = expr.pieces[-2] if len(expr.pieces) > 1 else ""
-    if isinstance(before, str):
+    return len(expr.pieces) > 1 and _is_number_in_text(expr, expr.pieces[-2], scope)
+
+
+def _is_number_in_text(expr: FString, piece: str | tuple[int, str | None], scope: Scope) -> bool:
+    """Tell whether a piece of a formatted text is a number."""
+    if isinstance(piece, str):
         return False
-    number, written = before
+    number, written = piece
     return bool(written and written[-1] in "dfeg") or is_count(expr.parts[number], scope)
 
 
@@ -183,8 +194,12 @@ def _of_operator(expr: Binary, scope: Scope, inner: _Inner) -> _End | None:
         end = _end_of_template(left, _CONVERSION) if left is not None else None
         found = _CONVERSION.findall(left.text)[-1:] if left is not None else []
         counts = bool(found) and found[0][-1] in "dioxXeEfFgG"
+        if counts and left is not None and left.whole and left.text.endswith(found[0]):
+            return _A_NUMBER
         return replace(end, number=True) if end is not None and not end.whole and counts else end
     right = inner(expr.right) if expr.operator in "+/" else None
+    if right is None and expr.operator == "+" and _ends_in_count(expr.right, scope):
+        return _A_NUMBER
     if right is None or not right.whole:
         return right
     if expr.operator == "/":
@@ -202,6 +217,8 @@ def _of_call(program: Program, call: Call, scope: Scope, inner: _Inner) -> _End 
             return None
         end = _end_of_template(base, re.compile(r"\{[^{}]*\}"))
         counts = bool(call.args) and not call.keywords and all(is_count(item, scope) for item in call.args)
+        if counts and base.whole and re.search(r"\{[^{}]*\}$", base.text):
+            return _A_NUMBER
         return replace(end, number=True) if end is not None and not end.whole and counts else end
     if not call.args or call.keywords or call.opaque:
         return None
@@ -282,6 +299,9 @@ def file_name(program: Program) -> Iterator[Hit]:
                     continue
                 if _on_model(program, site):
                     yield from _names_with_slash(program, site, method, "model." + method)
+        if method not in _of_models(program):
+            for site in program.flow.named(f"{_OF_CALLBACKS}.{method}"):
+                yield from _names_with_slash(program, site, method, "model." + method)
     for package in ("models", "saving"):
         for function in ("save_model", "load_model"):
             for site in program.flow.named(f"keras.{package}.{function}"):
@@ -321,7 +341,8 @@ def _names_with_slash(program: Program, site: Site, kind: str, shown: str) -> It
     else:
         if end.may_end(endings) or end.text.startswith(_ADDRESSES):
             return
-        written = repr(end.text) if end.whole else f"a name that ends in {end.text!r}"
+        shown_end = repr(end.text) if end.text else "a number"
+        written = shown_end if end.whole else f"a name that ends in {shown_end}"
     severity = refused_by_three(program, scope)
     if severity is None:
         return

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.checks.fitting import FITS, calls_behind
 from cfgfix.code.checks.guarded_calls import may_run_together
 from cfgfix.code.checks.models import compiles_of
+from cfgfix.code.checks.written_values import written_constant
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import KERAS_COMPILES
 from cfgfix.code.inference.releases import keras_three
@@ -59,14 +60,15 @@ def stopped_before_lowered(program: Program) -> Iterator[Hit]:
         if len(stops) != 1 or len(lowers) != 1 or stops[0].call.opaque or lowers[0].call.opaque:
             continue
         stop, lower = stops[0], lowers[0]
-        if any(_text(site, 0, "monitor", "val_loss") is None for site in (stop, lower)):
+        if any(_text(program, site, 0, "monitor", "val_loss") is None for site in (stop, lower)):
             continue
         early, late = _patience(stop, 0), _patience(lower, 10)
         if (
             early is None
             or late is None
             or early > late
-            or _text(stop, 0, "monitor", "val_loss") != _text(lower, 0, "monitor", "val_loss")
+            or _text(program, stop, 0, "monitor", "val_loss")
+            != _text(program, lower, 0, "monitor", "val_loss")
             or stop.call.keyword("start_from_epoch") is not None
             or (id(lower.scope), lower.call.number) in seen
             or written_for_one(program, fit.scope)
@@ -77,7 +79,7 @@ def stopped_before_lowered(program: Program) -> Iterator[Hit]:
             lower.scope,
             lower.call.name_place,
             lower.call.block,
-            {"early": early, "late": late, "monitor": _text(stop, 0, "monitor", "val_loss")},
+            {"early": early, "late": late, "monitor": _text(program, stop, 0, "monitor", "val_loss")},
             needs=((stop.scope, stop.call.block), (fit.scope, fit.call.block)),
             related=(at(stop, label="stops the training"), at(fit, label="both run here")),
         )
@@ -335,8 +337,8 @@ def _unmeasured_argument(
     sets_rate: bool,
 ) -> tuple[int, str, str, str, str] | None:
     """Return what a callback asks for that is not measured: position and name of the argument, the value, what happens, how bad."""
-    monitor = _text(site, _POSITIONS[kind], "monitor", "val_loss")
-    mode = _text(site, _MODES[kind], "mode", "auto")
+    monitor = _text(program, site, _POSITIONS[kind], "monitor", "val_loss")
+    mode = _text(program, site, _MODES[kind], "mode", "auto")
     best = kind != "ModelCheckpoint" or _only_best(site)
     if monitor is not None and mode is not None:
         base = monitor.removeprefix("val_")
@@ -352,7 +354,7 @@ def _unmeasured_argument(
         rate = base == "learning_rate" and sets_rate
         if best and ((unknown and not rate) or (monitor.startswith("val_") and not validated)):
             return _POSITIONS[kind], "monitor", monitor, _EFFECTS[kind], "warning"
-    path = _text(site, 0, _PATH, None) if kind == "ModelCheckpoint" else None
+    path = _text(program, site, 0, _PATH, None) if kind == "ModelCheckpoint" else None
     for field in _fields(path or ""):
         base = field.removeprefix("val_")
         lacks = field.startswith("val_") and not validated
@@ -397,7 +399,7 @@ def _only_best(site: Site) -> bool:
     return isinstance(value, Constant) and value.value is True
 
 
-def _text(site: Site, position: int, parameter: str, default: str | None) -> str | None:
+def _text(program: Program, site: Site, position: int, parameter: str, default: str | None) -> str | None:
     """Return a text that a call is given, its default where it is not, or None where it is not known."""
     written = site.call.argument(position, parameter)
     if written is None:
@@ -406,6 +408,9 @@ def _text(site: Site, position: int, parameter: str, default: str | None) -> str
     if value is MISSING:
         given = alternatives(site.argument(position, parameter))
         value = given[0].value if len(given) == 1 and isinstance(given[0], Constant) else None
+        if value is None:
+            found = written_constant(program, written, site.scope, site.call.block)
+            value = found.value if found is not None else None
     return value if isinstance(value, str) else None
 
 
@@ -535,8 +540,8 @@ def wrong_way(program: Program) -> Iterator[Hit]:
             continue
         seen.add(key)
         position = 1 if site.name.endswith("ModelCheckpoint") else 0
-        monitor = _text(site, position, "monitor", "val_loss")
-        mode = _text(site, 99, "mode", None)
+        monitor = _text(program, site, position, "monitor", "val_loss")
+        mode = _text(program, site, 99, "mode", None)
         if monitor is None or mode not in ("min", "max"):
             continue
         better = (
