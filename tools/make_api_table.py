@@ -56,7 +56,7 @@ OBJECTS = ("keras.Model", "keras.layers.Layer", "keras.optimizers.Optimizer", "k
 """Keras classes of whose objects it is kept what Keras 3 took away."""
 CALLABLES = re.compile(
     r"tensorflow\.(function$|py_function$|numpy_function$|data\.|config\.|distribute\.|train\.)"
-    r"|keras\.(callbacks|constraints|initializers|layers|losses|metrics|mixed_precision|models|optimizers|regularizers|utils)\."
+    r"|keras\.(applications|callbacks|constraints|initializers|layers|losses|metrics|mixed_precision|models|optimizers|regularizers|utils)\."
     r"|keras\.(Input|Model|Sequential)$"
 )
 """Public functions and classes whose parameters are kept."""
