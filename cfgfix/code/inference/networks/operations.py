@@ -113,9 +113,13 @@ def operation_of(made: Made, api: Api) -> Operation | None:
             parameter: plain_data(value, api) for parameter, value in given.items() if not parameter.isdigit()
         }
         return Operation(tensors, Layer(_MERGES[last], Arguments(options))) if tensors else None
-    if not name.startswith(_MODULES) or not made.args:
+    if not made.args:
         return None
     first = made.args[0]
+    if name.startswith("keras.applications.") and last == "preprocess_input":
+        return Operation((first,), same=True)
+    if not name.startswith(_MODULES):
+        return None
     if last in ACTIVATIONS and module in (
         "tensorflow.nn",
         "tensorflow.math",

@@ -15,11 +15,11 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import Call, Run
-from cfgfix.code.inference.networks.arguments import last_name, plain_data
+from cfgfix.code.inference.networks.arguments import by_parameter, last_name, plain_data
 from cfgfix.code.inference.networks.follower import INPUT, Follower, is_own_layer
 from cfgfix.code.tensorflow.api import Api
 from cfgfix.code.tensorflow.layers.network import FLOAT32, Network
-from cfgfix.code.tensorflow.layers.sizes import Named, UnknownSize
+from cfgfix.code.tensorflow.layers.sizes import Named, Shape, UnknownSize
 from cfgfix.core.records import dataclass
 from cfgfix.rules.expression import Missing, optimizer_slots
 
@@ -169,9 +169,22 @@ class Trainings:
         Raises:
             UnknownSize: Not everything is known of it.
         """
-        follower, spot = self.follower, call.spot
+        follower = self.follower
         if follower.doubted(model):
             raise UnknownSize
+        try:
+            return self._network(model, call)
+        except UnknownSize:
+            shape = _fed(call, follower.api) if id(model) not in follower.shapes_built else None
+            if shape is None:
+                raise
+            # A model that is told no shape is built for what `fit` gives it.
+            follower.shapes_built[id(model)] = shape
+            return self._network(model, call)
+
+    def _network(self, model: Value, call: Call) -> Network:
+        """Return the layers of a model by the shape that the program itself tells it."""
+        follower, spot = self.follower, call.spot
         if isinstance(model, Instance):
             inputs, outputs = self._own_model(model, call)
         else:
@@ -208,6 +221,37 @@ class Trainings:
         keywords: dict[str, Value] = {"training": Scalar(True)} if takes_training else {}
         made = call.then(model, (start,), keywords)
         return (start,), (made,)
+
+
+_SAME_ELEMENTS = frozenset({"cache", "prefetch", "repeat", "shuffle", "skip", "take", "with_options"})
+"""Methods of datasets that change no element."""
+_PICTURES = {"image_dataset_from_directory": "image_size", "flow_from_directory": "target_size"}
+"""What reads folders of pictures, with the parameter that says how large they are made."""
+_SIDE = 256
+_CHANNELS = {"grayscale": 1, "rgb": 3, "rgba": 4}
+
+
+def _fed(call: Call, api: Api) -> Shape | None:
+    """Return the shape of the pictures that `fit` is given, where they come from a folder."""
+    data = call.argument(0, "x")
+    while isinstance(data, Made) and last_name(data.name) in _SAME_ELEMENTS:
+        data = data.receiver
+    if not isinstance(data, Made) or not data.name.startswith("keras."):
+        return None
+    last = last_name(data.name)
+    if last not in _PICTURES or data.spread is not None:
+        return None
+    given = by_parameter(data, api, data.name) if last == "image_dataset_from_directory" else data.keywords
+    size = plain_data(given[_PICTURES[last]], api) if _PICTURES[last] in given else [_SIDE, _SIDE]
+    mode = plain_data(given["color_mode"], api) if "color_mode" in given else "rgb"
+    if (
+        not isinstance(size, list)
+        or len(size) != 2
+        or any(type(side) is not int or side < 1 for side in size)
+    ):
+        return None
+    channels = _CHANNELS.get(mode) if isinstance(mode, str) else None
+    return (*size, channels) if channels is not None else None
 
 
 MAX_TRAININGS = 64
