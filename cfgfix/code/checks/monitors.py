@@ -109,7 +109,7 @@ def last_weights_saved(program: Program) -> Iterator[Hit]:
             continue
         stop = stops[0]
         patience = _patience(stop, 0)
-        monitor = _text(stop, 0, "monitor", "val_loss")
+        monitor = _text(program, stop, 0, "monitor", "val_loss")
         if (
             stop.call.opaque
             or not patience
