@@ -152,3 +152,40 @@ model = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(1)])
 model.save_weights({way.format("opt")})  # found
 """
     check_marked(tmp_path, monkeypatch, "DEP024", HEAD + written + text, severity="error")
+
+
+IN_TWO_CALLS = """\
+MODEL = {"drop": 20, "act": "rleu", "shown": "gelu"}
+
+
+def tower(size, opts):
+    return [tf.keras.layers.Dense(size, activation=opts["act"]), tf.keras.layers.Dropout(opts["drop"])]  # found
+
+
+def build(opts):
+    return tower(3, opts), tower(4, opts)
+
+
+build(MODEL)
+"""
+
+
+def test_a_mapping_is_followed_through_the_functions_that_it_is_handed_to(tmp_path, monkeypatch):
+    check_marked(tmp_path, monkeypatch, "DEP038", HEAD + IN_TWO_CALLS, severity="error")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "tower(3, {'act': 'relu', 'drop': 0.1})",
+        "MODEL.update(read())",
+        "def more(opts):\n    opts[sys.argv[1]] = 3\nmore(MODEL)",
+        "def more(opts):\n    opts.update(act='relu', drop=0.1)\nmore(MODEL)",
+        "def more(opts):\n    sys.stdin.fill(opts)\nmore(MODEL)",
+    ],
+)
+def test_one_that_a_function_may_change_is_not(tmp_path, monkeypatch, change):
+    code = (
+        (HEAD + IN_TWO_CALLS).replace("  # found", "").replace("build(MODEL)\n", f"{change}\nbuild(MODEL)\n")
+    )
+    check_marked(tmp_path, monkeypatch, "DEP038", code)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from cfgfix.code.checks.bindings import bound_once
@@ -21,10 +22,12 @@ from cfgfix.code.model.nodes import (
 )
 from cfgfix.code.model.program import Module, Program, once
 from cfgfix.code.model.summary import Scope
-from cfgfix.code.model.values import ClassValue, ModuleValue
+from cfgfix.code.model.values import ClassValue, Function, ModuleValue
 
-MAX_STEPS = 5
+MAX_STEPS = 8
 """Most names that are followed to where a value is written."""
+MAX_CALLERS = 8
+"""Most calls of a function whose arguments are followed."""
 _NAMESPACES = frozenset({"types.SimpleNamespace", "argparse.Namespace"})
 _CHANGES = (
     "update",
@@ -36,6 +39,8 @@ _CHANGES = (
     "merge_from_file",
     "merge_from_list",
 )
+_MERGES = (".update(", "merge_from_")
+"""What stands in code that changes a mapping without a word of what is in it."""
 _SETS = ("setattr", "__setattr__", "vars", "globals", "exec")
 _READS = frozenset(
     {"print", "len", "str", "repr", "pprint", "dump", "dumps", "safe_dump", "dict", "sorted", "get"}
@@ -67,6 +72,7 @@ class _Changes(NamedTuple):
         mappings: The names of mappings that are changed as a whole, or under keys that are worked out.
         keys: The keys that are given values one by one.
         handed: The ways to what is handed to calls as a whole, which may change it.
+        taken: The parameters of the project's own functions that take what a way leads to.
     """
 
     attributes: Counter[str]
@@ -75,20 +81,21 @@ class _Changes(NamedTuple):
     mappings: frozenset[str]
     keys: frozenset[str]
     handed: frozenset[tuple[str, ...]]
+    taken: Mapping[tuple[str, ...], frozenset[str]]
 
 
-_NO_CHANGES = _Changes(Counter(), Counter(), False, frozenset(), frozenset(), frozenset())
+_NO_CHANGES = _Changes(Counter(), Counter(), False, frozenset(), frozenset(), frozenset(), {})
 
 
 @once
 def _changes_in(program: Program, module: Module) -> _Changes:
     """Return what a module changes, read once."""
-    del program
     attributes: Counter[str] = Counter()
     classes: Counter[str] = Counter()
     mappings: set[str] = set()
     keys: set[str] = set()
     handed: set[tuple[str, ...]] = set()
+    taken: dict[tuple[str, ...], frozenset[str]] = {}
     by_name = False
     for scope in module.summary.scopes:
         if scope.kind == "class":
@@ -112,16 +119,37 @@ def _changes_in(program: Program, module: Module) -> _Changes:
             elif called in _SETS:
                 by_name = True
             elif called not in _READS:
-                for given in (*call.args, *(value for _, value in call.keywords)):
-                    handed.update(_ways(given))
-    return _Changes(attributes, classes, by_name, frozenset(mappings), frozenset(keys), frozenset(handed))
+                for given, parameter in _handed_to(program, scope, call):
+                    if parameter is None:
+                        handed.update(_ways(given))
+                    else:
+                        for way in _ways(given):
+                            taken[way] = taken.get(way, frozenset()) | {parameter}
+    return _Changes(
+        attributes, classes, by_name, frozenset(mappings), frozenset(keys), frozenset(handed), taken
+    )
+
+
+def _handed_to(program: Program, scope: Scope, call: Call) -> Iterator[tuple[Expr, str | None]]:
+    """Yield what a call is handed, with the parameter of the project's own function that takes it."""
+    value = program.static_value(call.func, scope) if not call.opaque else None
+    own = value.scope if isinstance(value, Function) and not value.scope.decorators else None
+    plain = [item.name for item in own.params if item.kind == "plain"] if own is not None else []
+    for number, given in enumerate(call.args):
+        yield given, plain[number] if number < len(plain) else None
+    for name, given in call.keywords:
+        yield given, name if name in plain else None
 
 
 @once
 def _changes(program: Program, name: str) -> _Changes:
     """Return what the program changes, as far as a name is concerned."""
-    words = (name.encode(), *(item.encode() for item in _SETS[:2]))
+    words = (name.encode(), *(item.encode() for item in (*_SETS[:2], *_MERGES)))
     found = [_changes_in(program, module) for module in program.all_modules(words=words)]
+    taken: dict[tuple[str, ...], frozenset[str]] = {}
+    for item in found:
+        for way, parameters in item.taken.items():
+            taken[way] = taken.get(way, frozenset()) | parameters
     return _Changes(
         Counter({name: sum(item.attributes[name] for item in found)}),
         Counter({name: sum(item.classes[name] for item in found)}),
@@ -129,6 +157,7 @@ def _changes(program: Program, name: str) -> _Changes:
         frozenset(mapping for item in found for mapping in item.mappings),
         frozenset({name} if any(name in item.keys for item in found) else ()),
         frozenset(way for item in found for way in item.handed),
+        taken,
     )
 
 
@@ -145,9 +174,19 @@ def _ways(expr: Expr) -> tuple[tuple[str, ...], ...]:
     return (way, way[1:]) if steps else (way,)
 
 
-def _is_handed(base: Expr, handed: frozenset[tuple[str, ...]]) -> bool:
-    """Tell whether a mapping, or what it stands in, is handed to a call."""
-    return any(way[:end] in handed for way in _ways(base) for end in range(1, len(way) + 1))
+def _may_be_changed(base: Expr, changes: _Changes) -> bool:
+    """Tell whether a mapping, or what it stands in, is handed to a call that may change it."""
+    ways = [way[:end] for way in _ways(base) for end in range(1, len(way) + 1)]
+    seen: set[tuple[str, ...]] = set()
+    while ways:
+        way = ways.pop()
+        if way in seen:
+            continue
+        seen.add(way)
+        if way in changes.handed or (len(way) == 1 and len(seen) > 1 and way[0] in changes.mappings):
+            return True
+        ways += [(parameter,) for parameter in changes.taken.get(way, ())]
+    return False
 
 
 def _parts(target: Expr) -> tuple[Expr, ...]:
@@ -174,6 +213,7 @@ class _Reader:
     def __init__(self, program: Program, *, certain: bool) -> None:
         self.program = program
         self.certain = certain
+        self._key = ""
 
     def _changes(self, name: str) -> _Changes:
         return _changes(self.program, name) if self.certain else _NO_CHANGES
@@ -195,7 +235,7 @@ class _Reader:
     def _step(self, here: Written, left: int) -> Written | None:
         expr, scope, block = here
         if isinstance(expr, Name):
-            return self._of_name(expr.name, scope, block)
+            return self._of_name(expr.name, scope, block, left)
         if isinstance(expr, Attribute):
             return self._of_attribute(expr, scope, block, left)
         if isinstance(expr, Subscript):
@@ -206,13 +246,36 @@ class _Reader:
             return self._entry(expr.func.base, key, expr, here, left) if isinstance(key, str) else None
         return None
 
-    def _of_name(self, name: str, scope: Scope, block: int) -> Written | None:
+    def _of_callers(self, name: str, scope: Scope, left: int) -> Written | None:
+        """Return the mapping that every call of a function gives a parameter."""
+        position = next(number for number, item in enumerate(scope.params) if item.name == name)
+        callers = self.program.flow.callers(scope)
+        if left <= 0 or not callers or len(callers) > MAX_CALLERS or scope.binding(name):
+            return None
+        found: Written | None = None
+        for caller in callers:
+            offset = int(any(target.receiver is not None for target in caller.targets))
+            given = caller.call.argument(position - offset, name)
+            if caller.call.opaque or given is None:
+                return None
+            changes = self._changes(self._key)
+            if _last(given) in changes.mappings or _may_be_changed(given, changes):
+                return None
+            made = self.followed(given, caller.scope, caller.call.block, left - 1)
+            if made is None or not isinstance(made.expr, Dictionary):
+                return None
+            if found is not None and made.expr is not found.expr:
+                return None
+            found = made
+        return found
+
+    def _of_name(self, name: str, scope: Scope, block: int, left: int) -> Written | None:
         found = bound_once(scope, name, block)
         if found is not None:
             return Written(*found)
         if any(item.name == name for item in scope.params):
             given = constant_in_every_call(self.program, scope, name)
-            return Written(given, scope, 0) if given is not None else None
+            return Written(given, scope, 0) if given is not None else self._of_callers(name, scope, left)
         here: Scope | None = scope
         while here is not None:
             source = here.imports.get(name)
@@ -331,8 +394,9 @@ class _Reader:
         changes = self._changes(key)
         if left <= 0 or key in changes.keys or _last(base) in changes.mappings:
             return None
-        if _is_handed(base, changes.handed):
+        if _may_be_changed(base, changes):
             return None
+        self._key = key
         found = self.followed(base, here.scope, here.block, left)
         if found is None or not isinstance(found.expr, Dictionary):
             return None
