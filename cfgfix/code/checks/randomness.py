@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import COMPILED, PIPELINE, never_entered, short
+from cfgfix.code.checks.common import COMPILED, PIPELINE, never_entered, only_value, short, value_named
 from cfgfix.code.checks.models import kept_eager, switched_eager
+from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, Reach, hot_paths
-from cfgfix.code.model.expressions import MISSING, alike, constant, is_name, text, walk
+from cfgfix.code.model.expressions import MISSING, alike, constant, dotted, is_name, text, walk
 from cfgfix.code.model.hit import hit_at
-from cfgfix.code.model.nodes import Attribute, Call, Literal, Name
-from cfgfix.code.model.program import Program
-from cfgfix.code.model.values import Site
+from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name
+from cfgfix.code.model.program import Program, is_keras_part
+from cfgfix.code.model.summary import Event, Scope
+from cfgfix.code.model.values import Constant, Site
 from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"random", *PIPELINE, *COMPILED, b"run_functions_eagerly")
@@ -218,6 +221,123 @@ def constant_seed(program: Program) -> Iterator[Hit]:
         if seed is None or constant(seed) is MISSING:
             continue
         yield hit_at(site, entry=reach, values={"call": short(site), "via": reach.via})
+
+
+_STATELESS = re.compile(
+    r"keras\.random\.(?:normal|uniform|truncated_normal|randint|categorical|dropout|gamma|binomial|beta|shuffle)"
+    r"|tensorflow\.random\.stateless_\w+"
+)
+
+
+def same_in_each_call(program: Program) -> Iterator[Hit]:
+    """Find draws of a layer or a step that are the same in each call.
+
+    A number for a seed leaves no state behind.
+    """
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.under("keras.random.", "tensorflow.random.stateless_"):
+        key = id(site.scope), site.call.number
+        if not _STATELESS.fullmatch(site.name) or key in seen or written_for_one(program, site.scope):
+            continue
+        given = site.call.keyword("seed")
+        if given is None and site.name.startswith("tensorflow."):
+            given = site.call.argument(1, "seed")
+        if given is None or site.call.opaque:
+            continue
+        seed = _whole_number(program, site, given)
+        where = _again_and_again(program, site) if seed is not None else None
+        if where is None:
+            continue
+        seen.add(key)
+        yield hit_at(site, values={"call": short(site), "seed": seed, "where": where})
+
+
+def _whole_number(program: Program, site: Site, given: Expr) -> str | None:
+    """Return a seed as text, where it is the same plain number, or pair of them, at all times."""
+    scope = site.scope
+    if isinstance(given, Collection):
+        parts = [_whole_number(program, site, item) for item in given.items]
+        return f"({', '.join(part or '' for part in parts)})" if parts and all(parts) else None
+    if isinstance(given, Literal):
+        return str(given.value) if type(given.value) is int else None
+    if isinstance(given, Attribute) and is_name(given.base, scope.params[0].name if scope.params else ""):
+        owner = program.owner(scope)
+        stored = [
+            (where, event)
+            for base in (program.bases(owner).classes if owner is not None else ())
+            for where, event, target in base.module.stores()
+            if target.attribute == given.attribute and program.owner(where) is base
+        ]
+        if (
+            len(stored) != 1
+            or stored[0][0].name != "__init__"
+            or not isinstance(stored[0][1].value, (Literal, Name))
+        ):
+            return None
+        return _number_of(program, *stored[0])
+    if isinstance(given, Name):
+        value = only_value(scope, given)
+        if isinstance(value, (Literal, Collection)):
+            return _whole_number(program, site, value)
+        found = (
+            None
+            if any(item.name == given.name for item in scope.params)
+            else value_named(program, scope, given.name)
+        )
+        if isinstance(found, Constant) and type(found.value) is int and given.name not in scope.names:
+            return str(found.value)
+    return None
+
+
+def _number_of(program: Program, where: Scope, event: Event) -> str | None:
+    """Return the number that a constructor keeps: its own, or that of its parameter in every call."""
+    value = event.value
+    if isinstance(value, Literal):
+        return str(value.value) if type(value.value) is int else None
+    if not isinstance(value, Name):
+        return None
+    position = next((number for number, item in enumerate(where.params) if item.name == value.name), None)
+    if position is None or where.binding(value.name):
+        return None
+    default = where.params[position].default
+    found: set[str] = set()
+    callers = program.flow.callers(where)
+    for caller in callers:
+        if caller.call.opaque:
+            return None
+        given = caller.call.argument(position - 1, value.name)
+        if given is None:
+            kept, inside_of = default, program.outer(where)
+        else:
+            kept, inside_of = given, caller.scope
+        if isinstance(kept, Literal) and type(kept.value) is int:
+            found.add(str(kept.value))
+            continue
+        known = (
+            value_named(program, inside_of, kept.name)
+            if isinstance(kept, Name) and inside_of is not None
+            else None
+        )
+        if not isinstance(known, Constant) or type(known.value) is not int:
+            return None
+        found.add(str(known.value))
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def _again_and_again(program: Program, site: Site) -> str | None:
+    """Return in words what runs a draw many times."""
+    scope = site.scope
+    owner = program.owner(scope)
+    if owner is not None and scope.name in ("call", "train_step") and is_keras_part(program, owner):
+        return f"each call of {owner.name}" if scope.name == "call" else "each training step"
+    if any((dotted(call.func) or "").rpartition(".")[2] == "GradientTape" for call in scope.calls):
+        return "each training step"
+    if owner is None or not is_keras_part(program, owner) or scope.name in _SETS_UP:
+        return None
+    calls_it = [
+        caller.scope.name for caller in program.flow.callers(scope) if program.owner(caller.scope) is owner
+    ]
+    return f"each call of {owner.name}" if "call" in calls_it else None
 
 
 def check(program: Program) -> Iterable[Hit]:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import only_value
 from cfgfix.code.inference.eras import written_for_one
-from cfgfix.code.model.expressions import dotted, is_none
-from cfgfix.code.model.hit import Step, at, hit_at
-from cfgfix.code.model.nodes import Call, Literal
+from cfgfix.code.model.expressions import constant, dotted, is_name, is_none, text
+from cfgfix.code.model.hit import Step, at, hit_at, hit_in
+from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name, Place, Subscript
 from cfgfix.code.model.program import Module, Program, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Instance, Made, Site, Value, alternatives
@@ -165,6 +165,167 @@ def _is_added(program: Program, scope: Scope, asking: Module) -> bool:
         if here is scope:
             pending += [target.scope for site in program.flow.within(here) for target in site.targets]
     return any(_ADDED.search(module.source_file().text) for module in modules.values())
+
+
+_WEIGHT_PENALTIES = frozenset(name for name in _ASKS if name != "activity_regularizer")
+"""Penalties that a layer reads when it makes its weights; that of its output is read at each call."""
+_REBUILT = re.compile(
+    r"model_from_json|from_config\b|clone_model|to_json\(|get_config\(|model_from_config|_regularizer\(|add_loss"
+)
+"""What makes the model anew of its settings, or what adds the penalty by itself."""
+
+
+def set_on_built(program: Program) -> Iterator[Hit]:
+    """Find penalties that are set on layers of a model that is built already.
+
+    A layer reads them when it makes its weights.
+    """
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            told: set[str] = set()
+            for base, name, place, block in _penalties_set(scope):
+                model = _model_of_layer(scope, base, block)
+                if model is None or text(model) in told or written_for_one(program, scope):
+                    continue
+                made = _built(program, scope, model)
+                if made is None or _is_made_anew(program, scope, place):
+                    continue
+                yield hit_in(
+                    scope,
+                    place,
+                    block,
+                    {"option": name, "model": text(model), "line": made.call.line},
+                    related=(at(made, label="the model, whose layers have their weights"),),
+                )
+                told.add(text(model))
+
+
+def _penalties_set(scope: Scope) -> Iterator[tuple[Expr, str, Place, int]]:
+    """Yield what sets a penalty on a layer: the layer, the attribute, and where; what takes one off is left out."""
+    for event in scope.events():
+        if event.kind == "assign" and not is_none(event.value):
+            for target in event.targets:
+                if isinstance(target, Attribute) and target.attribute in _WEIGHT_PENALTIES:
+                    yield target.base, target.attribute, target.place, event.block
+    for call in scope.calls:
+        if is_name(call.func, "setattr") and len(call.args) == 3 and not is_none(call.args[2]):
+            name = _text_of(scope, call.args[1], call.block)
+            if name is not None:
+                yield call.args[0], name, call.place, call.block
+
+
+def _text_of(scope: Scope, expr: Expr, block: int) -> str | None:
+    """Return the penalty that an expression names: itself, or what a loop over a list of names gives it."""
+    if isinstance(expr, Name):
+        around = _loop_over(scope, expr.name, block)
+        if not isinstance(around, Collection) or not around.items:
+            return None
+        expr = around.items[0]
+    found = constant(expr)
+    return found if isinstance(found, str) and found in _WEIGHT_PENALTIES else None
+
+
+def _loop_over(scope: Scope, name: str, block: int) -> Expr | None:
+    """Return what the loop around a block that binds a name goes over."""
+    around = set(scope.block_numbers(block))
+    for event in reversed(scope.binding(name)):
+        if (
+            event.kind == "for"
+            and event.value is not None
+            and any(number in around for number, _ in event.bodies)
+        ):
+            value = event.value
+            if isinstance(value, Call) and is_name(value.func, "enumerate") and value.args:
+                return value.args[0]
+            return value
+    return None
+
+
+def _model_of_layer(scope: Scope, expr: Expr, block: int) -> Expr | None:
+    """Return the model that a layer is taken from: a turn of a loop over its layers, one of them by number or by name."""
+    if isinstance(expr, Name):
+        looped = _loop_over(scope, expr.name, block)
+        if looped is not None:
+            return _model_of_layers(looped)
+        given = only_value(scope, expr)
+        if given is None or given is expr:
+            return None
+        expr = given
+    if isinstance(expr, Subscript):
+        return _model_of_layers(expr)
+    if isinstance(expr, Call) and expr.method == "get_layer":
+        return expr.receiver
+    return None
+
+
+def _model_of_layers(expr: Expr) -> Expr | None:
+    while isinstance(expr, Subscript):
+        expr = expr.base
+    return expr.base if isinstance(expr, Attribute) and expr.attribute == "layers" else None
+
+
+def _built(program: Program, scope: Scope, model: Expr) -> Site | None:
+    """Return the call that makes a model with its weights, where each that comes here is one."""
+    values = alternatives(program.flow.stands_for(scope, model))
+    if isinstance(model, Name) and any(item.name == model.name for item in scope.params):
+        position = next(number for number, item in enumerate(scope.params) if item.name == model.name)
+        given: list[Value] = []
+        for caller in program.flow.callers(scope):
+            offset = int(any(target.receiver is not None for target in caller.targets))
+            given += alternatives(caller.argument(position - offset, model.name))
+        values = tuple(given)
+    found = [_built_by(value) for value in values]
+    return next(iter(found), None) if found and all(site is not None for site in found) else None
+
+
+def _built_by(value: Value) -> Site | None:
+    if not isinstance(value, Made) or value.site is None:
+        return None
+    site = value.site
+    if value.name == "keras.Model":
+        return site if len(site.call.args) >= 2 or site.call.keyword("inputs") is not None else None
+    if value.name == "keras.Sequential":
+        return site if _knows_input(site) else None
+    if re.fullmatch(
+        r"keras\.applications\.(?:\w+\.)?[A-Z]\w*|keras\.(?:models|saving)\.load_model", value.name
+    ):
+        return site
+    return None
+
+
+def _knows_input(site: Site) -> bool:
+    """Tell whether the first layer of a `Sequential` says what comes to it."""
+    given = site.call.argument(0, "layers")
+    first = given.items[0] if isinstance(given, Collection) and given.items else None
+    if given is None:
+        name = next(
+            (event.targets[0] for event in site.scope.events() if event.value is site.call and event.targets),
+            None,
+        )
+        shown = dotted(name)
+        first = next(
+            (
+                call.args[0]
+                for call in site.scope.calls_of("add")
+                if call.args and shown and dotted(call.receiver) == shown
+            ),
+            None,
+        )
+    if not isinstance(first, Call):
+        return False
+    last = (dotted(first.func) or "").rpartition(".")[2]
+    return last in ("Input", "InputLayer") or any(
+        first.keyword(name) is not None for name in ("input_shape", "input_dim", "batch_input_shape")
+    )
+
+
+def _is_made_anew(program: Program, scope: Scope, place: Place) -> bool:
+    """Tell whether the model is made once more of its settings, here or in a file that calls this."""
+    if any(call.method == "load_model" and call.place > place for call in scope.calls):
+        return True
+    modules = {id(scope.module): scope.module}
+    modules |= {id(caller.scope.module): caller.scope.module for caller in program.flow.callers(scope)}
+    return any(_REBUILT.search(module.source_file().text) for module in modules.values())
 
 
 def check(program: Program) -> Iterable[Hit]:
