@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import in_tests, inside_function, is_random, short
+from cfgfix.code.checks.common import few_turns, in_tests, inside_function, is_random, short
 from cfgfix.code.checks.sizes import is_jit
 from cfgfix.code.inference.entry_points import never_run, reached_from
-from cfgfix.code.inference.hot_paths import GRAPH, Reach, hot_paths, inside
+from cfgfix.code.inference.hot_paths import GRAPH, Reach, hot_paths, innermost_loop, inside
 from cfgfix.code.inference.releases import keras_three
-from cfgfix.code.model.expressions import MISSING, constant, dotted, text, walk
-from cfgfix.code.model.hit import Rewrite, at, hit_at
+from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, text, walk
+from cfgfix.code.model.hit import Rewrite, Step, at, hit_at
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Literal, Name
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
@@ -273,11 +273,22 @@ def two_optimizers(program: Program) -> Iterator[Hit]:
                             id(item.site.call), (site, target.scope.name, item.site)
                         )
     for found in calls.values():
-        (first, name, _), *others = found.values()
+        (first, name, made), *others = found.values()
         if keras_three(program):
             others = [other for other in others if _has_state(other[2])]
         if not others or first.call is others[0][0].call:
             # One place, entered twice: what it calls may be made anew each time.
+            again = _made_again(program, first, made)
+            if again is not None and (_has_state(made) or not keras_three(program)):
+                yield hit_at(
+                    first,
+                    flow=(),
+                    values={"function": name, "line": again[1].line},
+                    related=(
+                        at(made, label="made anew each time"),
+                        Step(again[0], again[1].name_place, again[1].block, "comes here more than once"),
+                    ),
+                )
             continue
         yield hit_at(
             others[0][0],
@@ -285,6 +296,79 @@ def two_optimizers(program: Program) -> Iterator[Hit]:
             values={"function": name, "line": first.call.line},
             related=(at(first, label="called with another optimizer"),),
         )
+
+
+def _made_again(program: Program, site: Site, made: Site) -> tuple[Scope, Call] | None:
+    """Return the call in a loop that makes an optimizer anew for a function that is compiled once; None where none does.
+
+    The optimizer is made and used in one function, or in one turn.
+    """
+    scope = made.scope
+    function = next(target.scope for target in site.targets if target.compiled is not None)
+    if any(call.method == "build" for call in scope.calls):
+        return None
+    if site.scope is not scope or not any(
+        call.method in ("apply_gradients", "minimize", "apply") for call in function.calls
+    ):
+        return None
+    if program.owner(function) is not None and not (
+        scope.params
+        and is_name(site.call.receiver, scope.params[0].name)
+        and program.owner(scope) is not None
+    ):
+        return None
+    loop = innermost_loop(scope, made.call.block)
+    if loop is not None:
+        turns = inside(scope, site.call.block, loop) and not few_turns(program, scope, loop, 1)
+        return (scope, made.call) if turns and not _defined_in(function, scope, program) else None
+    if scope.kind != "function" or _defined_in(function, scope, program):
+        return None
+    for caller in program.flow.callers(scope):
+        where = caller.scope
+        around = _turns_around(where, caller.call.block)
+        if around is None or in_tests(where) or _error_wanted(caller):
+            continue
+        if _defined_in(function, where, program) and inside(where, function.block, around):
+            continue
+        if few_turns(program, where, around, 1) or any(
+            call.method in ("clear_session", "Process", "subprocess") for call in where.calls
+        ):
+            continue
+        if program.owner(function) is not None and _is_new_there(caller, around):
+            # A method is compiled anew for each object.
+            continue
+        return where, caller.call
+    return None
+
+
+def _turns_around(scope: Scope, block: int) -> int | None:
+    """Return the innermost loop or comprehension around a block."""
+    return next(
+        (
+            number
+            for number in scope.block_numbers(block)
+            if scope.blocks[number].kind in ("for", "while", "comprehension")
+        ),
+        None,
+    )
+
+
+def _defined_in(function: Scope, scope: Scope, program: Program) -> bool:
+    """Tell whether a function is defined, and so compiled, in a scope or in one inside of it."""
+    here: Scope | None = program.outer(function)
+    while here is not None:
+        if here is scope:
+            return scope.kind != "module"
+        here = program.outer(here)
+    return False
+
+
+def _is_new_there(caller: Site, loop: int) -> bool:
+    """Tell whether the object whose method a call is was made in the same turn of a loop."""
+    receiver = caller.call.receiver
+    if not isinstance(receiver, Name):
+        return not isinstance(receiver, Attribute)
+    return any(inside(caller.scope, event.block, loop) for event in caller.scope.binding(receiver.name))
 
 
 def _has_state(made: Site) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.common import few_turns, in_tests
+from cfgfix.code.checks.common import few_turns, in_tests, only_value
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.checks.pipelines import upstream
 from cfgfix.code.inference.eras import written_for_one
@@ -17,7 +18,7 @@ from cfgfix.code.model.hit import at, hit_at
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Expr, Literal, Name, Slice, Subscript
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope, bind
-from cfgfix.code.model.values import Element, Site, alternatives
+from cfgfix.code.model.values import ClassValue, Element, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
 
 NEEDLES = (b".predict(", *IMPORTS)
@@ -86,7 +87,7 @@ def loop_around(program: Program, site: Site) -> tuple[Scope, int, Site | None] 
     for _ in range(_DEPTH):
         above: list[Scope] = []
         for scope in pending:
-            for caller in program.flow.callers(scope):
+            for caller in (*program.flow.callers(scope), *_by_attribute(program, scope)):
                 if in_tests(caller.scope) or id(caller.scope) in seen:
                     continue
                 loop = _innermost(caller.scope, caller.call.block)
@@ -96,6 +97,89 @@ def loop_around(program: Program, site: Site) -> tuple[Scope, int, Site | None] 
                 above.append(caller.scope)
         pending = above
     return None
+
+
+_MOST_FILES = 200
+
+
+@once
+def _by_attribute(program: Program, method: Scope) -> list[Site]:
+    """Return the calls of a method on what another object was made with and keeps: `self.net.value(x)`.
+
+    The file they stand in need not know TensorFlow.
+    """
+    owner = program.owner(method)
+    if owner is None or method.name.startswith("__"):
+        return []
+    found: list[Site] = []
+    word = f".{method.name}(".encode()
+    for module in itertools.islice(program.all_modules(words=(word,)), _MOST_FILES):
+        for scope in module.summary.scopes:
+            for call in scope.calls_of(method.name):
+                kept = call.receiver
+                keeper = program.owner(scope)
+                if keeper is owner and scope.params and is_name(kept, scope.params[0].name):
+                    found.append(Site(scope, call, ()))
+                if (
+                    keeper is not None
+                    and scope.params
+                    and isinstance(kept, Attribute)
+                    and is_name(kept.base, scope.params[0].name)
+                    and _is_made_with(program, keeper, kept.attribute, owner)
+                ):
+                    found.append(Site(scope, call, ()))
+    return found
+
+
+@once
+def _is_made_with(program: Program, keeper: Scope, attribute: str, owner: Scope) -> bool:
+    """Tell whether the constructor of a class keeps an object of another class that it is given."""
+    stored = [
+        (where, value)
+        for where in keeper.module.summary.scopes
+        if program.owner(where) is keeper
+        for event in where.events_of("assign")
+        for target in event.targets
+        for kept, value in _pairs(target, event.value)
+        if isinstance(kept, Attribute) and kept.attribute == attribute and isinstance(kept.base, Name)
+    ]
+    if len(stored) != 1 or not isinstance(stored[0][1], Name) or stored[0][0].name != "__init__":
+        return False
+    where, name = stored[0][0], stored[0][1].name
+    position = next((number for number, item in enumerate(where.params) if item.name == name), 0)
+    if position == 0 or where.binding(name):
+        return False
+    word = f"{keeper.name}(".encode()
+    for module in itertools.islice(program.all_modules(words=(word,)), _MOST_FILES):
+        for scope in module.summary.scopes:
+            for call in scope.calls:
+                if (dotted(call.func) or "").rpartition(".")[2] != keeper.name:
+                    continue
+                given = only_value(scope, call.argument(position - 1, name))
+                if isinstance(given, Name):
+                    given = only_value(module.summary.scopes[0], given)
+                if (
+                    isinstance(given, Call)
+                    and _is_class(program.static_value(given.func, scope), owner)
+                    and _is_class(program.static_value(call.func, scope), keeper)
+                ):
+                    return True
+    return False
+
+
+def _pairs(target: Expr, value: Expr | None) -> list[tuple[Expr, Expr | None]]:
+    """Return what an assignment gives to what, item by item where both sides are written out."""
+    if (
+        isinstance(target, Collection)
+        and isinstance(value, Collection)
+        and len(target.items) == len(value.items)
+    ):
+        return list(zip(target.items, value.items, strict=True))
+    return [(target, value)]
+
+
+def _is_class(value: Value | None, owner: Scope) -> bool:
+    return isinstance(value, ClassValue) and value.scope is owner
 
 
 def _goes_over_batches(site: Site, arg: Expr, where: Scope, loop: int, caller: Site | None) -> bool:
