@@ -89,7 +89,9 @@ def _calls(document: Document, says: CodeSays) -> Iterator[tuple[CallPlace, dict
         first = items[0]
         assert first.path is not None
         same = all(
-            item.known and type(item.value) is type(first.value) and item.value == first.value
+            (item.known or _is_null(document, item))
+            and type(item.value) is type(first.value)
+            and item.value == first.value
             for item in items
         )
         if isinstance(argument, str) and argument.startswith(SPREAD):
@@ -116,6 +118,15 @@ def _calls(document: Document, says: CodeSays) -> Iterator[tuple[CallPlace, dict
             place,
             {name: item for name, item in arguments.items() if certain or not str(name).startswith(SPREAD)},
         )
+
+
+def _is_null(document: Document, item: Reached) -> bool:
+    """Tell whether an argument is given what a key has that says `null`."""
+    entry = document.find(item.path) if item.unchanged and item.value is None and item.path else None
+    if entry is None or document.problem is not None:
+        return False
+    node = deref(entry[1])
+    return node.kind is SCALAR and not node.style and node.text.lower() in ("null", "~")
 
 
 def _origin(document: Document, path: KeyPath) -> Location | None:

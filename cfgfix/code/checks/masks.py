@@ -32,7 +32,7 @@ _Link = tuple[Value, Scope, Call]
 
 
 def mask_lost(program: Program) -> Iterator[Hit]:
-    """Find layers of the project between what makes a mask and what reads it, which do not hand it on."""
+    """Find layers of the project that do not hand a mask on to what reads it."""
     seen: set[tuple[int, int]] = set()
     for chain in _chains(program):
         lost: tuple[Instance, Scope, Call] | None = None

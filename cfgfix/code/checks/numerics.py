@@ -326,7 +326,7 @@ def _made_again(program: Program, site: Site, made: Site) -> tuple[Scope, Call] 
     for caller in program.flow.callers(scope):
         where = caller.scope
         around = _turns_around(where, caller.call.block)
-        if around is None or in_tests(where) or _error_wanted(caller):
+        if around is None or _error_wanted(caller):
             continue
         if _defined_in(function, where, program) and inside(where, function.block, around):
             continue
