@@ -81,6 +81,15 @@ LOUD = {
         "labels-against-loss",
         "fit.with.loss",
     ),
+    "a head that null leaves without an activation": (
+        """
+        net = tf.keras.Sequential([tf.keras.layers.Dense(8), tf.keras.layers.Dense(3, activation=run["head"])])
+        net.compile("sgd", "categorical_crossentropy")
+        """,
+        "head: null\n",
+        "logits-as-probabilities",
+        "head",
+    ),
     "the classes of a layer": (
         "tf.keras.layers.Dense(run['kinds'], activation='softmax')\n",
         "kinds: 1\n",

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from cfgfix.code.checks.common import COMPILED, in_tests
 from cfgfix.code.checks.pipelines import upstream
+from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop
-from cfgfix.code.model.expressions import constant, dotted
+from cfgfix.code.model.expressions import constant, dotted, text, walk
 from cfgfix.code.model.hit import Rewrite, Step, at, hit_at, hit_in
-from cfgfix.code.model.nodes import Call, Collection, Dictionary, Expr, Literal
-from cfgfix.code.model.program import Program
+from cfgfix.code.model.nodes import Attribute, Call, Collection, Dictionary, Expr, Literal, Name, Subscript
+from cfgfix.code.model.program import Program, is_keras_part
+from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Dataset, Element, Items, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
 
 NEEDLES = (
     *COMPILED,
     b".compile(",
+    b"reshape(",
 )
 
 
@@ -190,3 +194,95 @@ def _with_remainder(value: Value) -> Dataset | None:
                 if step.op in ("repeat", "unbatch", "rebatch"):
                     return None
     return None
+
+
+_RESHAPES = ("tensorflow.reshape", "keras.ops.reshape", "keras.backend.reshape")
+
+
+def fixed_in_layer(program: Program) -> Iterator[Hit]:
+    """Find layers that cut a tensor to the batch size of a setting.
+
+    The last batch of the data that is made with that setting is smaller.
+    """
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.named(*_RESHAPES):
+        scope = site.scope
+        owner = program.owner(scope)
+        key = id(scope), site.call.number
+        shape = site.call.argument(1, "shape")
+        if (
+            key in seen
+            or owner is None
+            or scope.name in ("__init__", "build")
+            or not is_keras_part(program, owner)
+        ):
+            continue
+        if not isinstance(shape, Collection) or len(shape.items) < 2 or written_for_one(program, scope):
+            continue
+        size = _setting(shape.items[0]) if _is_fixed(program, scope, shape.items[0]) else None
+        if size is None or any(item.kind == "if" for item in scope.block_chain(site.call.block)):
+            continue
+        batch = _batched_by(program, size)
+        if batch is None:
+            continue
+        seen.add(key)
+        yield hit_at(
+            site,
+            flow=(),
+            values={"size": text(shape.items[0]), "line": batch.call.name_line},
+            needs=((batch.scope, batch.call.block),),
+            related=(at(batch, label="keeps a last batch that is smaller"),),
+        )
+
+
+def _is_fixed(program: Program, scope: Scope, expr: Expr) -> bool:
+    """Tell whether a size is no tensor's own: no name of the function itself, nor an attribute that a shape is kept in."""
+    if isinstance(expr, Name):
+        return expr.name not in scope.names
+    owner = program.owner(scope)
+    if not isinstance(expr, Attribute) or owner is None:
+        return True
+    return not any(
+        isinstance(part, Call)
+        for item in program.bases(owner).classes
+        for _, event, target in item.module.stores()
+        if target.attribute == expr.attribute and event.value is not None
+        for part in walk(event.value)
+    )
+
+
+def _setting(expr: Expr) -> str | int | None:
+    """Return the last name of a batch size that a setting or a constant gives, or the number itself."""
+    found: object = None
+    if isinstance(expr, Literal):
+        return expr.value if type(expr.value) is int and expr.value > 1 else None
+    if isinstance(expr, Name):
+        found = expr.name
+    elif isinstance(expr, Attribute):
+        found = expr.attribute
+    elif isinstance(expr, Subscript):
+        found = constant(expr.index)
+    shown = found.lower().strip("_") if isinstance(found, str) else ""
+    return shown if _BATCH_SIZE.fullmatch(shown) else None
+
+
+_BATCH_SIZE = re.compile(r"(?:\w+_)?(?:batch_?si?ze?|batchsize)|bs")
+
+
+def _batched_by(program: Program, size: str | int) -> Site | None:
+    """Return the call that makes batches of a size and keeps the last one as it is; None where another drops it."""
+    found: Site | None = None
+    for site in program.flow.named("tensorflow.data.Dataset.batch"):
+        given = site.call.argument(1, "drop_remainder")
+        if site.call.opaque or (given is not None and constant(given) is not False):
+            return None
+        first = site.call.argument(0, "batch_size")
+        if first is None or _setting(first) != size:
+            continue
+        sets = [item for item in alternatives(site.result) if isinstance(item, Dataset)]
+        if not sets or any(
+            step.op in ("repeat", "either", "parameter", "opaque") for item in sets for step in upstream(item)
+        ):
+            continue
+        found = found or site
+    return found

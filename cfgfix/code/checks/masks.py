@@ -102,7 +102,7 @@ def _drops(program: Program, owner: Scope) -> bool:
             return False
         if sum(len(base.bases) for base in classes) > len(classes) - 1 + len(outside):
             return False
-        lines = item.module.source_file().text.splitlines()[item.place[0] - 1 : item.place[2]]
+        lines = item.module.source_file().text.splitlines()[item.place.line - 1 : item.place.end_line]
         if any("supports_masking" in line or "_keras_mask" in line for line in lines):
             return False
     return True
@@ -188,7 +188,7 @@ def _before(scope: Scope, call: Call) -> Call | None:
         bound = [
             event
             for event in scope.binding(expr.name)
-            if event.place[:2] < call.place[:2] and event.value is not call
+            if event.place.start < call.place.start and event.value is not call
         ]
         last = bound[-1] if bound else None
         if last is None or last.kind != "assign" or last.block != call.block or last.value is None:
