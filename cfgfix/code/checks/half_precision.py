@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from cfgfix.code.checks.common import in_tests
+from cfgfix.code.checks.common import in_tests, value_named
 from cfgfix.code.checks.numerics import policies_named
+from cfgfix.code.checks.outputs import constant_in_every_call
 from cfgfix.code.inference.entry_points import never_run, reached_from
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text
 from cfgfix.code.model.hit import at, hit_in
@@ -24,11 +25,11 @@ from cfgfix.code.model.nodes import (
 )
 from cfgfix.code.model.program import Program, fold, is_keras_part
 from cfgfix.code.model.summary import Event, Scope
-from cfgfix.code.model.values import ClassValue, Function, Site
+from cfgfix.code.model.values import ClassValue, Constant, Function, Site
 from cfgfix.core.records import dataclass
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"mixed_float16", b"mixed_bfloat16")
+NEEDLES = (b"mixed_float16", b"mixed_bfloat16", b"mixed_precision", b"set_dtype_policy")
 
 _POLICIES: Final = {"mixed_float16": "float16", "mixed_bfloat16": "bfloat16"}
 
@@ -98,6 +99,7 @@ class _Types:
         self._owner = owner
         self._stores: dict[str, list[tuple[Scope, Expr | None]]] = {}
         self.clashes: list[_Clash] = []
+        self.vanishing: list[_Clash] = []
         for item in program.bases(owner).classes:
             for method in item.module.summary.scopes[item.number + 1 :]:
                 if method.parent != item.number or not method.params:
@@ -165,6 +167,8 @@ class _Types:
             left = self.type_of(expr.left, scope, types, block, depth)
             right = self.type_of(expr.right, scope, types, block, depth)
             self._combine(scope, ((expr.left, left), (expr.right, right)), block)
+            if expr.operator == "+":
+                self._add(scope, ((expr.left, left), (expr.right, right)), block)
             return _type_of_operation(left, right)
         if isinstance(expr, Attribute) and scope.params and is_name(expr.base, scope.params[0].name):
             return self._type_of_attribute(expr.attribute, depth)
@@ -214,6 +218,8 @@ class _Types:
         if name in _COMBINES:
             sides = [(call.args[at], given[at]) for at in _COMBINES[name] if at < len(call.args)]
             self._combine(scope, sides, call.block)
+            if name.rpartition(".")[2] in ("add", "maximum"):
+                self._add(scope, sides, call.block)
             return _type_of_operation(*(kind for _, kind in sides)) if len(sides) > 1 else None
         if name == "tensorflow.concat" and call.args and isinstance(call.args[0], Collection):
             sides = [(item, self.type_of(item, scope, types, block, depth)) for item in call.args[0].items]
@@ -251,6 +257,45 @@ class _Types:
             and not call.opaque
             and call.keyword("dtype") is None
         )
+
+    def _add(self, scope: Scope, sides: Iterable[tuple[Expr, str | None]], block: int) -> None:
+        """Note a number that is added to half precision, or is the least of it, and is none of its numbers but 0."""
+        known = list(sides)
+        if not any(kind == HALF for _, kind in known):
+            return
+        for expr, kind in known:
+            if kind in (None, NUMBER):
+                number = self._number(expr, scope)
+                place = place_of(expr, scope)
+                if number is not None and 0 < number < _LEAST_HALF and place is not None:
+                    self.vanishing.append(_Clash(scope, f"{number:g}", place, block))
+
+    def _number(self, expr: Expr, scope: Scope, depth: int = 2 * _DEPTH) -> float | None:
+        """Return the one number that an expression is: written, kept by the constructor, or cast to a type that is not told."""
+        if depth == 0:
+            return None
+        if isinstance(expr, Literal):
+            return expr.value if isinstance(expr.value, float) else None
+        if isinstance(expr, Call):
+            name = fold(self._program.static_name(expr.func, scope) or "")
+            told = expr.argument(1, "dtype")
+            if name != "tensorflow.cast" or not expr.args or told is None:
+                return None
+            if _is_float32(self._program, told, scope):
+                return None
+            return self._number(expr.args[0], scope, depth - 1)
+        if isinstance(expr, Attribute) and scope.params and is_name(expr.base, scope.params[0].name):
+            stores = self._stores.get(expr.attribute, ())
+            if len(stores) != 1 or stores[0][1] is None or stores[0][0].name != "__init__":
+                return None
+            return self._number(stores[0][1], stores[0][0], depth - 1)
+        if isinstance(expr, Name):
+            if any(item.name == expr.name for item in scope.params):
+                given = constant_in_every_call(self._program, scope, expr.name)
+                return self._number(given, scope, depth - 1) if given is not None else None
+            value = value_named(self._program, scope, expr.name) if expr.name not in scope.names else None
+            return value.value if isinstance(value, Constant) and isinstance(value.value, float) else None
+        return None
 
     def _combine(self, scope: Scope, sides: Iterable[tuple[Expr, str | None]], block: int) -> None:
         """Note an operation on two types."""
@@ -305,6 +350,54 @@ def _is_float32(program: Program, expr: Expr, scope: Scope) -> bool:
     if constant(expr) == "float32":
         return True
     return fold(program.static_name(expr, scope) or "") == "tensorflow.float32"
+
+
+_LEAST_HALF: Final = 2.0**-25
+"""Half of float16's smallest number: what is below is rounded to 0."""
+
+
+def lost_in_half(program: Program) -> Iterator[Hit]:
+    """Find numbers that own layers add to float16, where they are 0.
+
+    They are to keep a division or a root from 0.
+    """
+    for owner, policy, types in _under_policies(program, "float16"):
+        for item in types.vanishing[:1]:
+            yield hit_in(
+                item.scope,
+                item.place,
+                item.block,
+                {"number": item.shown, "layer": owner.name, "policy": _where(policy, item.scope)},
+                needs=((policy.scope, policy.call.block),),
+                related=(at(policy, label="float16 for all layers made after it"),),
+            )
+
+
+def _under_policies(program: Program, wanted: str) -> Iterator[tuple[Scope, Site, _Types]]:
+    """Yield the own layers that compute in a type by a policy, with the types in their `call`."""
+    policies = [
+        (site, kind)
+        for name, kind in _POLICIES.items()
+        if kind == wanted
+        for site in policies_named(program, name)
+    ]
+    if not policies:
+        return
+    made = _makers(program)
+    for module in program.modules:
+        for owner in module.summary.scopes:
+            if owner.kind != "class" or not made.get(id(owner)) or not is_keras_part(program, owner):
+                continue
+            number = owner.children.get("call")
+            if number is None or _keeps_its_type(program, owner, made[id(owner)]):
+                continue
+            method = owner.module.summary.scopes[number]
+            found = _policy_of(program, policies, method, made[id(owner)])
+            if found is None or never_run(program, method):
+                continue
+            types = _Types(program, owner)
+            types.run(method)
+            yield owner, found[0], types
 
 
 def single_meets_half(program: Program) -> Iterator[Hit]:
