@@ -22,7 +22,7 @@ _Part = tuple[str, int]
 
 
 def looked_for_elsewhere(program: Program) -> Iterator[Hit]:
-    """Find checkpoints that are looked for above the folder that a manager writes them to."""
+    """Find checkpoints that are looked for above the folder they are written to."""
     written: list[tuple[Site, tuple[_Part, ...]]] = []
     for site in program.flow.named("tensorflow.train.CheckpointManager"):
         folder = _parts(program, site.scope, site.call.argument(1, "directory"))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from cfgfix.code.checks.common import inside_function
 from cfgfix.code.checks.guarded_calls import flag
 from cfgfix.code.inference.environment import environment_of, sets
-from cfgfix.code.inference.flow.symbolic import is_symbolic
+from cfgfix.code.inference.flow.symbolic import holds_symbolic, is_symbolic
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, text
@@ -66,9 +66,22 @@ were tried on an H100, `benchmarks/evidence/on_gpu.py`). `tf.test.is_gpu_availab
 `tf.random.set_seed` and what only makes a Keras layer; building one does."""
 
 
+_OPERATIONS = re.compile(
+    r"tensorflow\.(?:range|linspace|eye|fill|cast|reshape|stack|concat|one_hot|expand_dims|transpose|reduce_(?:mean|sum|max|min|prod|std)|sqrt|exp|abs"
+    r"|square|zeros_like|ones_like|meshgrid|tile|matmul|image\.resize|io\.read_file|nn\.(?:softmax|relu|sigmoid)"
+    r"|math\.[a-z]\w*|linalg\.[a-z]\w*|strings\.[a-z]\w*|signal\.(?!inverse_stft_window_fn)[a-z]\w*"
+    r"|random\.(?:truncated_normal|shuffle|Generator\.from_\w+)|lookup\.KeyValueTensorInitializer)"
+)
+"""Operations on tensors, which start it as well (32 of them tried one by one in TensorFlow 2.21: `context.context()._initialized` behind each)."""
+
+
 def starts_runtime(site: Site) -> bool:
     """Tell whether a call initialises the runtime by its name."""
-    return site.name in _STARTS or (
+    if site.name in _STARTS or (
+        _OPERATIONS.fullmatch(site.name) is not None and not any(map(holds_symbolic, site.args))
+    ):
+        return True
+    return (
         site.name.startswith("tensorflow.distribute.")
         and site.name.endswith("Strategy")
         and site.name.count(".") <= 3
