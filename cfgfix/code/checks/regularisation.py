@@ -266,7 +266,7 @@ def _model_of_layers(expr: Expr) -> Expr | None:
 
 def _built(program: Program, scope: Scope, model: Expr) -> Site | None:
     """Return the call that makes a model with its weights, where each that comes here is one."""
-    values = alternatives(program.flow.stands_for(scope, model))
+    values = alternatives(program.flow.value_of_name(scope, model))
     if isinstance(model, Name) and any(item.name == model.name for item in scope.params):
         position = next(number for number, item in enumerate(scope.params) if item.name == model.name)
         given: list[Value] = []

@@ -167,7 +167,7 @@ def _plain_batch(program: Program, site: Site, expr: Expr) -> tuple[Site, Site |
         return None
     position = next((number for number, item in enumerate(scope.params) if item.name == expr.name), None)
     if position is None:
-        made = _plain_dataset(program.flow.stands_for(scope, expr))
+        made = _plain_dataset(program.flow.value_of_name(scope, expr))
         return (made, None) if made is not None else None
     if scope.binding(expr.name):
         return None
