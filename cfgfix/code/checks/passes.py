@@ -179,7 +179,7 @@ def _shuffled(program: Program, scope: Scope, data: Expr, *, in_order: bool) -> 
     """Return where data is made that each pass goes through in another order, or None."""
     if in_order:
         return _generator(program, scope, data)
-    values = alternatives(program.flow.stands_for(scope, data))
+    values = alternatives(program.flow.value_of_name(scope, data))
     found = values[0] if len(values) == 1 else None
     for _ in range(_MOST):
         if not isinstance(found, Dataset) or found.site is None:
