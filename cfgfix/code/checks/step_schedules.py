@@ -1,0 +1,194 @@
+"""Schedules of the learning rate that decide in Python what only the graph knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cfgfix.code.checks.models import fits_eagerly, kept_eager, may_fit_eagerly
+from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.hot_paths import GRAPH, hot_paths
+from cfgfix.code.inference.traced_tensors import TracedTensors
+from cfgfix.code.model.expressions import dotted, is_none, place_of, text, walk
+from cfgfix.code.model.hit import at, hit_in
+from cfgfix.code.model.nodes import Boolean, Call, Compare, Conditional, Expr, Name, Place, Unary
+from cfgfix.code.model.program import Program, once
+from cfgfix.code.model.summary import Event, Scope
+from cfgfix.code.model.values import Instance, Site, Value, alternatives
+from cfgfix.rules.hit import Hit
+
+NEEDLES = (b"LearningRateSchedule",)
+
+_SCHEDULE = "keras.optimizers.schedules."
+_OPTIMIZER = "keras.optimizers."
+_IDENTITY = frozenset({"is", "is not"})
+_BUILT_IN = frozenset({"min", "max", "int", "float", "bool"})
+_MOST_HELPERS = 8
+_MOST_CALLERS = 32
+
+
+def decided_in_python(program: Program) -> Iterator[Hit]:
+    """Find schedules that decide, or count, with the step in Python.
+
+    The step is a tensor without a value where Keras compiles the training.
+    """
+    if fits_eagerly(program):
+        return
+    for module in program.modules:
+        for owner in module.summary.scopes:
+            if owner.kind != "class" or "__call__" not in owner.children:
+                continue
+            if not any(name.startswith(_SCHEDULE) for name in program.bases(owner).outside):
+                continue
+            method = module.summary.scopes[owner.children["__call__"]]
+            if len(method.params) < 2 or method.decorators or written_for_one(program, method):
+                continue
+            used = _used(program, owner)
+            if used is None or kept_eager(program, used.scope.module) or not _is_compiled(program):
+                continue
+            found = next(_decisions(program, method, frozenset({method.params[1].name})), None)
+            if found is None:
+                continue
+            scope, place, block, what, error = found
+            yield hit_in(
+                scope,
+                place,
+                block,
+                {"schedule": owner.name, "what": what, "error": error, "step": method.params[1].name},
+                related=(at(used, label="follows the schedule"),),
+                severity="warning" if may_fit_eagerly(program) else None,
+            )
+
+
+@once
+def _is_compiled(program: Program) -> bool:
+    """Tell whether the program trains in compiled steps: by `fit`, or by a function of its own that it compiles."""
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            if scope.calls_of("fit", "train_on_batch", "fit_generator"):
+                return True
+            steps = scope.calls_of("apply_gradients", "minimize", "apply")
+            if steps and hot_paths(program).reach(scope, GRAPH) is not None:
+                return True
+    return False
+
+
+def _used(program: Program, owner: Scope) -> Site | None:
+    """Return the call that makes an optimizer which follows a schedule of a class, or of one below it."""
+    return _optimizers(program).get(id(owner))
+
+
+@once
+def _optimizers(program: Program) -> dict[int, Site]:
+    found: dict[int, Site] = {}
+    for site in program.flow.under(_OPTIMIZER):
+        if site.name.startswith(_SCHEDULE):
+            continue
+        for value in _given(program, site):
+            if isinstance(value, Instance):
+                for item in program.bases(value.scope).classes:
+                    found.setdefault(id(item), site)
+    return found
+
+
+def _given(program: Program, site: Site) -> Iterator[Value]:
+    """Yield what a call is given, and what those who call the function around it hand on to it."""
+    for value in (*site.args, *site.keywords.values()):
+        yield from alternatives(value)
+    names = [item.name for item in site.scope.params]
+    for expr in (*site.call.args, *(value for _, value in site.call.keywords)):
+        if not isinstance(expr, Name) or expr.name not in names or site.scope.binding(expr.name):
+            continue
+        for caller in program.flow.callers(site.scope)[:_MOST_CALLERS]:
+            target = next((item for item in caller.targets if item.scope is site.scope), None)
+            if target is not None and not caller.call.opaque and not target.partial:
+                position = names.index(expr.name) - int(target.receiver is not None)
+                yield from alternatives(caller.argument(position, expr.name))
+
+
+Decision = tuple[Scope, Place, int, str, str]
+
+
+def _decisions(program: Program, method: Scope, given: frozenset[str]) -> Iterator[Decision]:
+    """Yield what a method, or a function that it hands the step to, does with it in Python."""
+    pending: list[tuple[Scope, frozenset[str]]] = [(method, given)]
+    seen: set[int] = set()
+    while pending and len(seen) < _MOST_HELPERS:
+        scope, names = pending.pop(0)
+        if id(scope) in seen or not names:
+            continue
+        seen.add(id(scope))
+        tensors = TracedTensors(program, scope, names, guess=False)
+        yield from _in_scope(program, scope, tensors)
+        for site in program.flow.within(scope):
+            if len(site.targets) == 1 and not site.open:
+                target = site.targets[0]
+                if not target.scope.decorators and target.scope.name != "__call__":
+                    pending.append((target.scope, frozenset(tensors.handed_on(site, target))))
+
+
+def _in_scope(program: Program, scope: Scope, tensors: TracedTensors) -> Iterator[Decision]:
+    for event in scope.events():
+        if _guarded(scope, event):
+            continue
+        tested = event.value if event.kind in ("if", "while", "assert") else None
+        if tested is not None and _decides(tested, tensors):
+            yield (
+                scope,
+                place_of(tested, scope) or event.place,
+                event.block,
+                f"{event.kind} {text(tested)}",
+                "OperatorNotAllowedInGraphError",
+            )
+        for expr in (event.value, *event.extra_nodes()):
+            for part in walk(expr) if expr is not None else ():
+                if isinstance(part, Conditional) and _decides(part.test, tensors):
+                    shown = f"... if {text(part.test)} else ..."
+                    yield scope, part.place, event.block, shown, "OperatorNotAllowedInGraphError"
+    for call in scope.calls:
+        if any(item.kind in ("try", "except") for item in scope.block_chain(call.block)):
+            continue
+        error = _counts(program, scope, call, tensors)
+        if error:
+            yield scope, call.place, call.block, text(call), error
+
+
+def _guarded(scope: Scope, event: Event) -> bool:
+    """Tell whether a `try`, or a question how the code is run, stands around a statement."""
+    return any(
+        item.kind in ("try", "except") or (item.test is not None and "eager" in text(item.test))
+        for item in scope.block_chain(event.block)
+    )
+
+
+def _decides(test: Expr, tensors: TracedTensors) -> bool:
+    """Tell whether a test asks a tensor for its truth."""
+    if isinstance(test, Boolean):
+        return any(_decides(item, tensors) for item in test.operands)
+    if isinstance(test, Unary):
+        return _decides(test.operand, tensors)
+    if isinstance(test, Compare):
+        if any(item.operator in _IDENTITY or is_none(item.right) for item in test.rights):
+            return False
+        return any(tensors.holds(item) for item in (test.left, *(other.right for other in test.rights)))
+    return isinstance(test, (Name, Call)) and tensors.holds(test)
+
+
+def _counts(program: Program, scope: Scope, call: Call, tensors: TracedTensors) -> str:
+    """Return the error that a function of Python or NumPy raises for a tensor without a value, or nothing."""
+    given = [item for item in call.args if tensors.holds(item)]
+    if not given:
+        return ""
+    name = dotted(call.func) or ""
+    if name in _BUILT_IN and name not in scope.names:
+        if name in ("min", "max"):
+            return "OperatorNotAllowedInGraphError" if len(call.args) > 1 else ""
+        return "OperatorNotAllowedInGraphError" if name == "bool" else "AttributeError"
+    full = program.static_name(call.func, scope) or ""
+    if full.startswith("math."):
+        return "TypeError"
+    return "NotImplementedError" if full.startswith("numpy.") else ""
+
+
+def check(program: Program) -> Iterator[Hit]:
+    """Run the first rule of the group."""
+    return decided_in_python(program)
