@@ -1,0 +1,149 @@
+"""Models that are loaded without what they were made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cfgfix.code.checks.models import compiles_of
+from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.hot_paths import KERAS_COMPILES
+from cfgfix.code.inference.releases import keras_three, of_other_releases, refused_by_three
+from cfgfix.code.model.expressions import MISSING, constant, is_none
+from cfgfix.code.model.hit import Step, at, hit_at
+from cfgfix.code.model.nodes import Call, Expr
+from cfgfix.code.model.program import Program, once
+from cfgfix.code.model.summary import Scope
+from cfgfix.code.model.values import Constant, Function, Instance, Items, Made, Site, Value, alternatives
+from cfgfix.rules.hit import Hit
+
+NEEDLES = (b"load_model", b".save(")
+
+passed_over = of_other_releases
+"""Which modules these checks say nothing of."""
+
+_LOADS = ("keras.models.load_model", "keras.saving.load_model")
+_TEACHES = re.compile(r"custom_object|CustomObjectScope|register_keras_serializable")
+_SAVED = (".keras", ".h5", ".hdf5")
+
+
+def without_objects(program: Program) -> Iterator[Hit]:
+    """Find `load_model` of a file that names objects which Keras is not told of.
+
+    They are losses and metrics of the project.
+    """
+    if not keras_three(program):
+        return
+    saved = _saved(program)
+    seen: set[tuple[int, int]] = set()
+    for site in program.flow.named(*_LOADS) if saved else ():
+        scope, call = site.scope, site.call
+        key = id(scope), call.number
+        if key in seen or call.opaque or written_for_one(program, scope):
+            continue
+        seen.add(key)
+        objects = call.argument(1, "custom_objects")
+        compiled = call.argument(2, "compile")
+        if (objects is not None and not is_none(objects)) or (
+            compiled is not None and constant(compiled) is not True
+        ):
+            continue
+        path = _path(program, site, call.argument(0, "filepath"), 0, "filepath")
+        found = saved.get(path) if path is not None else None
+        if found is None or _is_taught(scope, call):
+            continue
+        refused = refused_by_three(program, scope)
+        if refused is None:
+            continue
+        save, compiles, what, made = found
+        yield hit_at(
+            site,
+            flow=(),
+            values={"path": path, "what": what, "line": compiles.call.name_line},
+            severity=refused[0],
+            related=(
+                at(save, label="the model is saved here"),
+                at(compiles, label=f"compiled with {what}"),
+                Step(made, made.place, -1, "Keras is not told of it"),
+            ),
+            no_fix=f"load_model(..., custom_objects={{'{made.name}': ...}}), or @keras.saving.register_keras_serializable() above {made.name}",
+        )
+
+
+Saved = tuple[Site, Site, str, Scope]
+
+
+@once
+def _saved(program: Program) -> dict[str, Saved]:
+    """Return the files that models are saved in which were compiled with an object of the project, by their names."""
+    found: dict[str, Saved | None] = {}
+    for site in program.flow.sites:
+        if site.call.method == "save" and site.name.startswith("keras."):
+            path = _path(program, site, site.call.argument(0, "filepath"), 0, "filepath")
+            models = alternatives(site.receiver)
+            if path is None or not models or any(map(_is_loaded, models)):
+                continue
+            made = _own_object(program, models[0]) if len(models) == 1 else None
+            entry = (site, *made) if made is not None else None
+            # A file that several models are saved in says nothing of one.
+            found[path] = entry if path not in found or found[path] is not None else None
+    return {path: entry for path, entry in found.items() if entry is not None and path.endswith(_SAVED)}
+
+
+def _is_loaded(model: Value) -> bool:
+    """Tell whether a model was itself loaded: it has what the file that it is from had."""
+    return isinstance(model, Made) and model.site is not None and model.site.name in _LOADS
+
+
+def _path(program: Program, site: Site, written: Expr | None, position: int, name: str) -> str | None:
+    """Return the name of a file, where it is a constant, or its text for a name that the whole program shares."""
+    del program
+    if written is None:
+        return None
+    value = constant(written)
+    if value is MISSING:
+        values = alternatives(site.argument(position, name))
+        value = values[0].value if len(values) == 1 and isinstance(values[0], Constant) else MISSING
+    return value if isinstance(value, str) else None
+
+
+def _own_object(program: Program, model: Value) -> tuple[Site, str, Scope] | None:
+    """Return the `compile` of a model that gets a loss or metric of the project which nothing registers, with words for it."""
+    if not isinstance(model, (Made, Instance)):
+        return None
+    compiles = [site for site in compiles_of(program, model) if site.name in KERAS_COMPILES]
+    if len({(id(site.scope), site.call.number) for site in compiles}) != 1 or compiles[0].call.opaque:
+        return None
+    site = compiles[0]
+    for position, parameter in ((1, "loss"), (3, "metrics")):
+        for value in _inner(site.argument(position, parameter)):
+            scope = value.scope if isinstance(value, (Function, Instance)) else None
+            if scope is None or scope.kind == "lambda" or scope.decorators:
+                continue
+            if isinstance(value, Function) and (value.partial or value.receiver is not None):
+                continue
+            if isinstance(value, Instance) and not any(
+                name.startswith(("keras.losses.", "keras.metrics.", "keras.Loss", "keras.Metric"))
+                for name in program.bases(scope).outside
+            ):
+                continue
+            kind = "loss" if parameter == "loss" else "metric"
+            return site, f"the {kind} {scope.name}", scope
+    return None
+
+
+def _inner(value: Value | None) -> Iterator[Value]:
+    for item in alternatives(value):
+        for part in item.items if isinstance(item, Items) else (item,):
+            yield from alternatives(part)
+
+
+def _is_taught(scope: Scope, call: Call) -> bool:
+    """Tell whether something in the file may tell Keras of objects: a scope for them, a registration, its own table."""
+    del call
+    return _TEACHES.search(scope.module.source_file().text) is not None
+
+
+def check(program: Program) -> Iterator[Hit]:
+    """Run the first rule of the group."""
+    return without_objects(program)
