@@ -8,7 +8,8 @@ from cfgfix.code.checks.common import only_value
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.model.expressions import alike, dotted, is_name, place_of, text, walk
+from cfgfix.code.inference.traced_tensors import is_operation
+from cfgfix.code.model.expressions import alike, children, dotted, is_name, place_of, text, walk
 from cfgfix.code.model.hit import Rewrite, Step, at, hit_in
 from cfgfix.code.model.nodes import (
     Attribute,
@@ -22,9 +23,9 @@ from cfgfix.code.model.nodes import (
     Subscript,
     Unary,
 )
-from cfgfix.code.model.program import Program, fold, once
+from cfgfix.code.model.program import Program, fold, is_keras_model, once
 from cfgfix.code.model.summary import Event, Scope
-from cfgfix.code.model.values import External, Made, Site, Value, alternatives
+from cfgfix.code.model.values import Dataset, External, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"GradientTape", b"apply_gradients", b".where(")
@@ -52,6 +53,9 @@ _LEAVES = frozenset({"numpy", "item", "tolist"})
 _WRAPS = ("tensorflow.convert_to_tensor", "tensorflow.constant", "tensorflow.cast", "tensorflow.reduce_", "tensorflow.math.reduce_", "tensorflow.Variable", "tensorflow.identity")  # fmt: skip
 """Operations that hand on what they are given: what NumPy made stays cut off from the tape."""
 _DEPTH = 6
+_MOST_CALLERS = 32
+_STEPS = frozenset({"train_step", "test_step"})
+"""Methods of a model that Keras hands the data of a batch."""
 
 
 def reversed_pairs(program: Program) -> Iterator[Hit]:
@@ -104,10 +108,15 @@ def unwatched(program: Program) -> Iterator[Hit]:
     for asked in asked_gradients(program):
         scope, call = asked.scope, asked.call
         sources = call.argument(1, "sources")
-        if sources is None or _watches(program, scope, asked.name):
+        if sources is None or asked.name in _given_names(program, scope):
+            continue
+        watched = _watched(scope, asked.name)
+        if watched is None:
             continue
         for source in sources.items if isinstance(sources, Collection) else (sources,):
-            if not isinstance(source, Name) or not _plain_tensor(program, scope, source, asked.body):
+            if not isinstance(source, Name) or _stands_for(scope, source) & watched:
+                continue
+            if not _plain_tensor(program, scope, source, asked.body):
                 continue
             place = place_of(source, scope)
             yield hit_in(
@@ -155,34 +164,144 @@ def asked_gradients(program: Program) -> Iterator[AskedGradient]:
             yield AskedGradient(scope, call, target.name, body, tape)
 
 
-def _watches(program: Program, scope: Scope, name: str) -> bool:
-    """Tell whether a tape is told to watch something, or handed on to what may tell it."""
-    return bool(scope.calls_on(name, "watch")) or name in _given_names(program, scope)
+def _watched(scope: Scope, name: str) -> frozenset[str] | None:
+    """Return the names that a tape is told to watch; None where it is told of something else."""
+    found: set[str] = set()
+    for call in scope.calls_on(name, "watch"):
+        given = call.argument(0, "tensor")
+        for item in given.items if isinstance(given, Collection) else (given,):
+            if not isinstance(item, Name):
+                return None
+            found |= _stands_for(scope, item)
+    return frozenset(found)
+
+
+def _stands_for(scope: Scope, source: Name) -> frozenset[str]:
+    """Return a name with those that it is another name for."""
+    found: set[str] = set()
+    pending: list[Expr | None] = [source]
+    while pending and len(found) < _DEPTH:
+        here = pending.pop()
+        if isinstance(here, Name) and here.name not in found:
+            found.add(here.name)
+            pending += [
+                event.value
+                for event in scope.binding(here.name)
+                if event.kind == "assign" and any(is_name(target, here.name) for target in event.targets)
+            ]
+    return frozenset(found)
 
 
 @once
 def _given_names(program: Program, scope: Scope) -> set[str]:
-    """Return the names in the arguments of a scope's calls."""
+    """Return the names in the arguments of a scope's calls; not those whose attribute or method is meant."""
     del program
-    return {
-        part.name
-        for call in scope.calls
-        for item in (*call.args, *(value for _, value in call.keywords))
-        for part in walk(item)
-        if isinstance(part, Name)
-    }
+    found: set[str] = set()
+    for call in scope.calls:
+        pending = [*call.args, *(value for _, value in call.keywords)]
+        while pending:
+            part = pending.pop()
+            if isinstance(part, Name):
+                found.add(part.name)
+            elif isinstance(part, Call):
+                # Its arguments have their turn; what it is called on is not handed on.
+                continue
+            elif not (isinstance(part, Attribute) and isinstance(part.base, Name)):
+                pending += children(part)
+    return found
 
 
 def _plain_tensor(program: Program, scope: Scope, source: Name, body: Event) -> bool:
-    """Tell whether a name stands for a tensor that an operation made before the tape began."""
+    """Tell whether a name stands for a tensor that was there before the tape began."""
     bound = scope.binding(source.name)
-    if not bound or any(event.kind != "assign" for event in bound):
-        return False
     if any(event.place.start >= body.place.start for event in bound):
         return False
-    if not all(any(is_name(target, source.name) for target in event.targets) for event in bound):
+    if any(item.name == source.name for item in scope.params):
+        return not bound and _given_tensors(program, scope, source.name)
+    return bool(bound) and all(_binds_tensor(program, scope, source.name, event, _DEPTH) for event in bound)
+
+
+def _binds_tensor(program: Program, scope: Scope, name: str, event: Event, depth: int) -> bool:
+    """Tell whether a statement gives a name a new tensor: a result of operations, or an element of a dataset."""
+    if event.kind == "for":
+        return (
+            event.value is not None and len(event.targets) == 1 and _is_dataset(program, scope, event.value)
+        )
+    if event.kind != "assign" or event.value is None:
         return False
-    return all(_constant(program, scope, event.value) for event in bound)
+    if any(is_name(target, name) for target in event.targets):
+        return _new_tensor(program, scope, event.value, depth)
+    if scope.name not in _STEPS or len(scope.params) != 2 or not is_name(event.value, scope.params[1].name):
+        return False
+    owner = program.owner(scope)
+    # What Keras hands to a step of its own are tensors.
+    return owner is not None and is_keras_model(program, owner)
+
+
+def _is_dataset(program: Program, scope: Scope, expr: Expr) -> bool:
+    """Tell whether an expression stands for a dataset: by itself, or for all who call the function."""
+    if isinstance(program.flow.stands_for(scope, expr), Dataset):
+        return True
+    names = [item.name for item in scope.params]
+    if not isinstance(expr, Name) or expr.name not in names or scope.binding(expr.name):
+        return False
+    sites = program.flow.callers(scope)
+    if not sites or len(sites) > _MOST_CALLERS:
+        return False
+    for site in sites:
+        target = next((item for item in site.targets if item.scope is scope), None)
+        if target is None or site.call.opaque or target.partial or target.fixed:
+            return False
+        position = names.index(expr.name) - int(target.receiver is not None)
+        if not isinstance(site.argument(position, expr.name), Dataset):
+            return False
+    return True
+
+
+def _given_tensors(program: Program, scope: Scope, name: str) -> bool:
+    """Tell whether all callers of a function give a parameter a tensor that they make themselves."""
+    sites = program.flow.callers(scope)
+    if not sites or len(sites) > _MOST_CALLERS or scope.decorators:
+        return False
+    names = [item.name for item in scope.params]
+    for site in sites:
+        target = next((item for item in site.targets if item.scope is scope), None)
+        if target is None or site.call.opaque or target.partial or target.fixed:
+            return False
+        written = site.call.argument(names.index(name) - int(target.receiver is not None), name)
+        if written is None or site.scope is scope:
+            return False
+        if isinstance(written, Name):
+            bound = site.scope.binding(written.name)
+            if any(item.name == written.name for item in site.scope.params) or not bound:
+                return False
+            if any(event.place.start >= site.call.place.start for event in bound) or not all(
+                _binds_tensor(program, site.scope, written.name, event, _DEPTH) for event in bound
+            ):
+                return False
+        elif not _new_tensor(program, site.scope, written, _DEPTH):
+            return False
+    return True
+
+
+def _new_tensor(program: Program, scope: Scope, expr: Expr, depth: int) -> bool:
+    """Tell whether an expression makes a new tensor: by an operation, or by arithmetic that is none of lists."""
+    if depth <= 0:
+        return False
+    if isinstance(expr, Call):
+        return _constant(program, scope, expr)
+    if isinstance(expr, Name):
+        bound = scope.binding(expr.name)
+        return (
+            not any(item.name == expr.name for item in scope.params)
+            and len(bound) == 1
+            and bound[0].place.start < expr.place.start
+            and _binds_tensor(program, scope, expr.name, bound[0], depth - 1)
+        )
+    if not isinstance(expr, Binary):
+        return False
+    sides = (expr.left, expr.right)
+    return any(_new_tensor(program, scope, side, depth - 1) for side in sides)
 
 
 def _constant(program: Program, scope: Scope, expr: Expr | None) -> bool:
@@ -192,7 +311,11 @@ def _constant(program: Program, scope: Scope, expr: Expr | None) -> bool:
     sites = program.flow.of_calls(scope, (call.number,))
     if not sites or any(site.targets or site.open for site in sites):
         return False
-    if not all(site.name.startswith(_CONSTANTS) for site in sites):
+    if not all(
+        site.name.startswith(_CONSTANTS)
+        or (site.name.startswith("tensorflow.") and is_operation(site.name) and "variable" not in site.name)
+        for site in sites
+    ):
         return False
     # What is computed from a variable is connected through it, but is still no source that a tape knows of before it began.
     return not any(
