@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.fitting import FITS, calls_behind
 from cfgfix.code.checks.guarded_calls import may_run_together
+from cfgfix.code.checks.handed_on import callers_of, constant_of
 from cfgfix.code.checks.models import compiles_of
 from cfgfix.code.checks.written_values import written_constant
 from cfgfix.code.inference.eras import written_for_one
@@ -23,6 +24,7 @@ from cfgfix.code.model.values import (
     Constant,
     External,
     Function,
+    Instance,
     Items,
     Made,
     Site,
@@ -202,6 +204,7 @@ def unmeasured(program: Program) -> Iterator[Hit]:
         measured = _measured_names(program, fit)
         validated = _is_validated(fit)
         callbacks = _callbacks(program, fit)
+        directionless = _without_direction(program, fit)
         sets_rate = any(site.name in _SET_RATE for site in callbacks)
         for site in callbacks:
             kind = site.name.rpartition(".")[2]
@@ -210,7 +213,13 @@ def unmeasured(program: Program) -> Iterator[Hit]:
             if site.scope is scope and not may_run_together([fit, site]):
                 continue
             wrong = _unmeasured_argument(
-                program, site, kind, measured, validated=validated, sets_rate=sets_rate
+                program,
+                site,
+                kind,
+                measured,
+                validated=validated,
+                sets_rate=sets_rate,
+                directionless=directionless,
             )
             if wrong is None:
                 continue
@@ -225,13 +234,22 @@ def unmeasured(program: Program) -> Iterator[Hit]:
                 site.scope,
                 place or site.call.name_place,
                 site.call.block,
-                {"callback": kind, "name": name, "effect": effect, "meant": meant},
+                {
+                    "callback": kind,
+                    "name": name,
+                    "effect": effect,
+                    "meant": meant,
+                    "fault": "whose direction is not known"
+                    if effect == _NO_DIRECTION
+                    else "which this fit does not measure",
+                },
                 needs=((scope, fit.call.block),),
                 related=(at(fit, label="the callback runs here"),),
                 severity=severity,
                 rewrites=(Rewrite("replace", site.scope, place, f'"{meant}"'),)
-                if meant and in_call and parameter == "monitor" and place is not None
+                if meant and meant != name and in_call and parameter == "monitor" and place is not None
                 else (),
+                no_fix="say mode='max' or mode='min'" if effect == _NO_DIRECTION else None,
                 notes=(f"measured are {', '.join(shown)}",) if shown else (),
             )
 
@@ -335,6 +353,7 @@ def _unmeasured_argument(
     *,
     validated: bool,
     sets_rate: bool,
+    directionless: frozenset[str],
 ) -> tuple[int, str, str, str, str] | None:
     """Return what a callback asks for that is not measured: position and name of the argument, the value, what happens, how bad."""
     monitor = _text(program, site, _POSITIONS[kind], "monitor", "val_loss")
@@ -342,6 +361,14 @@ def _unmeasured_argument(
     best = kind != "ModelCheckpoint" or _only_best(site)
     if monitor is not None and mode is not None:
         base = monitor.removeprefix("val_")
+        if mode == "auto" and keras_three(program) and base in directionless:
+            return (
+                _POSITIONS[kind],
+                "monitor",
+                monitor,
+                _NO_DIRECTION,
+                "error",
+            )
         unknown = measured is not None and not _is_of(base, measured)
         if unknown and mode == "auto" and keras_three(program) and base != "learning_rate":
             return (
@@ -470,6 +497,28 @@ def _measured_by(program: Program, model: Made) -> frozenset[str] | None:
     return frozenset({*names, "loss"}) if compiled else None
 
 
+_NO_DIRECTION = "a function of your own says of no direction, so mode='auto' raises ValueError at the end of the first epoch"
+
+
+def _without_direction(program: Program, fit: Site) -> frozenset[str]:
+    """Return the names of the functions of the project that a model is measured by: nothing says whether high or low is better."""
+    models = alternatives(fit.receiver)
+    if len(models) != 1 or not isinstance(models[0], (Made, Instance)):
+        return frozenset()
+    compiles = [site for site in compiles_of(program, models[0]) if site.name in KERAS_COMPILES]
+    given: list[set[str]] = []
+    for site in compiles:
+        found: set[str] = set()
+        for position, parameter in ((3, "metrics"), (4, "weighted_metrics")):
+            for value in alternatives(site.argument(position, parameter)):
+                for item in value.items if isinstance(value, Items) else (value,):
+                    one = alternatives(item)
+                    if len(one) == 1 and isinstance(one[0], Function) and one[0].scope.kind == "function":
+                        found.add(one[0].scope.name)
+        given.append(found)
+    return frozenset(set.intersection(*given)) - {"loss"} if given else frozenset()
+
+
 def _names(value: Value) -> list[str] | None:
     """Return the names of the metrics in a value, or None where one is not known."""
     if isinstance(value, Constant):
@@ -539,16 +588,24 @@ def wrong_way(program: Program) -> Iterator[Hit]:
         if key in seen or site.call.opaque:
             continue
         seen.add(key)
-        position = 1 if site.name.endswith("ModelCheckpoint") else 0
-        monitor = _text(program, site, position, "monitor", "val_loss")
-        mode = _text(program, site, 99, "mode", None)
-        if monitor is None or mode not in ("min", "max"):
+        kind = site.name.rpartition(".")[2]
+        asked = site.call.argument(_POSITIONS[kind], "monitor")
+        given = site.call.argument(_MODES[kind], "mode")
+        for caller in callers_of(program, site.scope):
+            known = constant_of(program, site.scope, asked, caller)
+            monitor = (
+                known
+                if isinstance(known, str)
+                else _text(program, site, _POSITIONS[kind], "monitor", "val_loss")
+            )
+            said = constant_of(program, site.scope, given, caller)
+            mode = said if isinstance(said, str) else _text(program, site, _MODES[kind], "mode", None)
+            better = _turned_round(monitor or "", mode)
+            if better is not None:
+                break
+        else:
             continue
-        better = (
-            "max" if _BETTER_HIGH.fullmatch(monitor) else "min" if _BETTER_LOW.fullmatch(monitor) else None
-        )
-        given = site.call.keyword("mode")
-        if better is None or better == mode or given is None:
+        if given is None:
             continue
         if site.name.endswith("ModelCheckpoint") and not _only_best(site):
             # It keeps every epoch then.
@@ -570,6 +627,12 @@ def wrong_way(program: Program) -> Iterator[Hit]:
             if isinstance(given, Literal)
             else (),
         )
+
+
+def _turned_round(monitor: str, mode: object) -> str | None:
+    """Return the mode that is right for what is watched, where another one is given; None where that is not known."""
+    better = "max" if _BETTER_HIGH.fullmatch(monitor) else "min" if _BETTER_LOW.fullmatch(monitor) else None
+    return better if mode in ("min", "max") and mode != better else None
 
 
 def check(program: Program) -> Iterable[Hit]:
