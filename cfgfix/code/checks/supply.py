@@ -19,11 +19,14 @@ from cfgfix.code.model.nodes import (
     Call,
     Collection,
     Comprehension,
+    Conditional,
+    Dictionary,
     Expr,
     Literal,
     Name,
     Place,
     Slice,
+    Starred,
     Subscript,
     Unary,
     Yield,
@@ -178,10 +181,64 @@ def _without_end(step: Dataset, name: str) -> bool:
         return True
     if name in _REPEATING_READERS:
         rounds = call.keyword("num_epochs")
-        return not call.opaque and _is_left_out(rounds) and len(call.args) < 6
+        others = _spread(step.site.scope, call)
+        return (
+            others is not None and "num_epochs" not in others and _is_left_out(rounds) and len(call.args) < 6
+        )
     if name == "from_generator":
         return bool(step.functions) and all(ends(function.scope) is False for function in step.functions)
     return False
+
+
+def _spread(scope: Scope, call: Call) -> frozenset[str] | None:
+    """Return the names that `**options` may give a call: all keys of the mappings that are written there; None where they are not known."""
+    if any(isinstance(item, Starred) for item in call.args):
+        return None
+    found: set[str] = set()
+    pending = [value for name, value in call.keywords if name is None]
+    for _ in range(_MOST_PARTS):
+        if not pending:
+            return frozenset(found)
+        expr = pending.pop()
+        if isinstance(expr, Conditional):
+            pending += (expr.then, expr.otherwise)
+        elif isinstance(expr, Dictionary):
+            for key, value in expr.entries:
+                name = constant(key)
+                if key is None:
+                    pending.append(value)
+                elif isinstance(name, str):
+                    found.add(name)
+                else:
+                    return None
+        elif isinstance(expr, Call) and is_name(expr.func, "dict"):
+            found.update(name for name, _ in expr.keywords if name is not None)
+            pending += expr.args
+            pending += (value for name, value in expr.keywords if name is None)
+        elif isinstance(expr, Name) and not _is_changed(scope, expr.name):
+            bound = scope.binding(expr.name)
+            if any(event.kind != "assign" or event.value is None for event in bound) or not bound:
+                return None
+            pending += [event.value for event in bound if event.value is not None]
+        else:
+            return None
+    return None
+
+
+_MOST_PARTS = 64
+
+
+def _is_changed(scope: Scope, name: str) -> bool:
+    """Tell whether a mapping may get more keys: it is a parameter, an item of it is set, a method changes it, or a call gets it."""
+    if any(item.name == name for item in scope.params) or scope.calls_on(name, "update", "setdefault"):
+        return True
+    if any(
+        isinstance(target, Subscript) and is_name(target.base, name)
+        for event in scope.events()
+        for target in event.targets
+    ):
+        return True
+    return any(is_name(item, name) for call in scope.calls for item in call.args)
 
 
 def _is_minus_one(expr: Expr | None) -> bool:
