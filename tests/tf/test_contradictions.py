@@ -145,6 +145,16 @@ def watched(arguments: dict[str, Any]) -> str:
     return mode
 
 
+def takes_worst(arguments: dict[str, Any]) -> bool:
+    kind = keras.callbacks.ModelCheckpoint if "filepath" in arguments else keras.callbacks.EarlyStopping
+    callback = kind(**arguments)
+    model = keras.Sequential([keras.Input([2]), keras.layers.Dense(1)])
+    model.compile("sgd", "mse", metrics=["accuracy"])
+    callback.set_model(model)
+    callback._set_monitor_op()
+    return bool(callback._is_improvement(0.1, 0.9))
+
+
 def first_updates(arguments: dict[str, Any]) -> list[float]:
     optimizer, variable = keras.optimizers.SGD(**arguments), keras.Variable([1.0])
     for _ in range(3):
@@ -156,7 +166,9 @@ SILENT: dict[str, Callable[[dict[str, Any]], bool]] = {
     "pooling": lambda arguments: (
         len(resolved(SMALL_NETWORK)(input_shape=(32, 32, 3), **arguments).output.shape) == 4
     ),
-    "mode": lambda arguments: watched(arguments) == "auto",
+    "mode": lambda arguments: (
+        takes_worst(arguments) if "monitor" in arguments else watched(arguments) == "auto"
+    ),
     "initial_epoch": lambda arguments: not fitted(arguments).get("loss"),
     "validation_freq": lambda arguments: "val_loss" not in fitted(arguments),
     "ema_momentum": lambda arguments: (

@@ -48,7 +48,7 @@ class Row:
         defaults: Values of parameters that are not given.
         whole: Whether it is about what is not given, so that all arguments must be known.
         three: Whether only Keras 3 refuses them.
-        named: Whether it is about the name of a file, of which a rule of its own tells in code.
+        named: Whether a rule of its own tells of it in code: the name of a file, or the mode for what is watched.
         refused, taken: Arguments that the table's test tries.
     """
 
@@ -145,7 +145,7 @@ def contradictions(
         known: The arguments whose values are known, by parameter.
         unknown: The parameters that are given something unknown.
         opaque: Whether further arguments may be given.
-        names: Whether names of files count.
+        names: Whether what a rule of its own tells in code counts.
     """
     for row in _rows_of(name):
         if row.named and not names:
