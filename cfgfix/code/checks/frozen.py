@@ -45,7 +45,7 @@ def never_trained(program: Program) -> Iterator[Hit]:
     """
     if not keras_three(program):
         return
-    frozen, freed = _switched(program)
+    frozen, freed = _trainable_settings(program)
     if not frozen:
         return
     compiled = _calls_of(program, "compile")
@@ -55,7 +55,7 @@ def never_trained(program: Program) -> Iterator[Hit]:
         if key in freed or None in freed or key not in trained or len(places) != 1:
             continue
         freeze = places[0]
-        made = _compiled_before(program, key, compiled.get(key, []), freeze)
+        made = _compile_before(program, key, compiled.get(key, []), freeze)
         if made is None or (id(freeze.scope), freeze.place) in told:
             continue
         trains = trained[key]
@@ -85,7 +85,7 @@ def never_trained(program: Program) -> Iterator[Hit]:
         )
 
 
-def _switched(program: Program) -> tuple[dict[Key, list[_Use]], set[Key | None]]:
+def _trainable_settings(program: Program) -> tuple[dict[Key, list[_Use]], set[Key | None]]:
     """Return where models are frozen as a whole, and which may be made trainable again; None among those for one not known."""
     frozen: dict[Key, list[_Use]] = {}
     freed: set[Key | None] = set()
@@ -182,7 +182,7 @@ def _keys(program: Program, scope: Scope, expr: Expr, depth: int) -> tuple[Key, 
         return ()
     bound = here.binding(expr.name)
     if any(item.name == expr.name for item in here.params):
-        return _given(program, here, expr.name, depth) if not bound else ()
+        return _models_given(program, here, expr.name, depth) if not bound else ()
     if len(bound) != 1:
         return ()
     value = bound[0].value
@@ -194,7 +194,7 @@ def _keys(program: Program, scope: Scope, expr: Expr, depth: int) -> tuple[Key, 
 
 
 @once
-def _given(program: Program, scope: Scope, name: str, depth: int) -> tuple[Key, ...]:
+def _models_given(program: Program, scope: Scope, name: str, depth: int) -> tuple[Key, ...]:
     """Return the models that the callers of a function give one of its parameters."""
     found: dict[Key, None] = {}
     for site in program.flow.callers(scope)[:_MOST_CALLERS]:
@@ -213,7 +213,7 @@ def _given(program: Program, scope: Scope, name: str, depth: int) -> tuple[Key, 
     return tuple(found)
 
 
-def _compiled_before(program: Program, key: Key, compiled: list[_Use], freeze: _Use) -> _Use | None:
+def _compile_before(program: Program, key: Key, compiled: list[_Use], freeze: _Use) -> _Use | None:
     """Return where a model is compiled before it is frozen: right there, or in the function that makes it."""
     for use in compiled:
         if use.scope is freeze.scope:
@@ -276,20 +276,20 @@ def _comes_after(program: Program, later: _Use, first: _Use) -> bool:
         return later.place.start > first.place.start
     if program.owner(first.scope) is not None and first.scope.name == "__init__":
         # What a constructor itself calls may come before.
-        return _entered(program, first.scope, later.scope) is None or (
-            (_entered(program, first.scope, later.scope) or (0, 0)) > first.place.start
+        return _entry_place(program, first.scope, later.scope) is None or (
+            (_entry_place(program, first.scope, later.scope) or (0, 0)) > first.place.start
         )
     around = [first.scope, *(site.scope for site in program.flow.callers(first.scope)[:_MOST_CALLERS])]
     for scope in around:
-        start = first.place.start if scope is first.scope else _entered(program, scope, first.scope)
-        end = later.place.start if scope is later.scope else _entered(program, scope, later.scope)
+        start = first.place.start if scope is first.scope else _entry_place(program, scope, first.scope)
+        end = later.place.start if scope is later.scope else _entry_place(program, scope, later.scope)
         if start is not None and end is not None:
             return end > start
     return first.scope.kind == "module"
 
 
 @once
-def _entered(program: Program, scope: Scope, wanted: Scope) -> tuple[int, int] | None:
+def _entry_place(program: Program, scope: Scope, wanted: Scope) -> tuple[int, int] | None:
     """Return the first place of a scope from which another one is entered, over at most three calls."""
     best: tuple[int, int] | None = None
     for site in program.flow.within(scope):

@@ -110,7 +110,7 @@ def unwatched(program: Program) -> Iterator[Hit]:
         sources = call.argument(1, "sources")
         if sources is None or asked.name in _given_names(program, scope):
             continue
-        watched = _watched(scope, asked.name)
+        watched = _watched_names(scope, asked.name)
         if watched is None:
             continue
         for source in sources.items if isinstance(sources, Collection) else (sources,):
@@ -164,7 +164,7 @@ def asked_gradients(program: Program) -> Iterator[AskedGradient]:
             yield AskedGradient(scope, call, target.name, body, tape)
 
 
-def _watched(scope: Scope, name: str) -> frozenset[str] | None:
+def _watched_names(scope: Scope, name: str) -> frozenset[str] | None:
     """Return the names that a tape is told to watch; None where it is told of something else."""
     found: set[str] = set()
     for call in scope.calls_on(name, "watch"):
@@ -240,7 +240,7 @@ def _binds_tensor(program: Program, scope: Scope, name: str, event: Event, depth
 
 def _is_dataset(program: Program, scope: Scope, expr: Expr) -> bool:
     """Tell whether an expression stands for a dataset: by itself, or for all who call the function."""
-    if isinstance(program.flow.stands_for(scope, expr), Dataset):
+    if isinstance(program.flow.value_of_name(scope, expr), Dataset):
         return True
     names = [item.name for item in scope.params]
     if not isinstance(expr, Name) or expr.name not in names or scope.binding(expr.name):

@@ -37,7 +37,7 @@ def constant_of(program: Program, scope: Scope, expr: Expr | None, caller: Site 
         return known
     parameter = next((item for item in scope.params if item.name == expr.name), None)
     if parameter is None:
-        values = alternatives(program.flow.stands_for(scope, expr))
+        values = alternatives(program.flow.value_of_name(scope, expr))
         return values[0].value if len(values) == 1 and isinstance(values[0], Constant) else MISSING
     if (
         caller is None

@@ -34,7 +34,7 @@ def without_objects(program: Program) -> Iterator[Hit]:
     """
     if not keras_three(program):
         return
-    saved = _saved(program)
+    saved = _files_with_own_objects(program)
     seen: set[tuple[int, int]] = set()
     for site in program.flow.named(*_LOADS) if saved else ():
         scope, call = site.scope, site.call
@@ -74,7 +74,7 @@ Saved = tuple[Site, Site, str, Scope]
 
 
 @once
-def _saved(program: Program) -> dict[str, Saved]:
+def _files_with_own_objects(program: Program) -> dict[str, Saved]:
     """Return the files that models are saved in which were compiled with an object of the project, by their names."""
     found: dict[str, Saved | None] = {}
     for site in program.flow.sites:

@@ -42,7 +42,7 @@ def decided_in_python(program: Program) -> Iterator[Hit]:
             method = module.summary.scopes[owner.children["__call__"]]
             if len(method.params) < 2 or method.decorators or written_for_one(program, method):
                 continue
-            used = _used(program, owner)
+            used = _optimizer_with(program, owner)
             if used is None or kept_eager(program, used.scope.module) or not _is_compiled(program):
                 continue
             found = next(_decisions(program, method, frozenset({method.params[1].name})), None)
@@ -72,7 +72,7 @@ def _is_compiled(program: Program) -> bool:
     return False
 
 
-def _used(program: Program, owner: Scope) -> Site | None:
+def _optimizer_with(program: Program, owner: Scope) -> Site | None:
     """Return the call that makes an optimizer which follows a schedule of a class, or of one below it."""
     return _optimizers(program).get(id(owner))
 
@@ -83,14 +83,14 @@ def _optimizers(program: Program) -> dict[int, Site]:
     for site in program.flow.under(_OPTIMIZER):
         if site.name.startswith(_SCHEDULE):
             continue
-        for value in _given(program, site):
+        for value in _values_given(program, site):
             if isinstance(value, Instance):
                 for item in program.bases(value.scope).classes:
                     found.setdefault(id(item), site)
     return found
 
 
-def _given(program: Program, site: Site) -> Iterator[Value]:
+def _values_given(program: Program, site: Site) -> Iterator[Value]:
     """Yield what a call is given, and what those who call the function around it hand on to it."""
     for value in (*site.args, *site.keywords.values()):
         yield from alternatives(value)
@@ -147,7 +147,7 @@ def _in_scope(program: Program, scope: Scope, tensors: TracedTensors) -> Iterato
     for call in scope.calls:
         if any(item.kind in ("try", "except") for item in scope.block_chain(call.block)):
             continue
-        error = _counts(program, scope, call, tensors)
+        error = _error_of_call(program, scope, call, tensors)
         if error:
             yield scope, call.place, call.block, text(call), error
 
@@ -173,7 +173,7 @@ def _decides(test: Expr, tensors: TracedTensors) -> bool:
     return isinstance(test, (Name, Call)) and tensors.holds(test)
 
 
-def _counts(program: Program, scope: Scope, call: Call, tensors: TracedTensors) -> str:
+def _error_of_call(program: Program, scope: Scope, call: Call, tensors: TracedTensors) -> str:
     """Return the error that a function of Python or NumPy raises for a tensor without a value, or nothing."""
     given = [item for item in call.args if tensors.holds(item)]
     if not given:

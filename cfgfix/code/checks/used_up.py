@@ -90,7 +90,7 @@ def _of_name(program: Program, scope: Scope, name: str) -> Kept | None:
         return None
     if not any(is_name(target, name) for target in bound[0].targets):
         return None
-    return _made(program, here, bound[0], bound[0].value, name)
+    return _iterator_made_by(program, here, bound[0], bound[0].value, name)
 
 
 def _of_attribute(program: Program, owner: Scope, attribute: str, shown: str) -> Kept | None:
@@ -112,10 +112,10 @@ def _of_attribute(program: Program, owner: Scope, attribute: str, shown: str) ->
     if len(found) != 1 or found[0][1].kind != "assign" or found[0][1].value is None:
         return None
     method, event = found[0]
-    return _made(program, method, event, event.value, shown) if event.value is not None else None
+    return _iterator_made_by(program, method, event, event.value, shown) if event.value is not None else None
 
 
-def _made(program: Program, scope: Scope, event: Event, value: Expr, shown: str) -> Kept | None:
+def _iterator_made_by(program: Program, scope: Scope, event: Event, value: Expr, shown: str) -> Kept | None:
     """Return a statement that makes an iterator which ends, or may."""
     if isinstance(value, Comprehension):
         return (scope, event.place, event.block, shown) if value.kind == "generator" else None
