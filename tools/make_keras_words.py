@@ -48,6 +48,16 @@ print(json.dumps(found))
 """
 
 
+KERAS_2 = {
+    "activations": ["LeakyReLU", "PReLU", "ReLU"],
+    "constraints": ["maxnorm", "nonneg", "unitnorm"],
+    "losses": ["huber_loss", "kullback_leibler_divergence", "logcosh"],
+    "metrics": ["ACC", "acc", "ce", "cosine_proximity", "crossentropy", "kullback_leibler_divergence", "log_cosh", "logcosh"],
+    "regularizers": ["l1_l2"],
+}  # fmt: skip
+"""What Keras 2 takes and Keras 3 does not: each tried with tf-keras 2.21 in a layer, or in `compile` and `fit`."""
+
+
 def words_of(wheel: Path) -> dict[str, list[str]]:
     """Return the texts that the Keras of a wheel takes, by kind."""
     with tempfile.TemporaryDirectory() as folder:
@@ -83,7 +93,11 @@ def table(folder: Path) -> dict[str, Any]:
             store = kinds.setdefault(kind, {})
             for word in words:
                 store[word] = store.get(word, 0) | 1 << number
-    return {"known": known, "words": {kind: dict(sorted(kinds[kind].items())) for kind in sorted(kinds)}}
+    return {
+        "known": known,
+        "words": {kind: dict(sorted(kinds[kind].items())) for kind in sorted(kinds)},
+        "keras_2": KERAS_2,
+    }
 
 
 def main() -> int:

@@ -86,7 +86,7 @@ REFUSED = {
     ),
     "paddings, formats and modes": (
         ("L = tf.keras.layers\nL.Conv2D(2, 3, padding=c['p'], data_format=c['f'])\nL.LSTM(2)\n"
-        "tf.keras.callbacks.EarlyStopping(mode=c['ok'])\nL.UpSampling2D(interpolation=c['u'])"),
+        "tf.keras.callbacks.EarlyStopping('val_accuracy', mode=c['ok'])\nL.UpSampling2D(interpolation=c['u'])"),
         "p: smae\nf: channel_last\nok: max\nu: linear\n",
         {"p": WORD, "f": WORD, "u": WORD},
     ),

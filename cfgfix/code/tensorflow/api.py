@@ -489,6 +489,10 @@ class Api:
             word for word, mask in self._all_words()["words"].get(kind, {}).items() if mask & asked
         )
 
+    def words_of_keras_2(self, kind: str) -> frozenset[str]:
+        """Return the texts that Keras 2 takes for an object of a kind and Keras 3 does not."""
+        return frozenset(self._all_words()["keras_2"].get(kind, ()))
+
     def word_releases(self, kind: str, word: str) -> int:
         """Return the releases where Keras takes a text for a kind of object, as a mask.
 
