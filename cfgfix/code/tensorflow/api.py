@@ -490,7 +490,7 @@ class Api:
         )
 
     def words_of_keras_2(self, kind: str) -> frozenset[str]:
-        """Return the texts that Keras 2 takes for an object of a kind and Keras 3 does not."""
+        """Return the texts that Keras 2 takes for a kind of object, and Keras 3 does not."""
         return frozenset(self._all_words()["keras_2"].get(kind, ()))
 
     def word_releases(self, kind: str, word: str) -> int:
