@@ -37,7 +37,10 @@ class MentionIndex:
     def scopes(self, name: str) -> list[int]:
         """Return the scopes that mention a name, by identity."""
         found = _mentioning(self.project.program).get(name, ())
-        return [scope for scope in found if scope not in self._uncalled()] if found else []
+        if not found:
+            return []
+        uncalled = self._uncalled()
+        return [scope for scope in found if scope not in uncalled]
 
     def _uncalled(self) -> frozenset[int]:
         project = self.project

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Callable
@@ -380,12 +381,7 @@ class ProjectRuns:
         if found is None:
             from cfgfix.config.schema.pydantic_major import major_asked, pydantic_major_of_imports
 
-            named = {
-                (source.rpartition(".")[0], source.rpartition(".")[2])
-                for module in self.program.all_modules()
-                for source in imported_names(module)
-                if source.startswith("pydantic")
-            }
+            named = self._imports_of_pydantic
             release = (
                 (major_asked(folder, []) or pydantic_major_of_imports(named, configured=False))
                 if named
@@ -393,6 +389,16 @@ class ProjectRuns:
             )
             found = self.pydantic_majors[folder] = release or 0
         return found
+
+    @functools.cached_property
+    def _imports_of_pydantic(self) -> set[tuple[str, str]]:
+        """The modules and names of pydantic that the repository imports."""
+        return {
+            (source.rpartition(".")[0], source.rpartition(".")[2])
+            for module in self.program.all_modules()
+            for source in imported_names(module)
+            if source.startswith("pydantic")
+        }
 
     def _try_others(self, sites: Row[OpenSite]) -> None:
         """Run programs with the files that nothing names and that have the shape their load sites ask for.

@@ -77,6 +77,7 @@ class ProjectFiles:
         self.root = os.path.abspath(root)
         self.data: list[str] = []
         self.texts: list[str] = []
+        self._from_folders: dict[str, list[str]] = {}
         self._is_whole = False
         count = opened = 0
         pending = [""]
@@ -136,6 +137,14 @@ class ProjectFiles:
         if any(part.startswith(".") or part in _SKIPPED or part in _BUILT for part in parts):
             return False
         return not is_ignored(self.root, inner)
+
+    def data_from(self, folder: str) -> list[str]:
+        """Return the paths of `data`, in its order, as they are written from a folder."""
+        found = self._from_folders.get(folder)
+        if found is None:
+            found = [os.path.relpath(os.path.join(self.root, path), folder) for path in self.data]
+            self._from_folders[folder] = found
+        return found
 
     @property
     def known(self) -> set[str]:

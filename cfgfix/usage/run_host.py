@@ -325,15 +325,14 @@ class Host:
         if isinstance(path, PartialText):
             pattern = re.compile("".join(".*" if part is None else re.escape(part) for part in path.parts))
             tail = path.parts[-1]
+            files = self.project.files
+            written = zip(files.data, *(files.data_from(folder) for folder in self.folders), strict=True)
             candidates = [
                 item
-                for item in self.project.files.data
+                for item, *others in written
                 if pattern.fullmatch(item)
                 or pattern.fullmatch(f"./{item}")
-                or any(
-                    pattern.fullmatch(os.path.relpath(os.path.join(self.project.root, item), folder))
-                    for folder in self.folders
-                )
+                or any(map(pattern.fullmatch, others))
             ]
             if not candidates and isinstance(tail, str) and "/" in tail:
                 candidates = by_ending(self.project.files.data, tail.lstrip("/"))
