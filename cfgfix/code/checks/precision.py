@@ -13,7 +13,7 @@ from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import keras_three
 from cfgfix.code.model.expressions import dotted, is_name, text
 from cfgfix.code.model.hit import Repair, Rewrite, at, hit_at
-from cfgfix.code.model.nodes import Name
+from cfgfix.code.model.nodes import Attribute, Name
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.values import Constant, Made, Site, alternatives
 from cfgfix.rules.hit import Hit
@@ -172,8 +172,9 @@ def old_scaling(program: Program) -> Iterator[Hit]:
                 if site.raw.startswith("tf_keras") or not three:
                     continue
                 rewrites: tuple[Rewrite, ...] = ()
-                if method == "get_scaled_loss":
-                    rewrites = (Rewrite("rename", site.scope, site.call.func.place, "scale_loss"),)
+                func = site.call.func
+                if method == "get_scaled_loss" and isinstance(func, (Attribute, Name)):
+                    rewrites = (Rewrite("rename", site.scope, func.place, "scale_loss"),)
                 elif len(site.call.args) == 1 and dotted(site.call.args[0]) is not None:
                     rewrites = (
                         Rewrite("replace", site.scope, site.call.place, dotted(site.call.args[0]) or ""),

@@ -84,9 +84,10 @@ def _under_scope(program: Program, scope: Scope, block: int) -> Call | None:
     for item in scope.block_chain(block):
         if item.kind == "with" and item.test is not None and isinstance(item.test, Call):
             call: Call = item.test
-            if call.method == "scope" and not call.args:
-                values = alternatives(program.flow.value_of_name(scope, call.receiver))
-                if "strateg" in text(call.receiver).lower() or any(
+            receiver = call.receiver
+            if call.method == "scope" and not call.args and receiver is not None:
+                values = alternatives(program.flow.value_of_name(scope, receiver))
+                if "strateg" in text(receiver).lower() or any(
                     isinstance(value, Made) and value.name.startswith("tensorflow.distribute.")
                     for value in values
                 ):

@@ -252,7 +252,8 @@ def _change_after_call(program: Program, owner: Scope, name: str, traced: Scope)
         shown = text(receiver)
         for event in scope.events():
             if any(
-                _is_attribute(target, name) and text(target.base) == shown for target in event.targets
+                isinstance(target, Attribute) and target.attribute == name and text(target.base) == shown
+                for target in event.targets
             ) and _runs_after(scope, called.call, event.block, event.place, receiver):
                 return Step(scope, event.place, event.block, "changed here, after the call")
         for site in program.flow.within(scope):

@@ -625,7 +625,8 @@ def _where_symbolic(program: Program) -> Iterator[tuple[Scope, set[str], str, se
         method = site.name.rpartition(".")[2]
         if method not in _OF_ELEMENTS:
             continue
-        for function in functions_of(site.argument(*reversed(WITH_FUNCTION[method]))):
+        name, position = WITH_FUNCTION[method]
+        for function in functions_of(site.argument(position, name)):
             offset = int(function.receiver is not None) + function.partial
             fixed = {name for name, _ in function.fixed}
             names = {
@@ -638,7 +639,7 @@ def _where_symbolic(program: Program) -> Iterator[tuple[Scope, set[str], str, se
 
 def _calls_of_layers(program: Program) -> Iterator[Scope]:
     """Yield the `call` of each layer of the project where it trains by `fit`, and of each that is called to build a model."""
-    fits = bool(program.flow.named("keras.Model.fit", "keras.Sequential.fit"))
+    fits = next(program.flow.named("keras.Model.fit", "keras.Sequential.fit"), None) is not None
     for module in program.modules:
         for owner in module.summary.scopes:
             number = owner.children.get("call") if owner.kind == "class" else None

@@ -537,10 +537,9 @@ class Conditions:
         if self._given or self._traced is not None:
             # What one way gives is asked for, not what all callers agree on.
             return self._given.get((id(scope), name), UNKNOWN)
-        flow = self.program.flow
-        if flow is None:
+        if self.program.flow is None:
             return UNKNOWN
-        sites = flow.callers(scope)
+        sites = self.program.flow.callers(scope)
         if not sites or len(sites) > 50:
             return UNKNOWN
         position = next(i for i, item in enumerate(scope.params) if item.name == name)
