@@ -272,6 +272,11 @@ def listed(name: str, value: Any) -> Any:
 
 def accepted_words(probe: Probe, name: str, known: dict[str, list[str]]) -> tuple[list[str], str]:
     """Return the texts that a parameter takes, or the kind of objects whose texts it takes."""
+    if name == "dtype" and probe.name.startswith("tensorflow."):
+        # Which of them goes with the other arguments is another matter.
+        return [word for word in TYPES if is_type(word)], ""
+    if (name == "dtype" and probe.name == "keras.Input") or probe.name.endswith(".set_floatx"):
+        return [word for word in TYPES if not probe.error(**{name: word})], ""
     usual = default(probe.make, name)
     best: tuple[bool, float, str, list[str]] = (False, 0.0, "", [])
     for kind, words in known.items():
@@ -303,12 +308,31 @@ def accepted_words(probe: Probe, name: str, known: dict[str, list[str]]) -> tupl
     return sorted({word for word in taken if word == word.lower() or word.lower() not in folded}), ""
 
 
+def is_type(word: str) -> bool:
+    """Tell whether TensorFlow knows a type by a text."""
+    import tensorflow as tf
+
+    try:
+        tf.as_dtype(word)
+    except TypeError:
+        return False
+    return True
+
+
 FIRST = {
     "activations": "relu", "constraints": "non_neg", "dtype_policies": "float32", "initializers": "zeros", "losses": "mse", "metrics": "mae", "optimizers": "adam", "regularizers": "l2",
 }  # fmt: skip
 """A text that every parameter of its kind takes."""
 SINGULAR = {"losses": "loss", "dtype_policies": "dtype"}
 """What parameters of a kind are called, where that is not the kind without its last letter."""
+_PLAIN_TYPES = ("b", "h", "i", "l", "q", "B", "H", "I", "L", "Q", "e", "f", "d", "F", "D", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16", "?", "S", "O", "U")  # fmt: skip
+TYPES = (
+    "bfloat16", "bool", "boolean", "byte", "complex", "complex64", "complex128", "double", "float", "float16", "float32", "float64", "half", "single", "longdouble", "int", "int4", "int8", "int16", "int32", "int64",
+    "uint4", "uint8", "uint16", "uint32", "uint64", "intc", "intp", "uint", "uintc", "uintp", "long", "longlong", "ulonglong", "ulong", "short", "ushort", "ubyte", "str", "string", "bytes", "object", "resource", "variant",
+    "qint8", "qint16", "qint32", "quint8", "quint16", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e4m3b11fnuz", "float8_e5m2fnuz", "float4_e2m1fn", "int2", "uint2", "csingle", "cdouble",
+    *_PLAIN_TYPES, *(f"{order}{plain}" for order in "<>=|" for plain in _PLAIN_TYPES),
+)  # fmt: skip
+"""Texts of TensorFlow and NumPy for types of numbers."""
 NAMES = ("accuracy", "acc", "crossentropy", "ce")
 """Texts that `compile` itself makes metrics of, by the shape of the outputs: Keras 3.15.1, keras/src/trainers/compile_utils.py, `get_metric`."""
 COMMON = (
@@ -624,6 +648,28 @@ def function_probes(folder: str) -> Iterator[Probe]:
     ):
         yield Probe(f"keras.{module}.get", {"identifier": None}, nothing)
     yield Probe(
+        "keras.backend.set_floatx",
+        {"value": "float32"},
+        lambda _made: keras.backend.set_floatx("float32"),
+    )
+    for name, base in (
+        ("cast", {"x": lambda: tf.fill([2], 1), "dtype": "float32"}),
+        ("saturate_cast", {"value": lambda: tf.fill([2], 1), "dtype": "float32"}),
+        ("constant", {"value": lambda: [0, 1]}),
+        ("convert_to_tensor", {"value": lambda: [0, 1]}),
+        ("zeros", {"shape": lambda: [2]}),
+        ("ones", {"shape": lambda: [2]}),
+        ("eye", {"num_rows": lambda: 2}),
+        ("one_hot", {"indices": lambda: [0, 1], "depth": lambda: 2}),
+        ("TensorSpec", {"shape": lambda: [2]}),
+        ("Variable", {"initial_value": lambda: [0, 1]}),
+        ("random.normal", {"shape": lambda: [2]}),
+        ("random.truncated_normal", {"shape": lambda: [2]}),
+        ("random.uniform", {"shape": lambda: [2], "maxval": lambda: 4}),
+    ):
+        yield Probe(f"tensorflow.{name}", base, nothing, only=("dtype",))
+    yield Probe("keras.Input", {"shape": (3,)}, nothing, only=("dtype",))
+    yield Probe(
         "keras.mixed_precision.set_global_policy",
         {"policy": "float32"},
         lambda _made: keras.mixed_precision.set_global_policy("float32"),
@@ -932,7 +978,8 @@ def main() -> int:
     kept = json.loads(TARGET.read_text(encoding="utf-8"))
     made = join(sys.argv[2:], kept if sys.argv[1] == "release" else None)
     if sys.argv[1] == "add":
-        made = {**kept, "calls": dict(sorted({**kept["calls"], **made["calls"]}.items()))}
+        added = {name: {**entries, **kept["calls"].get(name, {})} for name, entries in made["calls"].items()}
+        made = {**kept, "calls": dict(sorted({**kept["calls"], **added}.items()))}
     text = json.dumps(made, separators=(",", ":")).replace('}},"', '}},\n"') + "\n"
     TARGET.write_text(text, encoding="utf-8")
     print(f"{TARGET}: {len(text)} bytes")

@@ -25,7 +25,7 @@ from cfgfix.usage.program_runs import ProjectRuns
 from cfgfix.usage.run_results import RunResult
 from cfgfix.usage.sinks import DESCRIBED, NAMED, BoundCall, Sinks
 
-MISSPELT, UNKNOWN, IGNORED, WORD, VALUE, TOGETHER, CLASSES, TRUTH = (
+MISSPELT, UNKNOWN, IGNORED, WORD, VALUE, TOGETHER, CLASSES, TRUTH, LACKING = (
     "misspelt",
     "unknown",
     "ignored",
@@ -34,9 +34,10 @@ MISSPELT, UNKNOWN, IGNORED, WORD, VALUE, TOGETHER, CLASSES, TRUTH = (
     "together",
     "classes",
     "truth",
+    "lacking",
 )
 """What is wrong with an argument: its name is near to a parameter, or none; it is forgotten; its text is not known; its value is refused; it contradicts
-another one; it names classes by texts; its text says no and counts as true."""
+another one; it names classes by texts; its text says no and counts as true; it must be given and is not, the key is the section then."""
 TARGET = "_target_"
 """The key by which Hydra's `instantiate` finds what it calls."""
 _ERROR, _WARNING = "error", "warning"
@@ -112,6 +113,7 @@ class Arguments:
                 if bound.sets
                 else [
                     *self._names(bound, path),
+                    *self._lacking(bound, path),
                     *self._values(bound, path, floats),
                     *self._looked_up(bound, result, path),
                     *self._keys_wrong_together(bound, path),
@@ -190,6 +192,36 @@ class Arguments:
                     "",
                     _WARNING,
                 )
+
+    def _lacking(self, bound: BoundCall, path: str) -> Iterator[Fault]:
+        """Yield the arguments that a callable must get and the section that its arguments come from lacks."""
+        given = bound.entries
+        if bound.signature is None or given is None or given.open or given.unsure or bound.conditions:
+            return
+        if bound.call.opaque and bound.described is None:
+            return
+        section = next((key for key in reversed(given.sections) if key.source == path), None)
+        if section is None:
+            return
+        table, name = self.api, bound.callable
+        names = [key for key in bound.arguments if not key.isdecimal()]
+        if len(names) != len(bound.arguments) or table.unknown_arguments(name, names):
+            # A misspelt name may be meant for the one that is lacking.
+            return
+        every = table.lacking(name, table.admitted, 0, names)
+        for argument in table.lacking(name, table.newest, 0, names):
+            yield Fault(
+                LACKING,
+                section,
+                bound,
+                argument,
+                given,
+                False,
+                "",
+                "TypeError",
+                "",
+                _ERROR if argument in every else self._grade_by_releases(name) or _ERROR,
+            )
 
     def _attributes(self, bound: BoundCall, path: str) -> Iterator[Fault]:
         """Yield the attributes that a config names and the options of a dataset do not have: they take no others."""

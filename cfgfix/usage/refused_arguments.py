@@ -8,7 +8,18 @@ from typing import Any
 from cfgfix.code.inference.interpreter.objects import Scalar
 from cfgfix.core.edits import Change, RenameKey, SetValue
 from cfgfix.core.findings import format_key_path
-from cfgfix.usage.arguments import CLASSES, IGNORED, MISSPELT, TOGETHER, TRUTH, VALUE, WORD, Arguments, Fault
+from cfgfix.usage.arguments import (
+    CLASSES,
+    IGNORED,
+    LACKING,
+    MISSPELT,
+    TOGETHER,
+    TRUTH,
+    VALUE,
+    WORD,
+    Arguments,
+    Fault,
+)
 from cfgfix.usage.config_files import Entry
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
 from cfgfix.usage.spelling import in_words, number_text
@@ -26,8 +37,35 @@ def find_refused_arguments(runs: ConfigRuns, arguments: Arguments) -> None:
             entry = runs.entries.get(fault.key.path)
             if entry is None or entry.path in runs.reported:
                 continue
+            if fault.kind == LACKING:
+                if (entry.path, fault.parameter) not in runs.asked_told:
+                    runs.asked_told.add((entry.path, fault.parameter))
+                    runs.add(_verdict_of_lacking(runs, fault, entry, runs.program_of(result)))
+                continue
             runs.reported.add(entry.path)
             runs.add(_verdict(runs, fault, entry))
+
+
+def _verdict_of_lacking(runs: ConfigRuns, fault: Fault, entry: Entry, program: str) -> Verdict:
+    """Return what is told of a section that lacks an argument."""
+    span = entry.key if entry.path else (entry.value[0], entry.value[0])
+    key = format_key_path((*entry.path, fault.parameter))
+    return Verdict(
+        "missing-key",
+        (*entry.path, fault.parameter),
+        runs.line_span(span),
+        {
+            "key": key,
+            "name": fault.parameter,
+            "error": fault.error,
+            "place": runs.place(fault.bound.spot),
+            "entry": program,
+        },
+        severity=fault.severity if fault.severity != "error" else None,
+        spot=fault.bound.spot,
+        label=f"{fault.bound.callable.rpartition('.')[2]}() needs `{fault.parameter}`",
+        stops=fault.severity == "error",
+    )
 
 
 def _verdict(runs: ConfigRuns, fault: Fault, entry: Entry) -> Verdict:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from cfgfix.code.checks.api import head, of_others, overridden
-from cfgfix.code.inference.eras import asked_for, where_known, written_for_one
+from cfgfix.code.inference.eras import asked_for, where_keras_known, where_known, written_for_one
 from cfgfix.code.inference.references import api, bound_twice, keras_is_two, public_name
 from cfgfix.code.inference.releases import IMPORTS, as_written, keras_of_release, with_other_releases
 from cfgfix.code.model.expressions import dotted, place_of, text
@@ -83,9 +83,11 @@ def misfit(program: Program) -> Iterator[Hit]:
             },
             severity="warning"
             if not found.raises
+            else "error"
+            if found.always
             else where_known(releases, "warning")
             if releases.requirement.admits_one()
-            else None,
+            else (where_keras_known if site.name.startswith("keras.") else where_known)(releases, "warning"),
             rewrites=(
                 Rewrite("rename-keyword", site.scope, site.call.place, found.renamed[1], found.renamed[0]),
             )
@@ -110,12 +112,14 @@ class _Fault:
         at: Where it stands, if not at the call.
         renamed: A name of an argument and the one that it becomes.
         raises: Whether the call raises by it.
+        always: Whether it is known to do so in each release that may be meant.
     """
 
     says: str
     at: Expr | None = None
     renamed: tuple[str, str] | None = None
     raises: bool = True
+    always: bool = False
 
 
 def _faults(program: Program, calls: Calls, site: Site) -> Iterator[_Fault]:
@@ -131,6 +135,8 @@ def _faults(program: Program, calls: Calls, site: Site) -> Iterator[_Fault]:
     given = [key for key, _ in call.keywords if key is not None]
     if given:
         yield from _given_twice(program, site, by_position, starred, given)
+    if not starred:
+        yield from _too_many_or_few(program, site, by_position, given)
     parameters = calls.parameters(name)
     if parameters is None or name.startswith("keras."):
         return
@@ -152,19 +158,52 @@ def _faults(program: Program, calls: Calls, site: Site) -> Iterator[_Fault]:
         yield from _types(parameters, site)
 
 
+def _too_many_or_few(program: Program, site: Site, by_position: int, given: list[str]) -> Iterator[_Fault]:
+    """Yield what a callable that is known by release is given too much by position, or lacks."""
+    releases = api(program)
+    name = _known_by_release(program, site)
+    if name is None or releases.constructor(name) is None:
+        return
+    most = releases.most_by_position(name, releases.newest)
+    if most is not None and by_position > most:
+        every = releases.most_by_position(name, releases.admitted)
+        yield _Fault(
+            f"takes {most or 'no'} argument{'' if most == 1 else 's'} by position and is given {by_position}",
+            site.call.args[most],
+            always=every is not None and by_position > every,
+        )
+        return
+    if site.call.opaque or releases.unknown_arguments(name, given):
+        # A misspelt name may be meant for the one that is lacking.
+        return
+    lacking = releases.lacking(name, releases.newest, by_position, given)
+    if lacking:
+        always = releases.lacking(name, releases.admitted, by_position, given)
+        names = " and ".join(f"`{key}`" for key in lacking)
+        yield _Fault(f"is not given {names}, which it needs", always=lacking[0] in always)
+
+
+def _known_by_release(program: Program, site: Site) -> str | None:
+    """Return the name under which the signature of what is called is known by release; None where it may be another."""
+    name = site.name
+    if not name.startswith("keras."):
+        return name
+    if keras_is_two(program) or not keras_of_release(program, site.scope) or overridden(program, site):
+        return None
+    owner, _, method = name.rpartition(".")
+    if name in ("keras.Model.loss", "keras.Model.compiled_loss"):
+        # `compile` puts the loss that it was given in the place of the method.
+        return None
+    return f"keras.Model.{method}" if owner == "keras.Sequential" else name
+
+
 def _given_twice(
     program: Program, site: Site, by_position: int, starred: bool, given: list[str]
 ) -> Iterator[_Fault]:
     """Yield arguments given both by position and by name, in every release at hand."""
     releases = api(program)
-    name = site.name
-    if name.startswith("keras."):
-        if keras_is_two(program) or not keras_of_release(program, site.scope) or overridden(program, site):
-            return
-        owner, _, method = name.rpartition(".")
-        if owner == "keras.Sequential":
-            name = f"keras.Model.{method}"
-    known = releases.constructor(name)
+    name = _known_by_release(program, site)
+    known = releases.constructor(name) if name is not None else None
     if known is None or starred or not releases.admitted:
         return
     bits = [1 << number for number in range(len(releases.versions)) if releases.admitted >> number & 1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from cfgfix.code.tensorflow.calls import Calls
@@ -150,6 +150,8 @@ class Unknown:
 
 _GET = ("identifier",)
 """What `get` of each module of Keras takes."""
+_SET_FLOATX = ("value",)
+"""What the functions of that name in Keras's modules take."""
 _TOP = {"keras.Layer": "keras.layers.Layer"}
 """Classes that stand at the top of Keras as well."""
 _RENAMED = {"lr": "learning_rate", "experimental_steps_per_execution": "steps_per_execution"}
@@ -433,10 +435,60 @@ class Api:
         if name.startswith("keras.") and name.endswith(".get"):
             # The tables of signatures leave out the modules of Keras that hold functions.
             return _GET
+        if name.startswith("keras.") and name.endswith(".set_floatx"):
+            return _SET_FLOATX
+        found = self.calls.parameters(name)
+        return found.positional if found is not None else ()
+
+    @property
+    def calls(self) -> Calls:
+        """The table of calls, read when it is first asked for."""
         if self._calls is None:
             self._calls = load_calls()
-        found = self._calls.parameters(name)
-        return found.positional if found is not None else ()
+        return self._calls
+
+    def lacking(
+        self, name: str, releases: int, by_position: int, by_name: Collection[str]
+    ) -> tuple[str, ...]:
+        """Return the arguments that a call lacks in each of some releases.
+
+        Args:
+            name: What is called, as for `constructor`.
+            releases: A mask of releases.
+            by_position: How many arguments are given by position.
+            by_name: The names of those that are given by name.
+        """
+        found = self.constructor(name)
+        if found is None or releases & ~found.known or not releases:
+            return ()
+        lacking: list[set[str]] = []
+        names: dict[str, None] = {}
+        three = self.words_known
+        for bit in self._bits(releases):
+            order = found.positions(bit)
+            if by_position and not order:
+                return ()
+            given = {*by_name, *order[:by_position]}
+            wanted = self.calls.required(found.name, keras_2=not bit & three)
+            missed = [key for key in wanted if key not in given and found.parameters.get(key, 0) & bit]
+            names.update(dict.fromkeys(missed))
+            lacking.append(set(missed))
+        common = set.intersection(*lacking)
+        return tuple(key for key in names if key in common)
+
+    def most_by_position(self, name: str, releases: int) -> int | None:
+        """Return how many arguments a callable takes by position in some releases.
+
+        None where it takes any number, or the table cannot tell.
+        """
+        found = self.constructor(name)
+        if found is None or not releases or self.calls.takes_any_number(found.name):
+            return None
+        counts = [len(found.positions(bit)) for bit in self._bits(releases)]
+        return max(counts) if all(counts) else None
+
+    def _bits(self, releases: int) -> list[int]:
+        return [1 << number for number in range(len(self.versions)) if releases >> number & 1]
 
     def _signature(self, name: str, entry: Mapping[str, Any]) -> Signature:
         own: Mapping[str, int] = entry["names"]

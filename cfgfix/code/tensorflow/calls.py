@@ -32,7 +32,7 @@ class Parameters:
 
 
 class Calls:
-    """The table: signatures of TensorFlow's functions and classes, Keras left out.
+    """The table: signatures of TensorFlow's functions and classes, and what must be given to all of them.
 
     Args:
         data: What the file holds.
@@ -43,6 +43,8 @@ class Calls:
         self._members: Mapping[str, frozenset[str]] = {
             name: frozenset(found) for name, found in data["members"].items()
         }
+        self._required: Mapping[str, str] = data["required"]
+        self._required_2: Mapping[str, str] = data["required_2"]
         self.abstract: frozenset[str] = frozenset(data["abstract"])
         self.entered: frozenset[str] = frozenset(data["entered"])
 
@@ -73,6 +75,22 @@ class Calls:
                 if word.endswith("!"):
                     required.append(plain)
         return Parameters(tuple(positional), frozenset(named), tuple(required), more, any_name)
+
+    def required(self, name: str, *, keras_2: bool) -> tuple[str, ...]:
+        """Return what must be given to a callable whose signatures by release are known.
+
+        Args:
+            name: Its name, as in `Api`.
+            keras_2: Whether the Keras before Keras 3 is asked for.
+        """
+        words = self._required_2.get(name) if keras_2 else None
+        return tuple(
+            word for word in (self._required.get(name, "") if words is None else words).split() if word != "*"
+        )
+
+    def takes_any_number(self, name: str) -> bool:
+        """Tell whether a callable takes any number of arguments by position, or may do so."""
+        return any("*" in table.get(name, "").split() for table in (self._required, self._required_2))
 
     def members(self, name: str) -> frozenset[str] | None:
         """Return the names that objects of a class have.

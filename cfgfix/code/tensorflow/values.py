@@ -124,7 +124,7 @@ class Values:
         """
         key = (callable, name)
         if key not in self._known:
-            entry = self._calls.get(callable, {}).get(name)
+            entry = self._calls.get(self._tried_as(callable), {}).get(name)
             if entry is None and inherited and callable.startswith("keras.layers."):
                 entry = self._calls.get(LAYER, {}).get(name)
                 if entry is not None and name == "dtype":
@@ -132,6 +132,17 @@ class Values:
                     entry = None if callable in _INPUTS else {**entry, "kind": "dtype_policies", "words": {}}
             self._known[key] = None if entry is None else _parameter(name, entry)
         return self._known[key]
+
+    def _tried_as(self, callable: str) -> str:  # noqa: A002 - as above
+        """Return the name under which the table has what is called: some functions have several."""
+        if callable in self._calls:
+            return callable
+        if callable.startswith("keras.preprocessing."):
+            return f"keras.utils.{callable.rpartition('.')[2]}"
+        return _SAME.get(callable, callable)
+
+
+_SAME = {"keras.layers.Input": "keras.Input", "keras.config.set_floatx": "keras.backend.set_floatx"}
 
 
 def _parameter(name: str, entry: Mapping[str, Any]) -> Parameter:
