@@ -13,13 +13,14 @@ from cfgfix.code.model.hit import Step, at, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Name, Subscript
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
-from cfgfix.code.model.values import Function, Made, Site, alternatives
+from cfgfix.code.model.values import Function, Instance, Made, Site, alternatives
 from cfgfix.rules.hit import Hit
 
 NEEDLES = (b".fit(", b"_batch_end", b"_batch_begin")
 
 FITS = ("keras.Model.fit", "keras.Sequential.fit")
 _SETS_RATE = ("keras.callbacks.ReduceLROnPlateau", "keras.callbacks.LearningRateScheduler")
+_SCHEDULES = frozenset({"keras.optimizers.schedules.LearningRateSchedule"})
 _DEPTH = 4
 
 
@@ -40,14 +41,14 @@ def rate_set_twice(program: Program) -> Iterator[Hit]:
         if not schedules or not may_run_together([fit, callback]):
             continue
         seen.add((id(callback.scope), callback.call.number))
-        schedule = schedules[0]
+        name, schedule = schedules[0]
         yield hit_in(
             callback.scope,
             callback.call.name_place,
             callback.call.block,
             {
                 "callback": callback.name.rpartition(".")[2],
-                "schedule": schedule.name.rpartition(".")[2],
+                "schedule": name,
                 "line": schedule.call.name_line,
             },
             needs=((scope, fit.call.block), (schedule.scope, schedule.call.block)),
@@ -81,6 +82,16 @@ def calls_behind(program: Program, expr: Expr, scope: Scope, depth: int = _DEPTH
     """
     numbers = calls_of(expr, scope)
     found = list(program.flow.of_calls(scope, numbers))
+    for part in walk(expr) if depth > 0 else ():
+        if not (isinstance(part, Attribute) and is_name(part.base, "self")):
+            continue
+        for event, method in _kept_in(program, part.attribute, scope):
+            if event.value is not None:
+                found += [
+                    site
+                    for site in calls_behind(program, event.value, method, depth - 1)
+                    if site not in found
+                ]
     for call in scope.calls if depth > 0 else ():
         function = _function_called(program, call, scope) if call.number in numbers else None
         for event in function.events_of("return") if function is not None else ():
@@ -91,6 +102,22 @@ def calls_behind(program: Program, expr: Expr, scope: Scope, depth: int = _DEPTH
                     if site not in found
                 ]
     return found
+
+
+def _kept_in(program: Program, attribute: str, scope: Scope) -> list[tuple[Event, Scope]]:
+    """Return where the class of a method gives its object an attribute, each with the method."""
+    owner = program.owner(scope)
+    return [
+        (event, method)
+        for item in (program.bases(owner).classes if owner is not None else ())
+        for number in item.children.values()
+        if (method := item.module.summary.scopes[number]).kind == "function"
+        for event in method.events_of("assign")
+        if any(
+            isinstance(target, Attribute) and target.attribute == attribute and is_name(target.base, "self")
+            for target in event.targets
+        )
+    ]
 
 
 def _function_called(program: Program, call: Call, scope: Scope) -> Scope | None:
@@ -104,7 +131,7 @@ def _function_called(program: Program, call: Call, scope: Scope) -> Scope | None
     return None
 
 
-def _schedules(program: Program, fit: Site) -> list[Site]:
+def _schedules(program: Program, fit: Site) -> list[tuple[str, Site]]:
     """Return the schedules of the optimizers that a model is compiled with; none unless all of them follow one."""
     models = alternatives(fit.receiver)
     model = models[0] if len(models) == 1 else None
@@ -112,8 +139,9 @@ def _schedules(program: Program, fit: Site) -> list[Site]:
 
 
 @once
-def _schedules_of(program: Program, model: Made) -> list[Site]:
-    found: list[Site] = []
+def _schedules_of(program: Program, model: Made) -> list[tuple[str, Site]]:
+    """Return the schedules by class, each with the call that makes it, or the optimizer with one of the project's."""
+    found: list[tuple[str, Site]] = []
     compiled = False
     for site in compiles_of(program, model):
         if site.name not in KERAS_COMPILES:
@@ -121,7 +149,7 @@ def _schedules_of(program: Program, model: Made) -> list[Site]:
         compiled = True
         optimizers = alternatives(site.argument(0, "optimizer"))
         rates = [
-            rate
+            (rate, value.site)
             for value in optimizers
             if isinstance(value, Made)
             and value.site is not None
@@ -130,12 +158,15 @@ def _schedules_of(program: Program, model: Made) -> list[Site]:
         ]
         if not rates or len(rates) < len(optimizers):
             return []
-        for rate in rates:
+        for rate, optimizer in rates:
+            if isinstance(rate, Instance) and _SCHEDULES.intersection(program.bases(rate.scope).outside):
+                found.append((rate.scope.name, optimizer))
+                continue
             if not isinstance(rate, Made) or rate.site is None:
                 return []
             if not rate.name.startswith("keras.optimizers.schedules."):
                 return []
-            found.append(rate.site)
+            found.append((rate.name.rpartition(".")[2], rate.site))
     return found if compiled else []
 
 

@@ -16,7 +16,7 @@ from cfgfix.code.inference.hot_paths import KERAS_COMPILES
 from cfgfix.code.inference.releases import keras_three
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, place_of, text, walk
 from cfgfix.code.model.hit import Rewrite, Step, at, hit_in
-from cfgfix.code.model.nodes import Attribute, Call, Literal, Name, Subscript
+from cfgfix.code.model.nodes import Attribute, Call, Dictionary, Literal, Name, Subscript
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import (
@@ -207,7 +207,7 @@ def unmeasured(program: Program) -> Iterator[Hit]:
         directionless = _without_direction(program, fit)
         sets_rate = any(site.name in _SET_RATE for site in callbacks)
         for site in callbacks:
-            kind = site.name.rpartition(".")[2]
+            kind = _kind_of(site)
             if kind not in _EFFECTS or site.call.opaque:
                 continue
             if site.scope is scope and not may_run_together([fit, site]):
@@ -464,7 +464,46 @@ def _callbacks(program: Program, fit: Site) -> list[Site]:
             for one in alternatives(item):
                 if isinstance(one, Made) and one.site is not None and one.site not in found:
                     found.append(one.site)
+                elif isinstance(one, Instance):
+                    base = _base_call(program, one.scope)
+                    found += [base] if base is not None and base not in found else []
     return [site for site in found if site.name.startswith("keras.callbacks.")]
+
+
+@once
+def _base_call(program: Program, owner: Scope) -> Site | None:
+    """Return the call by which a callback of the project makes the one of Keras that it is derived from.
+
+    None for one that hands on other values than it is given, or changes them.
+    """
+    classes, outside = program.bases(owner)
+    kinds = [name for name in outside if name.startswith("keras.callbacks.")]
+    if len(kinds) != 1 or len(outside) != 1:
+        return None
+    own = {name for item in classes for name in item.children}
+    if own & {"get_monitor_value", "set_params", "_set_monitor_op"}:
+        return None
+    sites = [
+        site
+        for site in program.flow.named(f"{kinds[0]}.__init__")
+        if program.owner(site.scope) in classes and not site.targets
+    ]
+    for scope in (scope for item in classes for scope in item.module.summary.scopes):
+        if scope.kind != "function" or program.owner(scope) not in classes:
+            continue
+        if any(
+            isinstance(target, Subscript)
+            or (isinstance(target, Attribute) and target.attribute in ("monitor", "mode", "filepath"))
+            for event in scope.events()
+            for target in event.targets
+        ) or any(call.method in ("update", "setdefault") for call in scope.calls):
+            return None
+    return sites[0] if len(sites) == 1 else None
+
+
+def _kind_of(site: Site) -> str:
+    """Return the class of a callback by the call that makes it, or makes what it is derived from."""
+    return site.name.removesuffix(".__init__").rpartition(".")[2]
 
 
 def _measured_names(program: Program, fit: Site) -> frozenset[str] | None:
@@ -473,7 +512,49 @@ def _measured_names(program: Program, fit: Site) -> frozenset[str] | None:
     model = models[0] if len(models) == 1 else None
     if not isinstance(model, Made) or model.name not in _PLAIN_MODELS:
         return None
-    return _measured_by(program, model)
+    measured, logged = _measured_by(program, model), _logged(program)
+    if measured is None or logged is None:
+        return None
+    return measured | {name.removeprefix("val_") for name in logged}
+
+
+@once
+def _logged(program: Program) -> frozenset[str] | None:
+    """Return the names under which the project's callbacks put values beside the measured ones.
+
+    None where the names are not known. Each callback sees what those before it added.
+    """
+    names: set[str] = set()
+    for module in program.modules:
+        for scope in module.summary.scopes:
+            if scope.kind != "function" or not any(item.name == _LOGS for item in scope.params):
+                continue
+            for event in scope.events():
+                for target in event.targets:
+                    if isinstance(target, Subscript) and is_name(target.base, _LOGS):
+                        key = constant(target.index)
+                        if not isinstance(key, str):
+                            return None
+                        names.add(key)
+            for call in scope.calls_on(_LOGS, "update", "setdefault"):
+                key = constant(call.args[0]) if call.args else None
+                if call.method == "setdefault" and isinstance(key, str):
+                    names.add(key)
+                else:
+                    given = call.args[0] if len(call.args) == 1 else None
+                    keys = (
+                        [constant(item) if item is not None else None for item, _ in given.entries]
+                        if isinstance(given, Dictionary)
+                        else [None]
+                    )
+                    if call.opaque or not all(isinstance(item, str) for item in keys):
+                        return None
+                    names.update(str(item) for item in keys)
+                    names.update(name for name, _ in call.keywords if name is not None)
+    return frozenset(names)
+
+
+_LOGS = "logs"
 
 
 @once
@@ -490,7 +571,7 @@ def _measured_by(program: Program, model: Made) -> frozenset[str] | None:
             if site.call.argument(position, parameter) is None:
                 continue
             for value in alternatives(site.argument(position, parameter)):
-                found = _names(value)
+                found = _names(program, value)
                 if found is None:
                     return None
                 names.update(found)
@@ -519,7 +600,7 @@ def _without_direction(program: Program, fit: Site) -> frozenset[str]:
     return frozenset(set.intersection(*given)) - {"loss"} if given else frozenset()
 
 
-def _names(value: Value) -> list[str] | None:
+def _names(program: Program, value: Value) -> list[str] | None:
     """Return the names of the metrics in a value, or None where one is not known."""
     if isinstance(value, Constant):
         return [] if value.value is None else [value.value] if isinstance(value.value, str) else None
@@ -527,7 +608,7 @@ def _names(value: Value) -> list[str] | None:
         found: list[str] = []
         for item in value.items:
             for one in alternatives(item):
-                names = _names(one)
+                names = _names(program, one)
                 if names is None:
                     return None
                 found += names
@@ -547,7 +628,33 @@ def _names(value: Value) -> list[str] | None:
             # Some metrics take their name first, others a number.
             return None
         return [_name_of(value.name.rpartition(".")[2])]
+    if isinstance(value, Instance):
+        return _name_by_class(program, value.scope)
     return None
+
+
+def _name_by_class(program: Program, owner: Scope) -> list[str] | None:
+    """Return the name that the metrics of a class of the project have, where all of them have the same."""
+    scopes = owner.module.summary.scopes
+    number = owner.children.get("__init__")
+    if number is None or not any(text(base).endswith("metrics.Metric") for base in owner.bases):
+        return None
+    constructor = scopes[number]
+    makes = [
+        call
+        for call in constructor.calls
+        if isinstance(call.func, Attribute) and call.func.attribute == "__init__"
+    ]
+    given = makes[0].keyword("name") if len(makes) == 1 else None
+    if given is None or any(
+        isinstance(target, Attribute) and target.attribute == "name"
+        for event in constructor.events()
+        for target in event.targets
+    ):
+        return None
+    names = {constant_of(program, constructor, given, caller) for caller in callers_of(program, constructor)}
+    name = names.pop() if len(names) == 1 else None
+    return [name] if isinstance(name, str) else None
 
 
 def _name_of(kind: str) -> str:
@@ -588,7 +695,7 @@ def wrong_way(program: Program) -> Iterator[Hit]:
         if key in seen or site.call.opaque:
             continue
         seen.add(key)
-        kind = site.name.rpartition(".")[2]
+        kind = _kind_of(site)
         asked = site.call.argument(_POSITIONS[kind], "monitor")
         given = site.call.argument(_MODES[kind], "mode")
         for caller in callers_of(program, site.scope):
@@ -617,11 +724,11 @@ def wrong_way(program: Program) -> Iterator[Hit]:
             {
                 "monitor": monitor,
                 "mode": mode,
-                "callback": site.name.rpartition(".")[2],
+                "callback": _kind_of(site),
                 "then": {
                     "ModelCheckpoint": "the worst model is kept",
                     "EarlyStopping": "the run stops while it gets better",
-                }.get(site.name.rpartition(".")[2], "the rate falls while the run gets better"),
+                }.get(_kind_of(site), "the rate falls while the run gets better"),
             },
             rewrites=(Rewrite("replace", site.scope, given.place, f'"{better}"'),)
             if isinstance(given, Literal)
