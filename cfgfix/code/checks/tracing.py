@@ -13,6 +13,7 @@ from cfgfix.code.checks.compiled_scopes import (
     compiled_scopes,
     eager_guard,
 )
+from cfgfix.code.checks.element_loops import turns_in_graph
 from cfgfix.code.checks.guarded_calls import flag
 from cfgfix.code.checks.models import fits_eagerly, kept_eager, may_fit_eagerly
 from cfgfix.code.inference.flow.datasets import DATASET, WITH_FUNCTION
@@ -401,6 +402,9 @@ def unrolled(program: Program) -> Iterator[Hit]:
                 and bound.value > 50
                 and event.bodies[0][1]
             ):
+                if turns_in_graph(program, scope, event) is not None:
+                    # One operation does it: what to do there is another matter.
+                    continue
                 around = _turns_around(scope, event.block)
                 total = bound.value * around
                 yield hit_in(
