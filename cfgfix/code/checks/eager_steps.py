@@ -18,7 +18,12 @@ from cfgfix.code.checks.common import (
 )
 from cfgfix.code.checks.models import kept_eager, keras_model_method
 from cfgfix.code.checks.modes import trained_names
-from cfgfix.code.checks.step_loops import APPLY_GRADIENTS, applies_gradients, outermost_name
+from cfgfix.code.checks.step_loops import (
+    APPLY_GRADIENTS,
+    applies_gradients,
+    assigns_gradients,
+    outermost_name,
+)
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.hot_paths import (
     ELEMENT,
@@ -164,9 +169,13 @@ def _tapes_in_loops(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hi
             # Of several tapes that one `with` opens, the first is told.
             continue
         seen.add((id(scope), tape.call.number))
-        if not any(
-            call.method in APPLY_GRADIENTS and inside(scope, call.block, loop) for call in scope.calls
-        ) and not _hands_on(program, tape, loop):
+        if (
+            not any(
+                call.method in APPLY_GRADIENTS and inside(scope, call.block, loop) for call in scope.calls
+            )
+            and not _hands_on(program, tape, loop)
+            and not assigns_gradients(scope, loop)
+        ):
             continue
         if (
             hot.reach(scope, GRAPH, ELEMENT, PYTHON) is not None

@@ -17,8 +17,8 @@ from cfgfix.code.model.expressions import constant, dotted, is_name, text, walk
 from cfgfix.code.model.hit import at, hit_at
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Expr, Literal, Name, Slice, Subscript
 from cfgfix.code.model.program import Program, once
-from cfgfix.code.model.summary import Event, Scope, bind
-from cfgfix.code.model.values import ClassValue, Element, Site, Value, alternatives
+from cfgfix.code.model.summary import Event, Point, Scope, bind
+from cfgfix.code.model.values import ClassValue, Element, Function, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
 
 NEEDLES = (b".predict(", *IMPORTS)
@@ -28,6 +28,7 @@ _SHOWS = frozenset(
     {"imshow", "waitKey", "plot", "show", "savefig", "subplot", "subplots", "figure", "scatter", "putText"}
 )
 _DEPTH = 3
+_LOOPS = ("for", "while", "comprehension")
 
 
 def in_loop(program: Program) -> Iterator[Hit]:
@@ -61,14 +62,19 @@ def in_loop(program: Program) -> Iterator[Hit]:
             flow=() if caller is None else (at(caller, label="called in this loop"),),
             severity="info"
             if (
-                (_shows_pictures(where, loop) or _shows_pictures(scope, 0 if where is not scope else loop))
+                (
+                    (where.blocks[loop].kind in _LOOPS and _shows_pictures(where, loop))
+                    or _shows_pictures(scope, 0 if where is not scope else loop)
+                )
                 and not _reads_frames(where, loop)
             )
             or _has_few_turns(program, where, loop, 100)
             or runs_in_some_turns(where, site.call.block if caller is None else caller.call.block, loop)
             else None,
             values={
-                "loop_line": where.blocks[loop].line,
+                "loop_line": caller.call.line
+                if caller is not None and where.blocks[loop].kind not in _LOOPS
+                else where.blocks[loop].line,
                 "arg": text(arg),
                 "each": "a single sample" if single else "one batch",
             },
@@ -95,8 +101,46 @@ def loop_around(program: Program, site: Site) -> tuple[Scope, int, Site | None] 
                     return caller.scope, loop, caller
                 seen.add(id(caller.scope))
                 above.append(caller.scope)
+            for caller in _by_rows(program, scope):
+                if not in_tests(caller.scope):
+                    return caller.scope, caller.call.block, caller
         pending = above
     return None
+
+
+_EACH_ROW = frozenset({"apply", "map", "progress_apply", "applymap"})
+
+
+@once
+def _by_rows(program: Program, function: Scope) -> list[Site]:
+    """Return the calls that hand a function to a column of a table or to `map`, which call it for each row."""
+    if function.kind != "function" or function.generator:
+        return []
+    found: list[Site] = []
+    for scope in function.module.summary.scopes:
+        for call in scope.calls:
+            of_table = (
+                call.method in _EACH_ROW
+                and isinstance(call.receiver, (Subscript, Attribute))
+                and _of_table(scope, call.receiver)
+            )
+            given = next(iter(call.args), None)
+            if not (of_table or (is_name(call.func, "map") and "map" not in scope.names)) or given is None:
+                continue
+            target = program.static_value(given, scope) if isinstance(given, Name) else None
+            if isinstance(target, Function) and target.scope is function:
+                found.append(Site(scope, call, ()))
+    return found
+
+
+def _of_table(scope: Scope, column: Expr) -> bool:
+    """Tell whether an expression is a column of a table that pandas reads."""
+    while isinstance(column, (Subscript, Attribute)):
+        column = column.base
+    made = only_value(scope, column) if isinstance(column, Name) else None
+    return isinstance(made, Call) and (dotted(made.func) or "").rpartition(".")[2] in (
+        "read_csv", "read_parquet", "read_excel", "read_json", "read_table", "read_pickle", "DataFrame",
+    )  # fmt: skip
 
 
 _MOST_FILES = 200
@@ -249,7 +293,7 @@ def _names_of(scope: Scope, name: str, loop: Event) -> bool:
 
 def _innermost(scope: Scope, block: int) -> int | None:
     for number in scope.block_numbers(block):
-        if scope.blocks[number].kind in ("for", "while", "comprehension"):
+        if scope.blocks[number].kind in _LOOPS:
             return number
     return None
 
@@ -299,15 +343,20 @@ def runs_in_some_turns(scope: Scope, block: int, loop: int) -> bool:
     return False
 
 
-_KEEPS_SHAPE = frozenset({"astype", "copy", "cast", "numpy", "clip", "abs", "array", "asarray", "float32"})
+_KEEPS_SHAPE = frozenset(
+    {"astype", "copy", "cast", "numpy", "clip", "abs", "array", "asarray", "float32", "preprocess_input"}
+)
+_FILLED = frozenset({"zeros", "ones", "empty", "full"})
+_OF_TEXTS = frozenset({"pad_sequences", "texts_to_sequences", "texts_to_matrix"})
+"""What makes a row of numbers of each text it is given."""
 
 
-def one_sample(expr: Expr, scope: Scope, block: int, depth: int = 5) -> bool:
+def one_sample(expr: Expr, scope: Scope, block: int, depth: int = 5, before: Point | None = None) -> bool:
     """Tell whether an expression is one element made into a batch of one."""
     if depth < 0:
         return False
     if isinstance(expr, Binary):
-        return any(one_sample(side, scope, block, depth - 1) for side in (expr.left, expr.right))
+        return any(one_sample(side, scope, block, depth - 1, before) for side in (expr.left, expr.right))
     if isinstance(expr, Collection):
         return expr.kind == "list" and len(expr.items) == 1 and not isinstance(expr.items[0], Literal)
     if isinstance(expr, Subscript):
@@ -328,22 +377,37 @@ def one_sample(expr: Expr, scope: Scope, block: int, depth: int = 5) -> bool:
                 else shape
             )
             return bool(constant(first) == 1)
+        if name in _FILLED and _of_library(call.func):
+            shape = call.argument(0, "shape")
+            return (
+                isinstance(shape, Collection)
+                and len(shape.items) > 1
+                and type(constant(shape.items[0])) is int
+                and constant(shape.items[0]) == 1
+            )
+        if name in _OF_TEXTS:
+            inner = call.args[0] if call.args else None
+            return inner is not None and one_sample(inner, scope, block, depth - 1, before)
         if name in ("array", "asarray", "stack", "convert_to_tensor", "constant", "vstack"):
             inner = call.args[0] if call.args else None
             if inner is not None and isinstance(inner, Collection) and inner.kind == "list":
                 return len(inner.items) == 1 and not isinstance(inner.items[0], Literal)
-            return inner is not None and one_sample(inner, scope, block, depth - 1)
+            return inner is not None and one_sample(inner, scope, block, depth - 1, before)
         if name in _KEEPS_SHAPE:
-            inner = call.receiver if call.method and not _of_library(call.func) else (call.args or (None,))[0]
-            return inner is not None and one_sample(inner, scope, block, depth - 1)
+            inner = (
+                call.receiver
+                if call.method and not _of_library(call.func) and name != "preprocess_input"
+                else (call.args or (None,))[0]
+            )
+            return inner is not None and one_sample(inner, scope, block, depth - 1, before)
         return False
     if isinstance(expr, Name):
-        event = _last_assignment(scope, expr.name, block)
+        event = _last_assignment(scope, expr.name, block, before)
         return (
             event is not None
             and event.value is not None
             and not is_name(event.value, expr.name)
-            and one_sample(event.value, scope, block, depth - 1)
+            and one_sample(event.value, scope, block, depth - 1, event.place.start)
         )
     return False
 
@@ -377,11 +441,16 @@ def _takes_one(index: Expr) -> bool:
     return re.fullmatch(r"None|(?:\w+\.)?newaxis", text(first)) is not None
 
 
-def _last_assignment(scope: Scope, name: str, block: int) -> Event | None:
-    """Return the last statement that gives a name its value on the way to a block, in its text."""
+def _last_assignment(scope: Scope, name: str, block: int, before: Point | None = None) -> Event | None:
+    """Return the last statement that gives a name its value on the way to a block, in its text.
+
+    With a place, the last one before it.
+    """
     around = set(scope.block_numbers(block))
     found = None
     for event in scope.binding(name):
+        if before is not None and event.place.start >= before:
+            continue
         if event.kind in ("assign", "annotate") and event.block in around:
             if not any(is_name(target, name) for target in event.targets):
                 return None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cfgfix.code.inference.hot_paths import run_on_replicas
-from cfgfix.code.model.expressions import text
-from cfgfix.code.model.nodes import Attribute, Expr, Name, Subscript
+from cfgfix.code.inference.hot_paths import inside, run_on_replicas
+from cfgfix.code.model.expressions import text, walk
+from cfgfix.code.model.nodes import Attribute, Call, Expr, Name, Subscript
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import Scope
+from cfgfix.code.model.summary import Scope, bind
 
 APPLY_GRADIENTS = ("apply_gradients", "apply", "minimize")
 
@@ -16,7 +16,7 @@ def applies_gradients(program: Program, scope: Scope, seen: set[int]) -> bool:
     if id(scope) in seen or len(seen) > 20:
         return False
     seen.add(id(scope))
-    if any(call.method in APPLY_GRADIENTS for call in scope.calls):
+    if any(call.method in APPLY_GRADIENTS for call in scope.calls) or assigns_gradients(scope):
         return True
     if any(applies_gradients(program, item.scope, seen) for item in run_on_replicas(program, scope)):
         return True
@@ -25,6 +25,46 @@ def applies_gradients(program: Program, scope: Scope, seen: set[int]) -> bool:
         for site in program.flow.within(scope)
         for target in site.targets
     )
+
+
+def assigns_gradients(scope: Scope, loop: int | None = None) -> bool:
+    """Tell whether a scope changes variables by gradients without an optimizer.
+
+    That is `w.assign_sub(rate * grad)`.
+
+    Args:
+        scope: The scope.
+        loop: The loop in which it has to happen, or None.
+    """
+    if not any(call.method in _ASSIGNS for call in scope.calls):
+        return False
+    names: dict[str, None] = {}
+    for event in scope.events():
+        if (
+            event.kind == "assign"
+            and isinstance(event.value, Call)
+            and event.value.method in ("gradient", "gradients")
+        ):
+            for target in event.targets:
+                bind(target, names)
+    for event in scope.events():
+        # `for variable, grad in zip(variables, grads)`
+        if event.kind == "for" and event.value is not None and _names_any(event.value, names):
+            for target in event.targets:
+                bind(target, names)
+    return bool(names) and any(
+        call.method in _ASSIGNS
+        and (loop is None or inside(scope, call.block, loop))
+        and any(_names_any(item, names) for item in call.args)
+        for call in scope.calls
+    )
+
+
+_ASSIGNS = frozenset({"assign_sub", "assign_add", "assign"})
+
+
+def _names_any(expr: Expr, names: dict[str, None]) -> bool:
+    return any(isinstance(part, Name) and part.name in names for part in walk(expr))
 
 
 def loops_over_data(program: Program, scope: Scope, block: int) -> bool:
