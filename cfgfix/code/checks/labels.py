@@ -302,6 +302,8 @@ def zipped_apart(program: Program) -> Iterator[Hit]:
         parts = _parts(site)
         if len(parts) != 2 or not any(_LABELS.search(_names_of_data(site.scope, part)) for part in parts):
             continue
+        if any(_has_own_labels(site.scope, part) for part in parts):
+            continue
         shuffles = [found for part in parts if (found := _shuffle_of(site.scope, part)) is not None]
         if len(shuffles) != 2:
             continue
@@ -337,6 +339,17 @@ def _names_of_data(scope: Scope, part: Expr) -> str:
     if value is not None:
         found += [str(item.name) for item in walk(value) if isinstance(item, Name)]
     return " ".join(found)
+
+
+def _has_own_labels(scope: Scope, part: Expr) -> bool:
+    """Tell whether the elements of a dataset are made of several things, as an input with its label."""
+    value = _value(scope, part)
+    while isinstance(value, Call) and isinstance(value.func, Attribute):
+        if value.method in ("from_tensor_slices", "from_tensors", "zip"):
+            given = value.args[0] if value.args else None
+            return len(value.args) > 1 or (isinstance(given, Collection) and len(given.items) > 1)
+        value = value.func.base
+    return False
 
 
 def _value(scope: Scope, part: Expr) -> Expr | None:
