@@ -608,10 +608,10 @@ def _with_hook(source: SourceFile, entry: str) -> str | None:
     before = text if end >= 0 else text + "\n"
     end = len(before) if end < 0 else end + 1
     after = before[:end] + body + before[end:]
-    return after if _same_but_one(text, after) else None
+    return after if _differ_in_one_line(text, after) else None
 
 
-def _same_but_one(before: str, after: str) -> bool:
+def _differ_in_one_line(before: str, after: str) -> bool:
     import yaml
 
     try:

@@ -531,7 +531,7 @@ class _FindingMaker:
             if given and never_given(self._program, at.scope, given):
                 # Nothing in the program asks for the way that leads here.
                 return Severity.INFO
-        if severity is not Severity.INFO and self._out_of_reach(at, fails=fails):
+        if severity is not Severity.INFO and self._is_unreached(at, fails=fails):
             # It would fail or be slow, and nothing in the program comes to it.
             return Severity.WARNING if fails and not of_release else Severity.INFO
         if (
@@ -544,7 +544,7 @@ class _FindingMaker:
             return Severity.INFO
         return severity
 
-    def _out_of_reach(self, at: CodePlace, *, fails: bool) -> bool:
+    def _is_unreached(self, at: CodePlace, *, fails: bool) -> bool:
         """Tell whether nothing that runs comes to a hit, or to what it is reached from.
 
         A script often calls today what it did not call yesterday: what its functions cost is told even where none of them is called.

@@ -39,7 +39,7 @@ def rank(forms: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
         known["worth"] = max(known["worth"] or 0.0, cause["worth"] or 0.0) or None
     for cause in found.values():
         del cause["place"], cause["explained_by"]
-    return sorted(found.values(), key=_place)
+    return sorted(found.values(), key=_rank)
 
 
 def _with_place(evidence: str | None, place: str) -> str:
@@ -48,7 +48,7 @@ def _with_place(evidence: str | None, place: str) -> str:
     return "; ".join(told if place in told or len(told) > MOST_PLACES else [*told, place])
 
 
-def _place(cause: Mapping[str, Any]) -> tuple[int, int, float]:
+def _rank(cause: Mapping[str, Any]) -> tuple[int, int, float]:
     stops = FIRST.index(cause["name"]) if cause["name"] in FIRST else len(FIRST)
     return stops, 0 if cause["worth"] else 1, -(cause["worth"] or 0.0)
 

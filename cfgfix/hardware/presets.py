@@ -463,7 +463,7 @@ class _Loaded:
 def _read_file(name: str, base_dir: str | os.PathLike[str] | None) -> Hardware:
     from cfgfix.core.records import replace
     from cfgfix.core.source_file import read_source
-    from cfgfix.hardware.saved import DataError, data_error_text, from_data, is_saved
+    from cfgfix.hardware.saved import DataError, data_error_text, from_data, is_saved_machine
 
     place = os.path.expanduser(name)
     if base_dir is not None and not os.path.isabs(place):
@@ -472,7 +472,7 @@ def _read_file(name: str, base_dir: str | os.PathLike[str] | None) -> Hardware:
     loaded = _load(source.text, name)
     label = os.path.basename(name)
     try:
-        if is_saved(loaded.data):
+        if is_saved_machine(loaded.data):
             return replace(from_data(loaded.data), label=label, origin="file")
         return from_mapping(loaded.data, label)
     except DataError as error:

@@ -235,7 +235,7 @@ def suggestion(name: str, known: set[str] | list[str]) -> str:
     return f" (did you mean {near!r}?)" if near else ""
 
 
-def is_saved(data: object) -> bool:
+def is_saved_machine(data: object) -> bool:
     """Return whether the data is a saved machine rather than one written by hand."""
     return isinstance(data, dict) and FORMAT_KEY in data
 

@@ -498,7 +498,7 @@ def _fill(dataset: Any, plan: Plan, progress: Progress, notes: list[str]) -> Non
 
 
 def _in_a_cache(dataset: Any) -> float:
-    """Return how many batches a dataset that never ends gives until its cache is full, with what is taken ahead."""
+    """Return how many batches fill an endless dataset's cache, prefetched ones too."""
     graph = read_graph(dataset)
     size = epoch_batches(dataset, graph)
     return math.inf if size is None else size + 2

@@ -242,7 +242,7 @@ def judge_stage(
             f"Python computes, and holds the interpreter lock, {lock.low:.0%} to {lock.high:.0%} of the time"
         )
     text = f"the slowest stage is {stage.label}"
-    chain = _chain(stages, first)
+    chain = _limiting_stages(stages, first)
     if len(chain) > 1:
         text = (
             "the slowest part is "
@@ -272,7 +272,7 @@ def judge_stage(
     return replace(found, evidence=tuple(evidence), worth=worth(pace, first, after, step_seconds))
 
 
-def _chain(stages: Sequence[Stage], limit: Limit) -> list[int]:
+def _limiting_stages(stages: Sequence[Stage], limit: Limit) -> list[int]:
     """Return the stages that take most of a chain's time where no single one does, the slowest first."""
     if limit.kind != "chain":
         return []

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class HitPlace:
-    """A place that only its file can turn into a location."""
+    """Where a hit stands in a file, before that is turned into a location."""
 
     __slots__ = ()
 

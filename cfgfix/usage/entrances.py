@@ -126,7 +126,7 @@ class Entrances:
         return [entrance for entrance, settings in self._all() if not settings and entrance.framework]
 
     def _all(self) -> list[tuple[Entrance, bool]]:
-        """Return where programs begin, and whether settings are looked for in them."""
+        """Return every entrance, and whether its program is searched for settings."""
         if self._found is not None:
             return self._found
         found: list[tuple[Entrance, bool]] = []

@@ -184,7 +184,7 @@ class _About:
         return frozenset(found)
 
     def _loaders_of(self, name: str, call: Call, scope: Scope) -> set[str]:
-        """Return the last names of the loader that a call reads YAML with."""
+        """Return the names, without modules, of loaders that a YAML call may use."""
         stated = call.argument(1, "Loader") if name.startswith("yaml.load") else None
         if stated is not None:
             return self._last_names(stated, scope)

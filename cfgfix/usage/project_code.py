@@ -137,7 +137,7 @@ class ProjectCode:
         return found or ()
 
     def followed(self) -> Followed:
-        """Return what was found of the code, for the files that none of it opens."""
+        """Return what following the code found, for configs that no code opens."""
         return self.known().followed
 
     def known(self) -> Known:

@@ -178,7 +178,7 @@ def _literal(result: RunResult, sinks: Sinks) -> tuple[BoundCall, int] | None:
 
 
 def held_against(hit: Hit, lookup: Callable[[str], Any] | None) -> Hit | None:
-    """Return a batch that is too large for a machine as it is told.
+    """Add the machine to a hit about a batch that is too large for it.
 
     None for one that fits, or where that is not known.
 

@@ -117,7 +117,7 @@ class _Named:
     inner: dict[int, list[int]]
 
     def unnamed(self) -> Iterator[_Candidate]:
-        """Yield those that no code names but their own."""
+        """Yield the candidates that are named only inside their own definitions."""
         for item in self.candidates:
             if self.holders.get(item.name, set()) <= {item.number}:
                 yield item

@@ -130,7 +130,7 @@ def _batched_before(way: list[Dataset]) -> Dataset | None:
 
 
 def _in_pairs(first: Dataset) -> bool:
-    """Tell whether a dataset begins with pairs of an example and its label: what is batched then are examples."""
+    """Tell whether the source of a dataset gives pairs of an example and its label."""
     if first.site is None:
         return False
     if first.op == "from_tensor_slices":

@@ -38,7 +38,7 @@ _OF_DATA = {
 _SEQUENCES = frozenset({"keras.utils.Sequence", "keras.utils.PyDataset"})
 
 
-def beside_data(program: Program) -> Iterator[Hit]:
+def arguments_beside_dataset(program: Program) -> Iterator[Hit]:
     """Find labels, weights or a split beside data that has its own."""
     seen: set[tuple[int, int]] = set()
     for method, parameters in _OF_DATA.items():
@@ -286,4 +286,4 @@ def _length(value: Value | None) -> int | None:
 
 def check(program: Program) -> Iterable[Hit]:
     """Run the first rule of the group."""
-    return beside_data(program)
+    return arguments_beside_dataset(program)

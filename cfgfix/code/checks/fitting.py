@@ -214,11 +214,11 @@ def trainable_since(program: Program) -> Iterator[Hit]:
 def _switches(program: Program, scope: Scope) -> list[tuple[Event, str, int]]:
     """Return the statements that switch `trainable`, in order, each with what it switches and the block it happens in."""
     del program
-    found = [(event, _switched_layers(event, scope)) for event in scope.events_of("assign")]
+    found = [(event, _retoggled_layers(event, scope)) for event in scope.events_of("assign")]
     return [(event, *switched) for event, switched in found if switched is not None]
 
 
-def _switched_layers(event: Event, scope: Scope) -> tuple[str, int] | None:
+def _retoggled_layers(event: Event, scope: Scope) -> tuple[str, int] | None:
     """Return what a statement sets `trainable` of to a constant, or whose layers, with the block it happens in; or None."""
     if len(event.targets) != 1 or event.value is None:
         return None

@@ -244,7 +244,7 @@ _MODES = {"int": "numbers", "categorical": "rows"}
 
 
 def _labels_of_folders(program: Program, fit: Site) -> tuple[str, Site] | None:
-    """Return what the labels are that a dataset of folders of pictures gives, with the call that makes it."""
+    """Return the label mode of the image folders that a `fit` gets, with their call."""
     given = fit.call.argument(0, "x")
     scope = fit.scope
     for _ in range(12):

@@ -414,7 +414,7 @@ def _suspects(program: Program, parts: Parts, arguments: _Arguments) -> Iterator
         # What the flow knows of a list is how it was written down.
         if (
             site.call.args
-            and _may_be_part(site.callee)
+            and _may_be_layer_or_model(site.callee)
             and not site.open
             and not isinstance(site.call.func, Subscript)
         ):
@@ -441,7 +441,7 @@ def _suspects(program: Program, parts: Parts, arguments: _Arguments) -> Iterator
                         yield site, refused
 
 
-def _may_be_part(value: Value) -> bool:
+def _may_be_layer_or_model(value: Value) -> bool:
     """Tell whether what is called may be a layer or model at all; most calls are of functions."""
     kind = type(value)
     return kind is Instance or kind is Many or (isinstance(value, Made) and value.name.startswith("keras."))

@@ -157,7 +157,7 @@ _OPERATORS = frozenset({"+", "-", "*", "/", "**"})
 
 
 def _tensor_of_body(program: Program, scope: Scope, body: Event, name: str) -> bool:
-    """Tell whether a name is given once, in the body of a tape, what an operation, a loss or a model computes."""
+    """Tell whether a name is assigned once, in a tape's body, a computed tensor."""
     bound = scope.binding(name)
     if (
         len(bound) != 1

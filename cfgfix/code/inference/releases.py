@@ -54,7 +54,7 @@ def with_other_releases(program: Program) -> frozenset[int]:
         for folder, asked in program.requirement.below
         if asked.keras_2 or max(asked.admitted(versions), default=0) < three
     }
-    return _modules_below(program, apart)
+    return _modules_for_older_releases(program, apart)
 
 
 def of_other_releases(program: Program, check: object) -> frozenset[int]:
@@ -73,10 +73,10 @@ def with_old_releases(program: Program) -> frozenset[int]:
     apart = {
         folder for folder, asked in program.requirement.below if asked.text and not asked.admitted(versions)
     }
-    return _modules_below(program, apart)
+    return _modules_for_older_releases(program, apart)
 
 
-def _modules_below(program: Program, apart: set[str]) -> frozenset[int]:
+def _modules_for_older_releases(program: Program, apart: set[str]) -> frozenset[int]:
     newer = {folder for folder, _ in program.requirement.below} - apart
     return frozenset(
         id(module) for module in program.modules if _nearest(os.path.abspath(module.path), apart, newer)

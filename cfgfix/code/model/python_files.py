@@ -173,7 +173,7 @@ class _Ignore:
             elif part:
                 bare = line.rstrip()
                 if "/" in bare[:-1] and "//" not in bare:
-                    root = _rooted_parts(bare.strip("/").split("/"))
+                    root = _parts_from_root(bare.strip("/").split("/"))
                     if root:
                         self._roots.setdefault(root[0], []).append(root)
                         continue
@@ -223,7 +223,7 @@ class _Ignore:
         return bool(self._spec.match_file(inner + "/" if folder else inner))
 
 
-def _rooted_parts(parts: list[str]) -> tuple[str | None, ...]:
+def _parts_from_root(parts: list[str]) -> tuple[str | None, ...]:
     """Return the parts of a pattern up to the first that stands for several, None for those that are no plain names."""
     known = parts[: next((number for number, part in enumerate(parts) if "**" in part), len(parts))]
     return tuple(None if _WILD.intersection(part) or "\\" in part else part for part in known)

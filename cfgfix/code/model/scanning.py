@@ -76,7 +76,7 @@ def begin_child(needles: tuple[bytes, ...]) -> None:
 
 
 def summarised(path: str) -> tuple[bytes, int, bytes | None]:
-    """Return the content's hash, the needles and the packed summary of a file."""
+    """Return a file's hash, the search words it holds as bits, its packed summary."""
     data = discover.read_bytes(path)
     if isinstance(data, str):
         return b"", NEEDLE_FRAMEWORK | NEEDLE_RULES, dump(pack(broken_summary(data)))

@@ -83,7 +83,7 @@ class ModuleValue(Value):
 
 
 class ClassValue(Value):
-    """A class of the project."""
+    """A class of the project, as a value that flows."""
 
     __slots__ = ("scope",)
 

@@ -550,7 +550,7 @@ def _compare(
     if any(isinstance(change, ReplaceText) for change in changes):
         order = order_of(reader.loader)
         intended, result = _flatten(intended, order), _flatten(result, order)
-    difference = _difference(intended, _without_empty(result, intended))
+    difference = _difference(intended, _without_unintended_empty_slots(result, intended))
     if difference is not None:
         raise ProofError("meaning", f"{reader.title} would see another change: {difference}")
 
@@ -651,7 +651,7 @@ def _line_of(text: str, offset: int) -> int:
     return offset
 
 
-def _without_empty(result: list[Slot], intended: list[Slot]) -> list[Slot]:
+def _without_unintended_empty_slots(result: list[Slot], intended: list[Slot]) -> list[Slot]:
     """ruamel.yaml sees one empty document in a file of comments; PyYAML sees none."""
     if not intended and len(result) == 1 and result[0].value is None:
         return []

@@ -217,7 +217,11 @@ class ClassFields:
                     and statement.target.id == "model_config"
                     and statement.value is not None
                 ):
-                    value = entry_of(statement.value, "extra") if statement.value is not None else None
+                    value = (
+                        entry_of_dict_display(statement.value, "extra")
+                        if statement.value is not None
+                        else None
+                    )
                 elif isinstance(statement, ast.ClassDef) and statement.name == "Config":
                     for inner in statement.body:
                         if isinstance(inner, ast.Assign) and any(
@@ -239,7 +243,7 @@ class ClassFields:
                 if isinstance(statement, ast.Assign) and any(
                     isinstance(t, ast.Name) and t.id == "model_config" for t in statement.targets
                 ):
-                    value = entry_of(statement.value, "strict")
+                    value = entry_of_dict_display(statement.value, "strict")
                     return isinstance(value, ast.Constant) and value.value is True
         return False
 
@@ -373,7 +377,7 @@ def _states(node: ast.ClassDef, name: str) -> bool:
     return False
 
 
-def entry_of(expression: ast.expr | None, name: str) -> ast.expr | None:
+def entry_of_dict_display(expression: ast.expr | None, name: str) -> ast.expr | None:
     """Return one entry of a dict display or of a call's keywords."""
     if isinstance(expression, ast.Dict):
         for key, value in zip(expression.keys, expression.values, strict=True):
@@ -398,7 +402,7 @@ def _extra_of(decorator: ast.expr) -> str:
     )
     if stated is None:
         return "ignored"
-    extra = entry_of(stated, "extra")
+    extra = entry_of_dict_display(stated, "extra")
     if extra is None:
         return "ignored" if isinstance(stated, (ast.Dict, ast.Call)) else "free"
     text = extra.value if isinstance(extra, ast.Constant) else dotted(extra) or ""

@@ -18,7 +18,7 @@ from cfgfix.config.schema.class_fields import (
     ClassField,
     ClassFields,
     attribute_docs,
-    entry_of,
+    entry_of_dict_display,
     first_paragraph,
 )
 from cfgfix.config.schema.class_files import ClassFiles, ClassSource, ConfigClass
@@ -311,7 +311,7 @@ class SchemaBuilder:
         self.constrain(schema, options)
         description = literal_value(options.get("description"))
         if description is NO_VALUE and "metadata" in options:
-            help_text = entry_of(options["metadata"], "help")
+            help_text = entry_of_dict_display(options["metadata"], "help")
             description = literal_value(help_text) if help_text is not None else NO_VALUE
         if isinstance(description, str):
             schema = {"description": description[:MAX_DESCRIPTION], **schema}

@@ -28,13 +28,13 @@ class ValueChecker:
     def hits(self, project: Project) -> Iterator[tuple[Rule, Hit]]:
         """Yield the traps in a config, or else why it does not parse."""
         found = False
-        for item in self._traps(project):
+        for item in self._ambiguous_scalars(project):
             found = True
             yield item
         if not found and project.document.problem is not None:
             yield from self._why_unparsed(project.document)
 
-    def _traps(self, project: Project) -> Iterator[tuple[Rule, Hit]]:
+    def _ambiguous_scalars(self, project: Project) -> Iterator[tuple[Rule, Hit]]:
         if not self._yaml and not self._cluster:
             return
         document, target = project.document, project.target

@@ -136,7 +136,7 @@ class Written(Protocol):
 
     @property
     def raw(self) -> Any:
-        """The value, for one who keeps it beside its key and decides nothing by it."""
+        """The value, without a note that it was looked at."""
 
     @property
     def data(self) -> Any:

@@ -148,7 +148,7 @@ def set_attribute(frame: Frame, owner: Value, name: str, value: Value, spot: Spo
 
 
 def _replace_attributes(frame: Frame, owner: Instance, value: Value, spot: Spot) -> None:
-    """Give an object a mapping for its attributes; a dictionary that gets itself has its entries as attributes."""
+    """Carry out `obj.__dict__ = mapping`; `d.__dict__ = d` makes entries attributes."""
     if value is owner and owner.entries is not None:
         owner.entries.flavour, owner.entries.access = "AttrDict", EITHER
     else:

@@ -44,10 +44,12 @@ def last_name(name: str) -> str:
 
 def layer_of(made: Made, api: Api) -> Layer:
     """Return a layer with its arguments by parameter."""
-    return Layer(last_name(made.name), Arguments(given_to(made, api, f"{LAYERS}{last_name(made.name)}")))
+    return Layer(
+        last_name(made.name), Arguments(arguments_by_parameter(made, api, f"{LAYERS}{last_name(made.name)}"))
+    )
 
 
-def given_to(made: Made, api: Api, name: str) -> dict[str, Any]:
+def arguments_by_parameter(made: Made, api: Api, name: str) -> dict[str, Any]:
     """Return what a call of a public class or function is given, by parameter."""
     found = by_parameter(made, api, name)
     return {parameter: plain_data(value, api) for parameter, value in found.items()}

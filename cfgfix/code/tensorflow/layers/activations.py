@@ -96,7 +96,7 @@ def _activation(arguments: Arguments, inputs: Inputs) -> LayerSizes:
     return of_activation(activation_named(arguments.value("activation")), only_input(inputs))
 
 
-def _same_for_all(activation: Activation) -> Rule:
+def _for_every_argument(activation: Activation) -> Rule:
     return lambda _arguments, inputs: of_activation(activation, only_input(inputs))
 
 
@@ -115,11 +115,11 @@ def _prelu(arguments: Arguments, inputs: Inputs) -> LayerSizes:
 
 LAYERS: dict[str, Rule] = {
     "Activation": _activation,
-    "ReLU": _same_for_all(_BY_OUTPUT),
-    "Softmax": _same_for_all(_BY_OUTPUT),
-    "ELU": _same_for_all(_BY_OUTPUT),
-    "LeakyReLU": _same_for_all(_BY_INPUT),
-    "ThresholdedReLU": _same_for_all(_BY_INPUT),
+    "ReLU": _for_every_argument(_BY_OUTPUT),
+    "Softmax": _for_every_argument(_BY_OUTPUT),
+    "ELU": _for_every_argument(_BY_OUTPUT),
+    "LeakyReLU": _for_every_argument(_BY_INPUT),
+    "ThresholdedReLU": _for_every_argument(_BY_INPUT),
     "PReLU": _prelu,
 }
 

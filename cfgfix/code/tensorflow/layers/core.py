@@ -155,7 +155,7 @@ def _repeat_vector(arguments: Arguments, inputs: Inputs) -> LayerSizes:
 
 
 def merged(inputs: Inputs) -> Shape:
-    """Return the shape of what is computed from tensors element by element.
+    """Return the broadcast shape of an operation on tensors, element by element.
 
     Small ones are repeated.
 

@@ -227,7 +227,7 @@ class _Step:
     def _passed_on(
         self, node: Node, mine: list[list[int]], holders: dict[int, list[int]], shares: dict[int, int]
     ) -> float:
-        """Give the inputs of a layer their gradients, and return the bytes that this takes."""
+        """Account for the gradients of a layer's inputs; return the bytes allocated."""
         more = 0.0
         same = node.sizes.passes or node.sizes.reuses or _in_place(node.sizes)
         for number in node.inputs:
