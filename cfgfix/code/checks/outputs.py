@@ -16,7 +16,7 @@ from cfgfix.code.model.hit import Rewrite, at, hit_at
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name
 from cfgfix.code.model.program import Program, fold, is_keras_model
 from cfgfix.code.model.summary import Scope
-from cfgfix.code.model.values import External, Instance, Items, Made, Site, Value, alternatives
+from cfgfix.code.model.values import External, Function, Instance, Items, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"crossentropy", b"Crossentropy", b"_with_logits", *IMPORTS)
@@ -33,6 +33,7 @@ _WITH_LOGITS = re.compile(
 )
 _LAYER = re.compile(r"keras\.layers\.(?:Dense|Conv[123]D|EinsumDense)")
 _DEPTH = 4
+_MAX_CALLERS = 16
 
 
 def logits_as_probabilities(program: Program) -> Iterator[Hit]:
@@ -40,15 +41,14 @@ def logits_as_probabilities(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for site in program.flow.sites:
         if site.call.method == "compile" and keras_model_method(site.name) == "compile":
-            model: Value | None = site.receiver
+            last = output_of(program, site.receiver)
             loss = _loss_of(site, site.call.argument(1, "loss"), site.argument(1, "loss"))
         elif _LOSS.fullmatch(site.name.removesuffix(".__call__")):
             function = site.name.endswith("crossentropy") and not site.name.endswith(".__call__")
             if not function and not site.name.endswith(".__call__"):
                 continue
-            model = _computed_by(
-                program, site, site.call.argument(1, "y_pred") or site.call.argument(1, "output")
-            )
+            given = site.call.argument(1, "y_pred") or site.call.argument(1, "output")
+            last = _output_given(program, site, given)
             loss = _loss_called(site, function=function)
         else:
             continue
@@ -56,7 +56,6 @@ def logits_as_probabilities(program: Program) -> Iterator[Hit]:
         if loss is None or key in seen or written_for_one(program, site.scope):
             continue
         shown, made = loss
-        last = output_of(program, model)
         if last is None or last[0] != "linear":
             continue
         if "binary" not in shown.lower() and _units(last[1]) == 1:
@@ -144,7 +143,7 @@ def probabilities_as_logits(program: Program) -> Iterator[Hit]:
         if by is not None and by.name in (f"tensorflow.nn.{wanted}", f"keras.activations.{wanted}"):
             last: tuple[str, Site] | None = (wanted, by)
         else:
-            last = output_of(program, _computed_by(program, site, given))
+            last = _output_given(program, site, given)
         if last is None or last[0] not in ("softmax", "sigmoid"):
             continue
         seen.add(key)
@@ -186,6 +185,54 @@ def _computed_by(program: Program, site: Site, expr: Expr | None) -> Value | Non
         return None
     sites: list[Site] = program.flow.within(site.scope)
     return next((item.callee for item in sites if item.call is call), None)
+
+
+def _output_given(
+    program: Program, site: Site, expr: Expr | None, depth: int = _DEPTH
+) -> tuple[str, Site] | None:
+    """Return the activation and the layer whose output an argument is, in every known call of the function around it."""
+    model = _computed_by(program, site, expr)
+    if model is not None:
+        return output_of(program, model)
+    scope = site.scope
+    position = next(
+        (
+            number
+            for number, item in enumerate(scope.params)
+            if isinstance(expr, Name) and item.name == expr.name
+        ),
+        None,
+    )
+    if position is None or not isinstance(expr, Name) or scope.binding(expr.name) or depth == 0:
+        return None
+    found: tuple[str, Site] | None = None
+    for given in _given_for(program, scope, position, expr.name, depth):
+        if given is None or (found is not None and given[1] is not found[1]):
+            return None
+        found = given
+    return found
+
+
+def _given_for(
+    program: Program, scope: Scope, position: int, name: str, depth: int
+) -> Iterator[tuple[str, Site] | None]:
+    """Yield the output that each call of a function gives a parameter; a loss of `compile` gets the model's."""
+    callers = program.flow.callers(scope)
+    if len(callers) > _MAX_CALLERS:
+        yield None
+        return
+    for caller in callers:
+        offset = int(any(target.receiver is not None for target in caller.targets))
+        given = caller.call.argument(position - offset, name)
+        yield None if caller.call.opaque else _output_given(program, caller, given, depth - 1)
+    if position != 1:
+        return
+    for site in program.flow.sites:
+        if site.call.method != "compile" or keras_model_method(site.name) != "compile":
+            continue
+        losses = alternatives(site.argument(1, "loss"))
+        if len(losses) == 1 and isinstance(losses[0], Function) and losses[0].scope is scope:
+            yield output_of(program, site.receiver)
 
 
 def output_of(program: Program, model: Value | None) -> tuple[str, Site] | None:
