@@ -1,15 +1,17 @@
-"""A part of the data put aside for validation that holds classes which the training never sees."""
+"""Data that stands class by class: cut off for validation, or trained on in that order."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from cfgfix.code.checks.models import compiles_of, model_calls
+from cfgfix.code.checks.pipelines import upstream
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.model.expressions import constant, dotted, is_name, text, walk
-from cfgfix.code.model.hit import Step, hit_in
+from cfgfix.code.model.hit import Step, at, hit_in
 from cfgfix.code.model.nodes import (
+    Attribute,
     Binary,
     Call,
     Collection,
@@ -23,16 +25,19 @@ from cfgfix.code.model.nodes import (
 )
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
-from cfgfix.code.model.values import Constant, Site, alternatives
+from cfgfix.code.model.values import Constant, Dataset, Site, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"validation_split",)
+NEEDLES = (b"validation_split", b"from_tensor_slices")
 
 _KEEPS_ORDER = frozenset(
     {"array", "asarray", "astype", "to_categorical", "reshape", "expand_dims", "float32", "int32"}
 )
 _JOINS = frozenset({"concatenate", "hstack", "append", "vstack"})
 _MIXES = re.compile(r"(?i)shuffle|permut|sample|split|choice|random_state|argsort|sort")
+_KEEP_SEQUENCE = frozenset({"map", "batch", "prefetch", "cache", "repeat", "with_options"})
+"""Methods of datasets that leave the order of examples as it is."""
+_ADDS = ("append", "extend", "insert")
 _DEPTH = 10
 
 
@@ -62,19 +67,72 @@ def of_sorted(program: Program) -> Iterator[Hit]:
             )
 
 
+def unshuffled(program: Program) -> Iterator[Hit]:
+    """Find datasets of arrays that stand class by class and are trained on unshuffled."""
+    seen: set[tuple[int, int]] = set()
+    for fit in model_calls(program, "fit"):
+        key = id(fit.scope), fit.call.number
+        data = alternatives(fit.argument(0, "x"))
+        if key in seen or len(data) != 1 or not isinstance(data[0], Dataset) or fit.call.opaque:
+            continue
+        steps = [data[0], *upstream(data[0])]
+        root = steps[-1]
+        if root.op != "from_tensor_slices" or root.site is None or not root.site.call.args:
+            continue
+        if any(step.op not in _KEEP_SEQUENCE or len(step.parents) > 1 for step in steps[:-1]):
+            continue
+        given = root.site.call.args[0]
+        if not isinstance(given, Collection) or given.kind != "tuple" or len(given.items) < 2:
+            continue
+        if written_for_one(program, fit.scope) or not _has_classes(program, fit):
+            continue
+        through = root.site.through or _ways_to(program, fit, root.site.scope)
+        made = _sorted(program, root.site.scope, given.items[1], _DEPTH, through)
+        if made is not None:
+            seen.add(key)
+            yield hit_in(
+                root.site.scope,
+                root.site.call.name_place,
+                root.site.call.block,
+                {"line": made.place.line, "fit": fit.call.name_line},
+                related=(made, at(fit, label="trained here")),
+            )
+
+
+def _ways_to(program: Program, fit: Site, scope: Scope) -> tuple[Site, ...]:
+    """Return the call of a function that gives `fit` its dataset, as a way into it."""
+    expr = fit.call.argument(0, "x")
+    for _ in range(_DEPTH):
+        if isinstance(expr, Name):
+            bound = fit.scope.binding(expr.name)
+            expr = bound[0].value if len(bound) == 1 and bound[0].kind == "assign" else None
+        if not isinstance(expr, Call):
+            return ()
+        call = expr
+        found = next((site for site in program.flow.callers(scope) if site.call is call), None)
+        if found is not None:
+            return (found,)
+        expr = call.receiver
+    return ()
+
+
 def _has_classes(program: Program, fit: Site) -> bool:
     """Tell whether the loss of the model says that its labels are classes."""
     losses = [site.call.argument(1, "loss") for site in compiles_of(program, *alternatives(fit.receiver))]
     return bool(losses) and all(loss is not None and "crossentropy" in text(loss).lower() for loss in losses)
 
 
-def _sorted(program: Program, scope: Scope, expr: Expr, depth: int) -> Step | None:
+def _sorted(
+    program: Program, scope: Scope, expr: Expr, depth: int, through: tuple[Site, ...] = ()
+) -> Step | None:
     """Return where labels are made class by class, if nothing mixes them on the way."""
     expr = _inside(expr)
     if depth == 0:
         return None
     if isinstance(expr, Name):
-        return _of_name(program, scope, expr.name, depth)
+        return _of_name(program, scope, expr.name, depth, through)
+    if isinstance(expr, Attribute):
+        return _of_attribute(program, scope, expr)
     place = _class_by_class(expr)
     return Step(scope, place, 0, "the labels stand class by class") if place is not None else None
 
@@ -96,11 +154,84 @@ def _inside(expr: Expr) -> Expr:
     return expr
 
 
-def _of_name(program: Program, scope: Scope, name: str, depth: int) -> Step | None:
+def _of_attribute(program: Program, scope: Scope, expr: Attribute) -> Step | None:
+    """Return the same for an attribute of the object itself, which one method of its class gives."""
+    owner = program.owner(scope)
+    if owner is None or not scope.params or not is_name(expr.base, scope.params[0].name):
+        return None
+    methods = [owner.module.summary.scopes[number] for number in owner.children.values()]
+    if any(_mixes(call) for method in methods for call in method.calls):
+        return None
+    setters = [
+        (method, event)
+        for method in methods
+        for event in method.events()
+        if any(_is_own(part, method, expr.attribute) for target in event.targets for part in _parts(target))
+        and not (event.value is not None and _is_own(_inside(_joined(event.value)), method, expr.attribute))
+    ]
+    if len(setters) != 1 or setters[0][1].kind != "assign" or setters[0][1].value is None:
+        return None
+    method, event = setters[0]
+    given = next(
+        (
+            value
+            for target in event.targets
+            for part, value in _given_parts(target, event.value)
+            if _is_own(part, method, expr.attribute)
+        ),
+        None,
+    )
+    if given is None:
+        return None
+    if isinstance(given, Collection) and not given.items:
+        calls = [
+            call
+            for call in method.calls
+            if call.method in _ADDS
+            and isinstance(call.func, Attribute)
+            and _is_own(call.func.base, method, expr.attribute)
+        ]
+        place = _appended(method, calls)
+        return Step(method, place, 0, "the labels are added class by class") if place is not None else None
+    return _sorted(program, method, given, _DEPTH // 2)
+
+
+def _is_own(expr: Expr, method: Scope, attribute: str) -> bool:
+    """Tell whether an expression is an attribute of a method's own object."""
+    return (
+        isinstance(expr, Attribute)
+        and expr.attribute == attribute
+        and bool(method.params)
+        and is_name(expr.base, method.params[0].name)
+    )
+
+
+def _parts(target: Expr) -> tuple[Expr, ...]:
+    return target.items if isinstance(target, Collection) else (target,)
+
+
+def _given_parts(target: Expr, value: Expr) -> Iterator[tuple[Expr, Expr]]:
+    if isinstance(target, Collection) and isinstance(value, Collection):
+        yield from zip(target.items, value.items, strict=False)
+    elif not isinstance(target, Collection):
+        yield target, value
+
+
+def _joined(value: Expr) -> Expr:
+    """Return the list whose arrays a call joins, in their order."""
+    inner = _inside(value)
+    joins = isinstance(inner, Call) and (dotted(inner.func) or "").rpartition(".")[2] in _JOINS
+    return inner.args[0] if joins and isinstance(inner, Call) and inner.args else inner
+
+
+def _of_name(
+    program: Program, scope: Scope, name: str, depth: int, through: tuple[Site, ...] = ()
+) -> Step | None:
     here: Scope | None = scope
     while here is not None and not here.binding(name):
-        if any(item.name == name for item in here.params):
-            return None
+        position = next((number for number, item in enumerate(here.params) if item.name == name), None)
+        if position is not None:
+            return _of_caller(program, here, name, position, depth, through)
         here = program.outer(here)
     if here is None or any(_mixes(call) for one in (scope, here) for call in one.calls):
         return None
@@ -116,10 +247,24 @@ def _of_name(program: Program, scope: Scope, name: str, depth: int) -> Step | No
     if given is not None:
         empty = isinstance(given, Collection) and not given.items
         if empty or (isinstance(given, Call) and is_name(given.func, "list") and not given.args):
-            place = _appended(here, name)
+            place = _appended(here, here.calls_on(name, *_ADDS))
             return Step(here, place, 0, "the labels are added class by class") if place is not None else None
         return _sorted(program, here, given, depth - 1)
     return _of_result(program, here, event, name, depth)
+
+
+def _of_caller(
+    program: Program, scope: Scope, name: str, position: int, depth: int, through: tuple[Site, ...]
+) -> Step | None:
+    """Return the same for a parameter, in the run that came through some calls."""
+    if not through or any(_mixes(call) for call in scope.calls):
+        return None
+    caller = through[-1]
+    target = next((item for item in caller.targets if item.scope is scope), None)
+    if target is None or caller.call.opaque:
+        return None
+    given = caller.call.argument(position - int(target.receiver is not None), name)
+    return _sorted(program, caller.scope, given, depth - 1, through[:-1]) if given is not None else None
 
 
 def _given(event: Event, name: str) -> Expr | None:
@@ -244,13 +389,14 @@ def _run_of(parts: Comprehension) -> bool:
     return isinstance(given, Name) and given.name in names
 
 
-def _appended(scope: Scope, name: str) -> Place | None:
+def _appended(scope: Scope, calls: Sequence[Call]) -> Place | None:
     """Return where labels are added to a list that come class by class: that of an outer loop, or one number in each loop."""
-    calls = scope.calls_on(name, "append", "extend", "insert")
     if not calls or any(call.method != "append" or len(call.args) != 1 for call in calls):
         return None
     loops = {event.bodies[0][0]: event for event in scope.events_of("for") if event.bodies}
     around = [[number for number in scope.block_numbers(call.block) if number in loops] for call in calls]
+    if len(calls) == 1 and len(around[0]) == 1 and _is_run_of(calls[0].args[0], loops[around[0][0]]):
+        return calls[0].place
     if len(calls) == 1 and len(around[0]) > 1:
         inner, outer = around[0][0], loops[around[0][1]]
         return calls[0].place if _is_of_outer(scope, calls[0].args[0], outer, inner) else None
@@ -264,6 +410,15 @@ def _appended(scope: Scope, name: str) -> Place | None:
     ):
         return calls[0].place
     return None
+
+
+def _is_run_of(value: Expr, loop: Event) -> bool:
+    """Tell whether an array holds what a loop goes over again and again: `np.full(count, label)`."""
+    value = _inside(value)
+    names = {part.name for target in loop.targets for part in walk(target) if isinstance(part, Name)}
+    name = (dotted(value.func) or "").rpartition(".")[2] if isinstance(value, Call) else ""
+    given = value.args[1] if isinstance(value, Call) and name == "full" and len(value.args) > 1 else None
+    return isinstance(given, Name) and given.name in names
 
 
 def _is_of_outer(scope: Scope, value: Expr, outer: Event, inner: int) -> bool:
