@@ -520,7 +520,9 @@ class _FindingMaker:
             or (severity is Severity.WARNING and rule.policy.notebooks is Notebooks.ERRORS_ONLY)
         ):
             return Severity.INFO
-        if severity is not Severity.INFO and (self._is_unused(at) or for_python_two(at.scope.module)):
+        if severity is not Severity.INFO and (
+            self._is_unused(at) or for_python_two(self._program, at.scope.module)
+        ):
             return Severity.INFO
         # A method may be what a library calls; a function of the module's own is called by its name.
         if severity is not Severity.INFO and at.scope.parent == 0 and never_run(self._program, at.scope):

@@ -12,6 +12,7 @@ from cfgfix.code.model.nodes import (
     Starred,
     Subscript,
 )
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import (
     Site,
@@ -32,8 +33,10 @@ def names_in(expr: Expr, scope: Scope) -> set[str]:
     return found
 
 
-def bound_in_loop(scope: Scope, block: int) -> set[str]:
+@once
+def bound_in_loop(program: Program, scope: Scope, block: int) -> frozenset[str]:
     """Return the names that are bound by a loop or inside it."""
+    del program
     from cfgfix.code.inference.hot_paths import inside
 
     found: set[str] = set()
@@ -44,7 +47,7 @@ def bound_in_loop(scope: Scope, block: int) -> set[str]:
                 found |= _targets(target)
             if event.kind == "define":
                 found.add(scope.module.summary.scopes[event.inner].name)
-    return found
+    return frozenset(found)
 
 
 def _targets(target: Expr) -> set[str]:

@@ -151,7 +151,7 @@ def changing_argument(
 
     It is the call in a loop that gives the argument, where that is another one. None where nothing differs.
     """
-    found = _Turns(program, scope, block).changing(expr)
+    found = _turns(program, scope, block).changing(expr)
     if found is not None:
         return found, None
     if not isinstance(expr, Name) or scope.kind != "function" or scope.binding(expr.name):
@@ -165,10 +165,15 @@ def changing_argument(
         offset = int(any(target.receiver is not None for target in caller.targets))
         given = caller.call.argument(position - offset, expr.name)
         if given is not None:
-            found = _Turns(program, caller.scope, caller.call.block).changing(given)
+            found = _turns(program, caller.scope, caller.call.block).changing(given)
             if found is not None:
                 return found, caller
     return None
+
+
+@once
+def _turns(program: Program, scope: Scope, block: int) -> _Turns:
+    return _Turns(program, scope, block)
 
 
 class _Turns:
@@ -390,6 +395,7 @@ class _Turns:
         kinds = [self._kind(item, depth - 1) for item in call.args]
         if None in kinds:
             return None
+        # Its own: what the parameters are is put in.
         inner = _Turns(self.program, scope, returns[0].block)
         names = [item.name for item in scope.params[offset:]]
         inner.counters = {name: kind or "" for name, kind in zip(names, kinds, strict=False)}

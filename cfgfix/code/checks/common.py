@@ -221,7 +221,7 @@ def never_entered(program: Program, scope: Scope) -> bool:
     if any((dotted(item) or "").rpartition(".")[2] in _CALLS_IT for item in scope.decorators):
         return False
     name = re.compile(rf"\b{re.escape(scope.name)}\b")
-    lines = [line.partition("#")[0] for line in scope.module.source_file().text.splitlines()]
+    lines = [line.partition("#")[0] for line in scope.module.source_lines()]
     return sum(len(name.findall(line)) for line in lines) <= 1 and not any(
         source.rpartition(".")[2] == scope.name
         for module in program.modules

@@ -47,7 +47,7 @@ def made_in_call(program: Program) -> Iterator[Hit]:
         if key in seen or not _WEIGHTS.fullmatch(site.name):
             continue
         seen.add(key)
-        if not _used_at_once(scope, site.call):
+        if not _used_at_once(program, scope, site.call):
             continue
         where = _within_call(program, scope)
         if where is None or written_for_one(program, scope):
@@ -60,22 +60,36 @@ def made_in_call(program: Program) -> Iterator[Hit]:
         )
 
 
-def _used_at_once(scope: Scope, made: Call) -> bool:
+def _used_at_once(program: Program, scope: Scope, made: Call) -> bool:
     """Tell whether a layer is called where it is made, or by a name that only this function knows."""
-    for call in scope.calls:
-        if call.func is made:
-            return True
-    name = next(
-        (
-            event.targets[0]
-            for event in scope.events()
-            if event.kind == "assign" and event.value is made and len(event.targets) == 1
-        ),
-        None,
-    )
+    results, names = _called(program, scope)
+    if id(made) in results:
+        return True
+    name = _assigned(program, scope).get(id(made))
     if name is None or not isinstance(name, Name):
         return False
-    return len(scope.binding(name.name)) == 1 and any(is_name(call.func, name.name) for call in scope.calls)
+    return len(scope.binding(name.name)) == 1 and name.name in names
+
+
+@once
+def _called(program: Program, scope: Scope) -> tuple[frozenset[int], frozenset[str]]:
+    """Return what a scope calls: the calls whose results it calls, by identity, and plain names."""
+    del program
+    return (
+        frozenset(id(call.func) for call in scope.calls if isinstance(call.func, Call)),
+        frozenset(call.func.name for call in scope.calls if isinstance(call.func, Name)),
+    )
+
+
+@once
+def _assigned(program: Program, scope: Scope) -> dict[int, Expr]:
+    """Return what a scope assigns calls to where it is one target, by the call's identity."""
+    del program
+    return {
+        id(event.value): event.targets[0]
+        for event in reversed(scope.events_of("assign"))
+        if isinstance(event.value, Call) and len(event.targets) == 1
+    }
 
 
 def _within_call(program: Program, scope: Scope) -> str | None:
@@ -234,7 +248,7 @@ def _calls_of_add(program: Program, scope: Scope) -> dict[str, list[Call]]:
 def _site_of_layer(program: Program, scope: Scope, expr: Expr | None) -> Site | None:
     if expr is None or not isinstance(expr, Call):
         return None
-    return next((site for site in program.flow.within(scope) if site.call is expr), None)
+    return next((site for site in program.flow.of_calls(scope, (expr.number,)) if site.call is expr), None)
 
 
 def _layers_called(program: Program, scope: Scope) -> Iterator[list[Site | None]]:

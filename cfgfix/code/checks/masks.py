@@ -102,7 +102,7 @@ def _drops(program: Program, owner: Scope) -> bool:
             return False
         if sum(len(base.bases) for base in classes) > len(classes) - 1 + len(outside):
             return False
-        lines = item.module.source_file().text.splitlines()[item.place.line - 1 : item.place.end_line]
+        lines = item.module.source_lines()[item.place.line - 1 : item.place.end_line]
         if any("supports_masking" in line or "_keras_mask" in line for line in lines):
             return False
     return True
@@ -141,10 +141,11 @@ def _added(program: Program, model: Site) -> list[_Link]:
     adds = scope.calls_on(name, "add") if name is not None else []
     if name is None or len(scope.binding(name)) != 1 or len({call.block for call in adds}) > 1:
         return []
-    by_call = {id(site.call): site for site in program.flow.within(scope)}
     found: list[_Link] = []
     for call in sorted(adds, key=lambda call: call.place):
-        site = by_call.get(id(call))
+        # The last run that came here is the one that knows most.
+        sites = [site for site in program.flow.of_calls(scope, (call.number,)) if site.call is call]
+        site = sites[-1] if sites else None
         value = site.argument(0, "layer") if site is not None else None
         found.append((value if value is not None else Value(), scope, call))
     return found

@@ -174,7 +174,7 @@ def loop_head(scope: Scope, loop: int) -> Event | None:
     return next((item for item in scope.events() if any(number == loop for number, _ in item.bodies)), None)
 
 
-def out_of_loop(scope: Scope, event: Event, loop: int, own: str) -> tuple[Rewrite, ...]:
+def out_of_loop(program: Program, scope: Scope, event: Event, loop: int, own: str) -> tuple[Rewrite, ...]:
     """Return the fix that puts a statement of a loop's suite before the loop.
 
     It is empty where the statement does not stand there by itself.
@@ -191,7 +191,7 @@ def out_of_loop(scope: Scope, event: Event, loop: int, own: str) -> tuple[Rewrit
             scope,
             event.place,
             target=head.place,
-            without=tuple(sorted(bound_in_loop(scope, loop) - {own})),
+            without=tuple(sorted(bound_in_loop(program, scope, loop) - {own})),
         ),
     )
 

@@ -35,21 +35,28 @@ def kind(step: Dataset) -> str:
 def _pairs(program: Program, later: str) -> Iterator[tuple[Dataset, list[Dataset]]]:
     """Yield each dataset made by an operation with the ways it came to be; one that is thrown away is another rule's."""
     for dataset in program.flow.datasets:
-        if kind(dataset) == later and dataset.site is not None and not _is_dropped(dataset.site):
+        if (
+            kind(dataset) == later
+            and dataset.site is not None
+            and dataset.site.call.number not in _dropped(program, dataset.site.scope)
+        ):
             for way in pipelines_to(dataset):
                 if possible(program, way):
                     yield dataset, way[1:]
 
 
-def _is_dropped(site: Site) -> bool:
-    """Tell whether nothing gets what a call makes: it, or the chain that it begins, is a statement of its own."""
-    for event in site.scope.events():
-        expr = event.value if event.kind == "expr" else None
+@once
+def _dropped(program: Program, scope: Scope) -> set[int]:
+    """Return the calls whose result nothing gets: each, or the chain that it begins, is a statement of its own."""
+    del program
+    found: set[int] = set()
+    for event in scope.events_of("expr"):
+        expr = event.value
         while expr is not None and isinstance(expr, (Call, Attribute)):
-            if isinstance(expr, Call) and expr.number == site.call.number:
-                return True
+            if isinstance(expr, Call):
+                found.add(expr.number)
             expr = expr.func if isinstance(expr, Call) else expr.base
-    return False
+    return found
 
 
 def _needs(step: Dataset) -> tuple[tuple[Scope, int], ...]:

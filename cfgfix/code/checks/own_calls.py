@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from cfgfix.code.inference.releases import IMPORTS
@@ -85,7 +86,7 @@ class _Certain:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._names: dict[int, dict[str, int]] = {}
+        self._names: dict[int, Counter[tuple[int, str]]] = {}
         self._outer: dict[int, set[str]] = {}
         self._stored: set[str] | None = None
         self._overridden: dict[str, list[Scope]] | None = None
@@ -130,18 +131,19 @@ class _Certain:
 
     def _bindings(self, scope: Scope, name: str) -> int:
         """Return how often a scope binds a name, functions and classes that it defines included."""
-        defined = self._names.get(id(scope))
-        if defined is None:
-            defined = self._names[id(scope)] = {}
-            for inner in scope.module.summary.scopes[scope.number + 1 :]:
-                if inner.parent == scope.number and inner.kind in ("function", "class"):
-                    defined[inner.name] = defined.get(inner.name, 0) + 1
+        inside = self._names.get(id(scope.module))
+        if inside is None:
+            inside = self._names[id(scope.module)] = Counter(
+                (inner.parent, inner.name)
+                for inner in scope.module.summary.scopes
+                if inner.kind in ("function", "class")
+            )
         outer = self._outer.get(id(scope.module))
         if outer is None:
             outer = self._outer[id(scope.module)] = {
                 item for inner in scope.module.summary.scopes for item in inner.outer
             }
-        return len(scope.binding(name)) + defined.get(name, 0) + (name in outer)
+        return len(scope.binding(name)) + inside[scope.number, name] + (name in outer)
 
     def _function(self, function: Function) -> _Callee | None:
         scope = function.scope
@@ -245,7 +247,7 @@ def _is_left_to_others(scope: Scope) -> bool:
 
 
 def _has_metaclass(owner: Scope) -> bool:
-    line = owner.module.source_file().text.splitlines()[owner.line - 1 : owner.line + 3]
+    line = owner.module.source_lines()[owner.line - 1 : owner.line + 3]
     return "metaclass" in " ".join(line)
 
 

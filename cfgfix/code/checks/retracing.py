@@ -14,7 +14,7 @@ from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import is_name, place_of, walk
 from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Name, Place
-from cfgfix.code.model.program import Program
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Instance, Site, alternatives
 from cfgfix.rules.hit import Hit
@@ -56,14 +56,7 @@ def made_in_loop(program: Program) -> Iterator[Hit]:
                     and program.static_name(decorator, outer) == "tensorflow.function"
                 ):
                     place = place_of(decorator, outer) or scope.place
-                    event = next(
-                        (
-                            item
-                            for item in outer.events()
-                            if item.kind == "define" and item.inner == scope.number
-                        ),
-                        None,
-                    )
+                    event = _definitions(program, outer).get(scope.number)
                     if innermost_loop(outer, scope.block) is None:
                         yield from _in_called(program, outer, None, place, event, scope.name)
                     else:
@@ -122,6 +115,13 @@ def _in_called(
                 pending.append((caller.scope, path))
 
 
+@once
+def _definitions(program: Program, scope: Scope) -> dict[int, Event]:
+    """Return the statements that define functions and classes in a scope, by the numbers of these."""
+    del program
+    return {event.inner: event for event in scope.events_of("define")}
+
+
 def _only_called(scope: Scope, made: Call | None, event: Event | None, name: str) -> bool:
     """Tell whether a function that is made in another one is called there, and neither kept nor given back."""
     if any(
@@ -178,7 +178,7 @@ def _in_loop(
         counted = func is not None and isinstance(func, Name) and func.name in ("range", "tqdm", "trange")
         if not counted and (
             # Another function or model in each turn is another graph.
-            used & bound_in_loop(scope, loop)
+            used & bound_in_loop(program, scope, loop)
             or item.test is None
             or _written_out(program, scope, item.test, item.line)
         ):
@@ -191,7 +191,7 @@ def _in_loop(
         place,
         block,
         {"loop_line": item.line},
-        rewrites=out_of_loop(scope, event, loop, name) if event is not None else (),
+        rewrites=out_of_loop(program, scope, event, loop, name) if event is not None else (),
         no_fix="it is not made by a statement of its own in the loop",
     )
 

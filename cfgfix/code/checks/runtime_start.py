@@ -14,7 +14,7 @@ from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, text
 from cfgfix.code.model.hit import at, hit_at
 from cfgfix.code.model.nodes import Attribute, Expr
-from cfgfix.code.model.program import Module, Program, absolute
+from cfgfix.code.model.program import Module, Program, absolute, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Items, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
@@ -214,16 +214,24 @@ def start_in_scope(site: Site, program: Program) -> Site | None:
     scope = site.scope
     if innermost_loop(scope, site.call.block) is not None and scope.kind == "lambda":
         return None
-    sites: list[Site] = program.flow.within(scope)
-    for other in sites:
+    for other in _starts_of(program, scope):
         if (
             other.call.place.end < site.call.place.start
-            and (starts_runtime(other) or _builds(other) or _starts_inside(program, other))
             and inside(scope, site.call.block, other.call.block)
             and not _leaves_between(scope, other, site)
         ):
             return other
     return None
+
+
+@once
+def _starts_of(program: Program, scope: Scope) -> list[Site]:
+    """Return the calls of a scope that initialise the runtime."""
+    return [
+        site
+        for site in program.flow.within(scope)
+        if starts_runtime(site) or _builds(site) or _starts_inside(program, site)
+    ]
 
 
 def _leaves_between(scope: Scope, first: Site, second: Site) -> bool:

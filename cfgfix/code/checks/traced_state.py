@@ -254,7 +254,7 @@ def _change_after_call(program: Program, owner: Scope, name: str, traced: Scope)
             if any(
                 isinstance(target, Attribute) and target.attribute == name and text(target.base) == shown
                 for target in event.targets
-            ) and _runs_after(scope, called.call, event.block, event.place, receiver):
+            ) and _runs_after(program, scope, called.call, event.block, event.place, receiver):
                 return Step(scope, event.place, event.block, "changed here, after the call")
         for site in program.flow.within(scope):
             for target in site.targets:
@@ -263,7 +263,7 @@ def _change_after_call(program: Program, owner: Scope, name: str, traced: Scope)
                     step is not None
                     and isinstance(site.call.func, Attribute)
                     and text(site.call.func.base) == shown
-                    and _runs_after(scope, called.call, site.call.block, site.call.place, receiver)
+                    and _runs_after(program, scope, called.call, site.call.block, site.call.place, receiver)
                 ):
                     return step
     return None
@@ -311,7 +311,9 @@ def _receiver(func: Expr) -> Expr:
     return receiver
 
 
-def _runs_after(scope: Scope, first: Call, block: int, place: Place, receiver: Expr) -> bool:
+def _runs_after(
+    program: Program, scope: Scope, first: Call, block: int, place: Place, receiver: Expr
+) -> bool:
     """Tell whether a place is run after a call for sure: further down under the same guards, or in the same loop."""
     if first.place.end < place.start and inside(scope, block, first.block):
         return True
@@ -322,7 +324,7 @@ def _runs_after(scope: Scope, first: Call, block: int, place: Place, receiver: E
     while isinstance(head, Attribute):
         head = head.base
     # A new object in every turn is traced anew.
-    return isinstance(head, Name) and head.name not in bound_in_loop(scope, loop)
+    return isinstance(head, Name) and head.name not in bound_in_loop(program, scope, loop)
 
 
 def variable(program: Program) -> Iterator[Hit]:

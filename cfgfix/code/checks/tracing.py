@@ -341,10 +341,7 @@ def printed(program: Program) -> Iterator[Hit]:
 def _says_traced(site: Site) -> bool:
     """Tell whether what is printed speaks of tracing: then it is meant to come once for each trace."""
     place = site.call.place
-    return any(
-        "rac" in line
-        for line in site.scope.module.source_file().text.splitlines()[place.line - 1 : place.end_line]
-    )
+    return any("rac" in line for line in site.scope.module.source_lines()[place.line - 1 : place.end_line])
 
 
 def _only_handed_on(program: Program, scope: Scope, expr: Expr) -> bool:

@@ -49,7 +49,7 @@ def tape_never_asked(program: Program) -> Iterator[Hit]:
 def _mentions(program: Program, scope: Scope) -> Counter[str]:
     """Return how often each word stands in the text of a function, or of a file where the scope is one."""
     del program
-    lines = scope.module.source_file().text.splitlines()
+    lines = scope.module.source_lines()
     if scope.kind != "module":
         lines = lines[scope.place.line - 1 : scope.place.end_line]
     return Counter(word for line in lines for word in _WORD.findall(line.partition("#")[0]))
@@ -116,7 +116,7 @@ def _statement(site: Site) -> Event | None:
 
 def _kept_after(scope: Scope, site: Site, event: Event) -> str | None:
     """Return the name of a tensor that an operation is given and that is read behind it, where nothing times the operation."""
-    lines = scope.module.source_file().text.splitlines()
+    lines = scope.module.source_lines()
     whole = "\n".join(lines[scope.place.line - 1 : scope.place.end_line])
     if "time" in whole:
         return None

@@ -222,7 +222,7 @@ def next_iter(program: Program) -> Iterator[Hit]:
         loop = innermost_loop(site.scope, site.call.block)
         if loop is None or hot_paths(program).reach(site.scope, GRAPH, ELEMENT) is not None:
             continue
-        if names_in(inner.args[0], site.scope) & bound_in_loop(site.scope, loop):
+        if names_in(inner.args[0], site.scope) & bound_in_loop(program, site.scope, loop):
             continue
         if _is_kept_once(site.scope, site.call, loop) or few_turns(program, site.scope, loop, 1):
             continue
@@ -337,7 +337,7 @@ def rebuilt(program: Program) -> Iterator[Hit]:
         ]
         if not mapped:
             continue
-        changing = bound_in_loop(site.scope, loop)
+        changing = bound_in_loop(program, site.scope, loop)
         used: set[str] = set()
         for step in (dataset, *_datasets_below(dataset)):
             if step.site is not None and step.site.scope is site.scope:
@@ -349,11 +349,11 @@ def rebuilt(program: Program) -> Iterator[Hit]:
             site,
             values={"loop_line": site.scope.blocks[loop].line},
             related=(at(mapped[0].site, label="traced again in every turn"),) if mapped[0].site else (),
-            **_built_once(site, loop),
+            **_built_once(program, site, loop),
         )
 
 
-def _built_once(site: Site, loop: int) -> Repair:
+def _built_once(program: Program, site: Site, loop: int) -> Repair:
     """Return the fix that puts the statement that builds a dataset before the loop."""
     event = statement_of(site.scope, site.call.place)
     rewrites: tuple[Rewrite, ...] = ()
@@ -363,7 +363,7 @@ def _built_once(site: Site, loop: int) -> Repair:
         and len(event.targets) == 1
         and isinstance(event.targets[0], Name)
     ):
-        rewrites = out_of_loop(site.scope, event, loop, event.targets[0].name)
+        rewrites = out_of_loop(program, site.scope, event, loop, event.targets[0].name)
     return {"rewrites": rewrites, "no_fix": "the pipeline is not built by a single statement of the loop"}
 
 

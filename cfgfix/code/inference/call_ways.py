@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
+from heapq import merge
+from operator import itemgetter
 from typing import Any
 
 from cfgfix.code.inference.branches import excluded
@@ -14,7 +17,7 @@ from cfgfix.code.inference.parameters import is_classmethod
 from cfgfix.code.model.expressions import is_name, walk
 from cfgfix.code.model.nodes import Attribute, Boolean, Conditional, Literal, Name, Place
 from cfgfix.code.model.program import Program, once
-from cfgfix.code.model.summary import Scope
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import (
     Constant,
     Function,
@@ -286,7 +289,55 @@ def ways_of(program: Program) -> Ways:
     return Ways(program)
 
 
-def overwritten(site: Site) -> bool:
+class _NameUses:
+    """Where a scope uses and gives names.
+
+    Attributes:
+        numbers: The numbers of its statements in order, by identity.
+    """
+
+    __slots__ = ("_by_name", "_defines", "numbers")
+
+    def __init__(self, scope: Scope) -> None:
+        self.numbers: dict[int, int] = {}
+        self._by_name: dict[str, list[tuple[int, Event, bool]]] = {}
+        self._defines: list[tuple[int, Event, bool]] = []
+        for number, event in enumerate(scope.events()):
+            self.numbers[id(event)] = number
+            if event.kind == "define":
+                # What a function uses of the names around it is not looked at.
+                self._defines.append((number, event, True))
+                continue
+            used = {
+                part.name
+                for expr in (event.value, *event.managers)
+                if expr is not None
+                for part in walk(expr)
+                if isinstance(part, Name)
+            }
+            given = {item.name for item in event.targets if isinstance(item, Name)}
+            for name in used | given:
+                self._by_name.setdefault(name, []).append((number, event, name in used))
+
+    def behind(self, name: str, number: int) -> Iterator[tuple[Event, bool]]:
+        """Yield the statements behind one that use or give a name, each with whether it uses it."""
+        rows = [_behind(row, number) for row in (self._by_name.get(name, []), self._defines)]
+        for _, event, uses in merge(*rows, key=itemgetter(0)):
+            yield event, uses
+
+
+def _behind(row: list[tuple[int, Event, bool]], number: int) -> Iterator[tuple[int, Event, bool]]:
+    for index in range(bisect_right(row, number, key=itemgetter(0)), len(row)):
+        yield row[index]
+
+
+@once
+def _name_uses(program: Program, scope: Scope) -> _NameUses:
+    del program
+    return _NameUses(scope)
+
+
+def overwritten(program: Program, site: Site) -> bool:
     """Tell whether the name of what a call makes is given anew before it is used."""
     scope = site.scope
     event = statement_of(scope, site.call.place)
@@ -296,11 +347,12 @@ def overwritten(site: Site) -> bool:
     if not isinstance(target, Name) or scope.loops(event.block) or target.name in scope.outer:
         return False
     around = set(scope.block_numbers(event.block))
-    for later in scope.events():
+    index = _name_uses(program, scope)
+    own = index.numbers[id(event)]
+    for later, uses in index.behind(target.name, own):
         if later.place <= event.place:
             continue
-        given = [part for part in (later.value, *later.managers) if part is not None]
-        if any(is_name(part, target.name) for expr in given for part in walk(expr)) or later.kind == "define":
+        if uses:
             return False
         if any(is_name(item, target.name) for item in later.targets):
             if later.block in around and later.kind == "assign":

@@ -216,11 +216,13 @@ def _what_runs(program: Program) -> Reached:
     return Reached(program, begins, _imports(program))
 
 
-def for_python_two(module: Module) -> bool:
+@once
+def for_python_two(program: Program, module: Module) -> bool:
     """Tell whether a module is for Python 2.
 
     It calls an `xrange` that it makes nowhere. No TensorFlow from 2.2 on runs with Python 2.
     """
+    del program
     scopes = module.summary.scopes
     return any(
         isinstance(call.func, Name) and call.func.name == "xrange" for scope in scopes for call in scope.calls

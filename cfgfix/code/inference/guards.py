@@ -296,11 +296,14 @@ def never_reached(program: Program, scope: Scope, block: int, place: Place) -> b
             return True
         here = scope.blocks[here].parent
     module = scope.module.scope
-    return (
-        scope is not module
-        and module is not None
-        and any(event.block == 0 and event.kind == "raise" for event in module.body)
-    )
+    return scope is not module and module is not None and _raises_on_import(program, module)
+
+
+@once
+def _raises_on_import(program: Program, module: Scope) -> bool:
+    """Tell whether a module raises whenever it is imported."""
+    del program
+    return any(event.block == 0 and event.kind == "raise" for event in module.body)
 
 
 @once

@@ -273,7 +273,7 @@ class HotPaths:
         seen: dict[tuple[object, ...], Root] = {}
         for dataset in self.flow.datasets:
             site = dataset.site
-            if site is None or not dataset.functions or overwritten(site):
+            if site is None or not dataset.functions or overwritten(self.program, site):
                 continue
             generator = dataset.op == "from_generator"
             for function in dataset.functions:

@@ -286,7 +286,9 @@ def bound_twice(scope: Scope, name: str) -> bool:
             sources.update(source for bound, source in event.imports if bound == name)
         elif any(is_name(target, name) for target in event.targets):
             assigned += 1
-    return len(sources) + assigned > 1
+        if len(sources) + assigned > 1:
+            return True
+    return False
 
 
 def _in_annotation(name: Expr, scope: Scope) -> bool:

@@ -12,7 +12,7 @@ def comments_above(scope: Scope, line: int, signs: tuple[str, ...] = ("#",)) -> 
 
     They begin with one of some signs and lose their indentation.
     """
-    lines = scope.module.source_file().text.splitlines()
+    lines = scope.module.source_lines()
     number = line - 2
     while 0 <= number < len(lines) and lines[number].lstrip().startswith(signs):
         yield lines[number].lstrip()
@@ -24,5 +24,5 @@ def comments_behind(scope: Scope, first: int, last: int) -> list[str]:
 
     Empty text for those without one.
     """
-    lines = scope.module.source_file().text.splitlines()
+    lines = scope.module.source_lines()
     return [line.partition("#")[2] for line in lines[first - 1 : last]]

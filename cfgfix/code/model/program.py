@@ -146,6 +146,7 @@ class Module:
     """
 
     __slots__ = (
+        "_lines",
         "_stores",
         "content",
         "file",
@@ -169,6 +170,7 @@ class Module:
         self.needles = needles
         self.content: bytes | None = None
         self._stores: list[tuple[Scope, Event, Attribute]] | None = None
+        self._lines: tuple[bytes | None, list[str]] | None = None
         for scope in summary.scopes:
             scope.module = self
 
@@ -204,6 +206,13 @@ class Module:
                 pass
         decoded = discover.decode(data, self.path)
         return SourceFile.from_text(decoded[0] if isinstance(decoded, tuple) else "", self.path)
+
+    def source_lines(self) -> list[str]:
+        """Return the lines of the text, read once: many findings of one file ask for them."""
+        found = self._lines
+        if found is None or found[0] is not self.content:
+            found = self._lines = (self.content, self.source_file().text.splitlines())
+        return found[1]
 
     def cell(self, line: int) -> str | None:
         """Return in words where in a notebook a line of the joined text stands.

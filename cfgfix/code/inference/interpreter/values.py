@@ -39,8 +39,18 @@ def alternatives(value: Value) -> tuple[Value, ...]:
 def choice(values: Iterable[Value]) -> Value:
     """Return a value that may be any of some values."""
     found: list[Value] = []
+    told: set[object] | None = None
     for value in values:
         for item in value.values if type(value) is Choice else (value,):
+            if told is None and len(found) > MAX_CHOICES:
+                # The files of a folder may be thousands: each is then looked up, not held against all others.
+                told = {_sameness(other) for other in found}
+            if told is not None:
+                key = _sameness(item)
+                if key not in told:
+                    told.add(key)
+                    found.append(item)
+                continue
             for other in found:
                 if item is other or are_same(item, other):
                     break
@@ -93,6 +103,15 @@ def are_same(first: Value, second: Value) -> bool:
     if type(first) is Unknown and type(second) is Unknown:
         return first.origins == second.origins
     return False
+
+
+def _sameness(value: Value) -> object:
+    """Return what equals that of another value exactly where the two are certainly the same; see `are_same`."""
+    if type(value) is Unknown:
+        return value.origins
+    if type(value) is Scalar and isinstance(value.value, (str, bytes, int, float, complex, type(None))):
+        return (id(value.key), value.origins, type(value.value), value.value)
+    return id(value)
 
 
 def origins_of(values: Iterable[Value]) -> frozenset[ConfigKey]:
