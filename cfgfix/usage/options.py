@@ -337,7 +337,7 @@ def _absent_options(project: ProjectRuns, results: Sequence[RunResult]) -> Itera
             if of_flags and (item.name in _OF_ABSL or item.name.startswith("_") or _is_method(item.name)):
                 continue
             if assigned is None:
-                assigned = _assigned_attributes(project)
+                assigned = assigned_attributes(project)
             if item.name in assigned:
                 continue
             yield OptionVerdict(
@@ -364,7 +364,7 @@ def _is_method(name: str) -> bool:
     )  # fmt: skip
 
 
-def _assigned_attributes(project: ProjectRuns) -> set[str]:
+def assigned_attributes(project: ProjectRuns) -> set[str]:
     """Return the names that any code gives an object as an attribute."""
     found: set[str] = set()
     for module in project.program.all_modules():

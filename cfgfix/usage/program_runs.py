@@ -126,6 +126,7 @@ class ProjectRuns:
         self.unread = program.unread()
         """Python files that could not be read as Python: what they do with a config is not known."""
         self.script_texts: list[str] | None = None
+        self.of_framework: list[Entrance] | None = None
         self.uncalled: frozenset[int] | None = None
         """The scopes that nothing comes to, by identity; None before it is asked."""
         self.pydantic_majors: dict[str, int] = {}
@@ -194,7 +195,8 @@ class ProjectRuns:
             mine: list[RunResult] = []
             if not entrance.loads:
                 continue
-            for command in _distinct_commands(commands.get(number, ())):
+            by_place = "argv" in names_said(self.program, entrance.module)
+            for command in _distinct_commands(commands.get(number, ()), by_place=by_place):
                 if self.spent():
                     break
                 result = self.one(entrance, command)
@@ -254,6 +256,7 @@ class ProjectRuns:
         again.failures, again.follows_models = self.failures, self.follows_models
         again.sites, again.script_texts, again.uncalled = self.sites, self.script_texts, self.uncalled
         again.pydantic_majors = self.pydantic_majors
+        again.of_framework = self.of_framework
         again.entered, again.open_sites = self.entered, self.open_sites
         again.without_config, again.commands_of, again.option_steps = [], self.commands_of, self.option_steps
         again.results, again.every_way, again.steps = [], {}, 0
@@ -331,6 +334,31 @@ class ProjectRuns:
         again = self._run_once(result.entrance, result.command, _forced_files(result), prepare=prepare)
         self.followed_steps += again.run.steps
         return again
+
+    def programs_of_framework(self) -> list[Entrance]:
+        """Return all programs that come to TensorFlow or Keras."""
+        if self.of_framework is None:
+            finder = Entrances(self.program, self.files)
+            self.of_framework = [
+                item for item in (*finder.found(), *finder.without_settings()) if item.framework
+            ]
+        return self.of_framework
+
+    def run_aside(
+        self, entrance: Entrance, prepare: Callable[[Interpreter], object], *, every_way: bool = False
+    ) -> RunResult:
+        """Return a run of a program that decides nothing of the others.
+
+        Args:
+            entrance: Where it begins.
+            prepare: Called with the run before it begins.
+            every_way: Whether both ways are taken at conditions.
+        """
+        command = next((items[0] for item, items in self.commands_of if item == entrance and items), None)
+        result = self._run_once(entrance, command, {}, every_way=every_way, prepare=prepare)
+        if result.run.failure is not None:
+            self.failures.append(internal_fault(result.run.failure, entrance.module.path))
+        return result
 
     def _run_once(
         self,
@@ -716,11 +744,20 @@ def _takes(result: RunResult, path: str) -> bool:
     return lacking(opened, result) <= max(1, asked // 10)
 
 
-def _distinct_commands(commands: Row[Command]) -> list[Command | None]:
-    """Return of several commands those that differ in the files and key paths that they name, and one that names none."""
+def _distinct_commands(commands: Row[Command], *, by_place: bool = False) -> list[Command | None]:
+    """Return of several commands those that differ in the files and key paths that they name, and one that names none.
+
+    Args:
+        commands: The commands.
+        by_place: Whether the program takes words of its command by their place: these count, too.
+    """
     found: dict[tuple[str, ...], Command | None] = {}
     for command in commands:
-        named = tuple(item for item in command.arguments if item.endswith(DATA) or _OVERRIDE.match(item))
+        named = tuple(
+            item
+            for item in command.arguments
+            if item.endswith(DATA) or _OVERRIDE.match(item) or (by_place and item.isidentifier())
+        )
         found.setdefault(named, command)
     found.setdefault((), None)
     return list(found.values())

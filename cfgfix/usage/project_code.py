@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -35,6 +36,13 @@ if TYPE_CHECKING:
 
 _DECLARES = (b"add_argument", b"DEFINE_", b"click.option", b"@option")
 """What stands in code that declares options."""
+_HOLDS = re.compile(
+    rb"^[A-Za-z_]\w*(?:\s*:[^=\n]*)?\s*=\s*(?:dict\(|\{\s*(?:#[^\n]*\n\s*)*[\"'])"
+    rb"|^class\s+\w*(?:[Cc]onfig|[Ss]ettings|[Pp]arams|[Oo]ptions|Args|Flags|Hyper|Defaults|HP)"
+    rb"|ConfigDict|SimpleNamespace|EasyDict|[Ee]asydict|dataclass|NamedTuple|\bMunch\b|\bBox\(|OmegaConf|BaseSettings|BaseModel",
+    re.MULTILINE,
+)
+"""What stands in code that holds settings itself."""
 
 
 class ProjectCode:
@@ -171,7 +179,7 @@ class ProjectCode:
         listed = ProjectFiles(self.root)
         beside = [*listed.data, *listed.texts]
         self.inputs = [file.path for file in files] + [os.path.join(self.root, path) for path in beside]
-        if not listed.data and not self._follows_models and not any(map(_declares_options, files)):
+        if not listed.data and not self._follows_models and not any(map(_has_settings, files)):
             return Known({}, Followed(len(files)), ())
         requirement = self._requirement(files)
         self.inputs += requirement.looked_in
@@ -195,8 +203,10 @@ class ProjectCode:
         if again is not None:
             return again
         runs = self._run(files)
+        from cfgfix.usage.mentions import MentionIndex
         from cfgfix.usage.options import option_verdicts
         from cfgfix.usage.reached import Places
+        from cfgfix.usage.settings_in_code import setting_verdicts
         from cfgfix.usage.unopened import followed_code
         from cfgfix.usage.verdicts import verdicts_by_file
 
@@ -205,7 +215,12 @@ class ProjectCode:
             {path: _code_says(item) for path, item in verdicts_by_file(runs).items()},
             followed_code(runs),
             tuple(
-                _option_hit(runs, verdict, places) for verdict in (*option_verdicts(runs), *_batches(runs))
+                _option_hit(runs, verdict, places)
+                for verdict in (
+                    *option_verdicts(runs),
+                    *setting_verdicts(runs, MentionIndex(runs)),
+                    *_batches(runs),
+                )
             ),
         )
         if self._keep and not self.failures:
@@ -415,13 +430,13 @@ def _batches(runs: ProjectRuns) -> Iterator[OptionVerdict]:
         yield from literal_batches(runs, Sinks(runs))
 
 
-def _declares_options(file: Any) -> bool:
-    """Tell whether a Python file may declare options of a command line."""
+def _has_settings(file: Any) -> bool:
+    """Tell whether a Python file may declare options of a command line, or hold settings itself."""
     try:
         data = read_regular(file.path, MAX_BYTES)
     except OSError:
         return False
-    return any(word in data for word in _DECLARES)
+    return any(word in data for word in _DECLARES) or _HOLDS.search(data) is not None
 
 
 def _option_hit(runs: ProjectRuns, verdict: OptionVerdict, places: Places) -> OptionHit:

@@ -127,6 +127,8 @@ def _construct(call: Call, cls: ClassObject) -> Value:
     if kind:
         return construct_with_fields(call, cls, kind)
     instance = Instance(cls)
+    if call.run.code_settings is not None:
+        instance.sections = call.run.code_settings.sections_of(cls)
     outside = classes.outside_bases(cls)
     init = classes.member(cls, "__init__")
     if any(name in _DICT_CLASSES for name in outside):

@@ -186,6 +186,8 @@ def _mapping(frame: Frame, expr: nodes.Dictionary) -> Value:
             writing.write_entry(frame.run, result, name, inner, frame.spot(place))
     if len(result.entries) > 1 and not result.open and not result.sections:
         frame.run.written_tables[id(result)] = result
+    if frame.run.code_settings is not None and result.entries:
+        frame.run.code_settings.dictionary(expr, result, frame.spot(place))
     return result
 
 

@@ -31,6 +31,7 @@ from cfgfix.code.inference.interpreter.values import (
 
 if TYPE_CHECKING:
     from cfgfix.code.inference.interpreter.events import Asked
+    from cfgfix.code.inference.interpreter.written_settings import WrittenSettings
 
 MAX_USES = 8
 """Most uses of one key that are noted."""
@@ -93,6 +94,8 @@ class Notes:
         """Sections of configs of which an option or variable of the environment takes an entry, by its name."""
         self.of_unknown: set[str] = set()
         self.assumed: list[str] = []
+        self.code_settings: WrittenSettings | None = None
+        """What follows the settings that stand in the code; None where nothing asks for them."""
         self.refused: set[ConfigKey] = set()
         """Keys at whose values the run stops: what is made of them further on says nothing."""
 
@@ -144,6 +147,8 @@ class Notes:
         for item in held_values(owner):
             for key in keys_of(item):
                 key.walks.append(spot)
+            if self.code_settings is not None:
+                self.code_settings.escaped(item, spot)
 
     def offer(self, owner: Mapping, chosen: Any, by: Value, spot: Spot) -> None:
         """Note that a value of a config takes one entry of a section.
@@ -193,6 +198,8 @@ class Notes:
                         key.uses.append(spot)
                 if isinstance(item, (Mapping, Sequence)) and item.key is not None:
                     item.key.escapes.append(spot)
+                if self.code_settings is not None:
+                    self.code_settings.escaped(item, spot)
 
     def asked_of_unknown(self, owner: Value, name: Any) -> None:
         """Note a name that is asked of a value of which nothing is known.

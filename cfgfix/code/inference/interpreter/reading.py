@@ -108,9 +108,11 @@ def attribute(frame: Frame, owner: Value, name: str, spot: Spot, default: Value 
         if isinstance(found, FunctionObject):
             return found.bound(owner) if "builtins.classmethod" in found.decorated else found
         if found is not None:
-            return found
+            return run.taken(found, spot, default) if run.code_settings is not None else found
         if name == "__name__":
             return Scalar(owner.scope.name)
+        if name == "__dict__" and run.code_settings is not None:
+            run.code_settings.escaped(owner, spot)
         if name == "__annotations__":
             return UNKNOWN
         return Method(owner, name)
@@ -216,7 +218,12 @@ def _instance_attribute(frame: Frame, owner: Instance, name: str, spot: Spot, de
     if outside or owner.open:
         run.of_unknown.add(name)
         return Method(owner, name)
-    if getter is None and not name.startswith("__") and holds_sections(owner):
+    is_whole = holds_sections(owner) or (
+        run.code_settings is not None
+        and bool(owner.sections)
+        and owner.sections == run.code_settings.sections_of(owner.cls)
+    )
+    if getter is None and not name.startswith("__") and is_whole:
         return lacking(frame, owner, name, spot, "AttributeError", default)
     run.of_unknown.add(name)
     if default is not None:

@@ -611,6 +611,8 @@ def _defined(frame: Frame, scope: Scope, head: Value | None) -> Value:
         value = ClassObject(scope, names, bases)
         run.entered[id(scope)] = scope
         run_suite(Frame(run, scope, names, frame.way, frame.depth), scope.body)
+        if run.code_settings is not None:
+            run.code_settings.of_class(value)
         run.classes.append(value)
         hook = classes.derived_hook(value)
         if isinstance(hook, FunctionObject):

@@ -79,6 +79,8 @@ def write_entry(run: Run, holder: Mapping, name: Any, value: Value, spot: Spot) 
         set_own(run, holder.owner, name, value, spot)
         return
     run.written_tables.pop(id(holder), None)
+    if run.code_settings is not None:
+        value = run.code_settings.entry(holder, name, value, spot)
     before = holder.entries.get(name)
     if before is not None:
         key = key_of(before)
@@ -157,6 +159,8 @@ def _replace_attributes(frame: Frame, owner: Instance, value: Value, spot: Spot)
 
 def set_own(run: Run, owner: Instance, name: str, value: Value, spot: Spot) -> None:
     """Set an attribute of an object of the project."""
+    if run.code_settings is not None:
+        value = run.code_settings.attribute(owner, name, value, spot)
     before = owner.attributes.get(name)
     if before is not None and run.sure:
         key = key_of(before)

@@ -161,6 +161,9 @@ def make_dictionary(call: Call) -> Value:
             writing.update(call.frame, result, value, call.spot)
     for name, value in call.keywords.items():
         writing.write_entry(call.run, result, name, value, call.spot)
+    written = call.run.code_settings
+    if written is not None and call.keywords and call.spread is None and not result.sections:
+        written.arguments(result, call.spot)
     return result
 
 

@@ -111,6 +111,12 @@ def _container_of(call: Call, name: str, value: Value | None) -> Value:
     for key, item in call.keywords.items() if call.name in CONTAINERS else ():
         if key not in ("lock", "type_safe", "frozen_box", "default_box", "_dynamic", "flags", "new_allowed"):
             made.entries[key] = wrapped(item, flavour, access, absent)
+    written = call.run.code_settings
+    if written is not None and made.absent is not None and not made.sections:
+        if made.entries:
+            written.arguments(made, call.spot)
+        else:
+            written.container(made, call.spot)
     default = call.keywords.get("default_box", NONE)
     if constant_text(default) is not None or (type(default) is Scalar and default.value):
         made.absent = None
@@ -125,6 +131,8 @@ def _make_namespace(call: Call) -> Value:
     )
     if call.spread is not None:
         made.sections = call.spread.sections
+    elif call.run.code_settings is not None:
+        call.run.code_settings.arguments(made, call.spot)
     return made
 
 

@@ -73,6 +73,7 @@ class Field:
         names: The names under which it is given instead of its own: aliases.
         items: What each item of a list must be, or None.
         classes: The classes of a union, of which one takes what is given.
+        factory: What makes its value where none is given, or None.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Field:
     names: tuple[str, ...] = ()
     items: Field | None = None
     classes: tuple[ClassObject, ...] = ()
+    factory: Value | None = None
 
 
 def kind_of(run: Run, cls: ClassObject) -> str:
@@ -128,6 +130,7 @@ def fields_of(run: Run, cls: ClassObject, kind: str) -> list[Field]:
             required = event.value is None
             limits = _limits_of(event.annotation)
             names: tuple[str, ...] = ()
+            factory: Value | None = None
             if event.value is not None:
                 default = here.names.names.get(name, UNKNOWN)
                 if isinstance(default, Made) and default.name.rpartition(".")[2] in (
@@ -137,6 +140,7 @@ def fields_of(run: Run, cls: ClassObject, kind: str) -> list[Field]:
                     "attrib",
                 ):
                     names = _aliases(default)
+                    factory = default.keywords.get("default_factory", default.keywords.get("factory"))
                     limits = (*limits, *_limits_given(default))
                     required, default = _by_field(default)
             elif kind == "pydantic" and optional and run.pydantic != 2:
@@ -153,6 +157,7 @@ def fields_of(run: Run, cls: ClassObject, kind: str) -> list[Field]:
                 names,
                 _items_of(run, event.annotation, here),
                 _classes_of(event.annotation, here) if kind == "pydantic" else (),
+                factory,
             )
         changed = _changed_before(run, here) if kind == "pydantic" else frozenset()
         for name in found.keys() & changed if EVERY_FIELD not in changed else list(found):

@@ -135,10 +135,26 @@ def construct_with_fields(call: Call, cls: ClassObject, kind: str) -> Value:
                 )
             )
         instance.attributes[field.name] = field.default
+    if call.run.code_settings is not None:
+        _note_written(call, cls, instance, fields)
     post = classes.member(cls, "__post_init__") or classes.member(cls, "__attrs_post_init__")
     if isinstance(post, FunctionObject):
         call.then(post.bound(instance))
     return instance
+
+
+def _note_written(call: Call, cls: ClassObject, instance: Instance, fields: list[Field]) -> None:
+    """Note the fields of an object that the code itself makes, as settings that stand in it."""
+    written = call.run.code_settings
+    assert written is not None
+    for field in fields:
+        name = field.name
+        value = instance.attributes.get(name, UNKNOWN)
+        if value is UNKNOWN and isinstance(field.factory, (ClassObject, FunctionObject)):
+            value = call.run.call(Call(call.frame, field.factory, (), {}, call.spot))
+        instance.attributes[name] = written.field(cls, name, value)
+    if not instance.sections and not call.opaque:
+        instance.sections = written.sections_of(cls)
 
 
 _BUILDING = frozenset({"pydantic", "dacite", "cattrs"})

@@ -1,0 +1,243 @@
+"""Settings that stand in the code itself: dictionaries, namespaces and classes of constants, noted like the keys of a config."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cfgfix.code.inference.interpreter import classes
+from cfgfix.code.inference.interpreter.objects import (
+    ClassObject,
+    ConfigKey,
+    FunctionObject,
+    Instance,
+    Mapping,
+    Scalar,
+    Sequence,
+    Spot,
+    Value,
+)
+from cfgfix.code.inference.interpreter.values import alternatives
+from cfgfix.code.model.expressions import dotted, place_of
+from cfgfix.code.model.nodes import Dictionary, Name, Place
+
+WRITTEN = "<code>"
+"""The source that the keys of settings in the code have."""
+MAX_SECTIONS = 2_000
+"""Most dictionaries, namespaces and classes of one run that are looked at."""
+_OF_SETTINGS = re.compile(
+    r"(?:^|_|(?<=[a-z]))(?:[Cc]onfig(?:s|uration)?|CONFIG|[Ss]ettings?|SETTINGS|[Oo]pt(?:ion)?s|OPT(?:ION)?S|[Hh]?[Pp]arams?|PARAMS|[Hh]yper\w*"
+    r"|[Cc]fg|CFG|[Ff]lags|[Aa]rgs|HP|hp|[Dd]efaults?|DEFAULTS?)(?![a-z])"
+)
+"""Names of classes and functions that hold or make settings."""
+_CONSTANTS = (str, int, float, bool, type(None))
+_FIELD_BASES = ("pydantic.", "pydantic_settings.", "typing.NamedTuple", "typing.Protocol")
+_FIELDS = frozenset({"field", "Field", "attrib", "ib"})
+_PLAIN_METHODS = frozenset(
+    {
+        "builtins.property",
+        "builtins.classmethod",
+        "builtins.staticmethod",
+        "functools.cached_property",
+        "pydantic.field_validator",
+        "pydantic.validator",
+        "pydantic.model_validator",
+        "pydantic.root_validator",
+    }
+)
+
+
+class WrittenSettings:
+    """The settings in the code that one run comes to.
+
+    Attributes:
+        spots: Where each of their keys stands.
+        holders: Their sections, each with where it stands and what it is called.
+        loose: Sections that may be results rather than settings: of them it is not told that nothing reads a key.
+    """
+
+    def __init__(self) -> None:
+        self.spots: dict[ConfigKey, Spot] = {}
+        self.holders: dict[ConfigKey, tuple[Spot, str]] = {}
+        self.loose: set[ConfigKey] = set()
+        self._classes: dict[int, tuple[ClassObject, ConfigKey]] = {}
+
+    def keys_of(self, section: ConfigKey) -> Iterator[ConfigKey]:
+        """Yield the keys of a section."""
+        for key in self.spots:
+            if key.parent is section:
+                yield key
+
+    # What is written out as a dictionary or by named arguments
+
+    def dictionary(self, expr: Dictionary, made: Mapping, spot: Spot) -> None:
+        """Note a dictionary that the code writes out."""
+        places: dict[object, Place] = {}
+        for name, _ in expr.entries:
+            place = place_of(name, spot.scope) if name is not None else None
+            value = getattr(name, "value", None)
+            if place is not None and isinstance(value, str):
+                places[value] = place
+        self._mapping(made, places, spot)
+
+    def arguments(self, made: Mapping, spot: Spot) -> None:
+        """Note a mapping that the code makes of named arguments."""
+        call = next((item for item in spot.scope.calls if item.place == spot.place), None)
+        places: dict[object, Place] = {}
+        for name, value in call.keywords if call is not None else ():
+            place = place_of(value, spot.scope)
+            if name is not None and place is not None:
+                places[name] = place
+        self._mapping(made, places, spot)
+
+    def container(self, made: Mapping, spot: Spot) -> None:
+        """Note a container whose attributes the code sets one by one."""
+        if made.key is None and not made.sections:
+            self._section(made, "", spot)
+
+    def _mapping(self, made: Mapping, places: dict[object, Place], spot: Spot) -> None:
+        own = [
+            name for name in made.entries if name in places and isinstance(name, str) and name.isidentifier()
+        ]
+        if made.key is not None or len(own) < len(made.entries) // 2 or not own:
+            return
+        constants = sum(1 for name in own if _is_constant(made.entries[name]))
+        if constants * 2 < len(own):
+            return
+        section = self._section(made, "", spot)
+        if section is None:
+            return
+        if spot.scope.kind == "function" and not _OF_SETTINGS.search(spot.scope.name):
+            self.loose.add(section)
+        for name in own:
+            made.entries[name] = self._keyed(section, name, made.entries[name], _at(spot, places[name]))
+
+    def _section(self, made: Mapping, shown: str, spot: Spot) -> ConfigKey | None:
+        if len(self.holders) >= MAX_SECTIONS:
+            return None
+        section = ConfigKey(WRITTEN, (), None)
+        made.key = section
+        made.sections = (section, *made.sections)
+        self.holders[section] = spot, shown
+        return section
+
+    def entry(self, holder: Mapping, name: object, value: Value, spot: Spot) -> Value:
+        """Return a value that is put under a name of such settings, as one of them."""
+        section = holder.key
+        if section is None or section not in self.holders or not isinstance(name, str):
+            return value
+        return self._keyed(section, name, value, spot)
+
+    # Classes
+
+    def of_class(self, cls: ClassObject) -> None:
+        """Note a class that holds settings."""
+        if len(self.holders) >= MAX_SECTIONS or not _holds_settings(cls):
+            return
+        section = ConfigKey(WRITTEN, (), None)
+        scope = cls.scope
+        spot = Spot(scope, scope.place, 0)
+        self.holders[section] = spot, scope.name
+        self._classes[id(cls)] = cls, section
+        for event in scope.body:
+            if event.kind not in ("assign", "annotate") or event.value is None:
+                continue
+            for target in event.targets:
+                if isinstance(target, Name) and not target.name.startswith("_"):
+                    value = cls.names.names.get(target.name)
+                    if value is not None and not isinstance(value, FunctionObject):
+                        where = Spot(scope, event.place, event.block)
+                        cls.names.names[target.name] = self._keyed(section, target.name, value, where)
+
+    def sections_of(self, cls: ClassObject) -> tuple[ConfigKey, ...]:
+        """Return the sections that a class and its bases are.
+
+        There are none where one of them holds no settings.
+        """
+        found = [self._classes.get(id(item)) for item in classes.lineage(cls)]
+        return tuple(item[1] for item in found if item is not None) if all(found) else ()
+
+    def attribute(self, owner: Instance, name: str, value: Value, spot: Spot) -> Value:
+        """Return a value that an object gets in its constructor, as a setting."""
+        known = self._classes.get(id(owner.cls))
+        if known is None or spot.scope.name != "__init__" or name.startswith("_"):
+            return value
+        return self._keyed(known[1], name, value, spot)
+
+    def field(self, cls: ClassObject, name: str, value: Value) -> Value:
+        """Return the value of a field, as a setting."""
+        for item in classes.lineage(cls):
+            known = self._classes.get(id(item))
+            if known is None:
+                continue
+            for event in item.scope.body:
+                target = event.targets[0] if event.kind == "annotate" else None
+                if isinstance(target, Name) and target.name == name:
+                    return self._keyed(known[1], name, value, Spot(item.scope, event.place, event.block))
+        return value
+
+    def escaped(self, value: Value, spot: Spot) -> None:
+        """Note that an object or class goes as a whole to code that is not known."""
+        for item in alternatives(value):
+            cls = item.cls if isinstance(item, Instance) else item
+            if isinstance(cls, ClassObject) and not (cls is item and _is_factory(spot)):
+                for here in classes.lineage(cls):
+                    known = self._classes.get(id(here))
+                    if known is not None:
+                        known[1].escapes.append(spot)
+
+    def _keyed(self, section: ConfigKey, name: str, value: Value, spot: Spot) -> Value:
+        """Return a constant as the value of a setting; anything else as it is."""
+        key = ConfigKey(WRITTEN, (*section.path, name), section)
+        made = value
+        if type(value) is Scalar and value.key is None and not value.origins:
+            made = Scalar(value.value, frozenset({key}), key, optional=value.optional)
+        elif type(value) is Sequence and value.key is None and _is_constant(value):
+            value.key = key
+        elif isinstance(value, Mapping) and value.key is not None and value.key in self.holders:
+            inner = value.key
+            if inner.parent is not None:
+                return value
+            inner.parent, inner.path = section, key.path
+            key = inner
+        else:
+            return value
+        self.spots[key] = spot
+        section.size += 1
+        return made
+
+
+def _is_factory(spot: Spot) -> bool:
+    """Tell whether a call declares a field: a class that it is given makes the field's value."""
+    call = next((item for item in spot.scope.calls if item.place == spot.place), None)
+    return call is not None and (dotted(call.func) or "").rpartition(".")[2] in _FIELDS
+
+
+def _at(spot: Spot, place: Place) -> Spot:
+    """Return another place in the same statement."""
+    return Spot(spot.scope, place, spot.block, spot.calls, spot.conditions, spot.turns)
+
+
+def _is_constant(value: Value) -> bool:
+    """Tell whether a value is a constant, or a list or settings of them."""
+    if type(value) is Scalar:
+        return isinstance(value.value, _CONSTANTS) and not value.origins
+    if type(value) is Sequence:
+        return not value.open and all(map(_is_constant, value.items))
+    return isinstance(value, Mapping) and value.key is not None and value.key.source == WRITTEN
+
+
+def _holds_settings(cls: ClassObject) -> bool:
+    """Tell whether a class is there for its constants: it has hardly any methods and derives from nothing that has some."""
+    outside = classes.outside_bases(cls)
+    if any(not name.startswith(_FIELD_BASES) for name in outside):
+        return False
+    name = cls.scope.name
+    if any(found.end() == len(name) for found in _OF_SETTINGS.finditer(name)):
+        return True
+    return not any(
+        isinstance(member, FunctionObject)
+        and not name.startswith("__")
+        and not any(item in _PLAIN_METHODS or item.endswith(".setter") for item in member.decorated)
+        for name, member in cls.names.names.items()
+    )
