@@ -135,3 +135,16 @@ def test_a_setting_that_is_not_there(told: list[tuple[str, int, str, str]]) -> N
 
 def test_settings_that_are_gone_through_or_added_to(told: list[tuple[str, int, str, str]]) -> None:
     assert not [item for item in told if item[0] == "right.py"]
+
+
+def test_sections_that_a_word_of_the_command_takes(tmp_path: Path) -> None:
+    (tmp_path / "ovens.yaml").write_text("small:\n  loaves: 4\nlarge:\n  loafs: 8\n", encoding="utf-8")
+    (tmp_path / "bake.sh").write_text("python bake.py small\npython bake.py large\n", encoding="utf-8")
+    (tmp_path / "bake.py").write_text(
+        "import sys\n\nimport tensorflow as tf\nimport yaml\n\n"
+        'with open("ovens.yaml") as f:\n    oven = yaml.safe_load(f)[sys.argv[1]]\n'
+        'tf.keras.layers.Dense(oven["loaves"])\n',
+        encoding="utf-8",
+    )
+    says = ProjectCode(str(tmp_path), lambda _path: False, keep=False).all()["ovens.yaml"]
+    assert [check for check, _ in says.hits] == ["misspelt-key"]
