@@ -50,6 +50,14 @@ _DECODES = (
     "tensorflow.image.decode_",
     "tensorflow.audio.decode_",
 )
+PICTURES = (
+    *(name for name in _DECODES if not name.startswith(("scipy.io", "soundfile", "tensorflow."))),
+    "tensorflow.io.decode_jpeg",
+    "tensorflow.io.decode_png",
+    "tensorflow.io.decode_image",
+    "tensorflow.image.decode_",
+)
+"""What decodes pictures."""
 _NO_FILES = ("tensorflow.io.decode_csv", "tensorflow.io.decode_raw", "tensorflow.io.decode_json", "tensorflow.io.decode_proto",
              "tensorflow.io.decode_base64", "tensorflow.io.decode_compressed")  # fmt: skip
 _SEQUENCES = frozenset({"keras.utils.Sequence", "keras.utils.PyDataset"})
@@ -211,7 +219,7 @@ def _in_step_loops(program: Program) -> Iterator[Hit]:
         if site.name.startswith("tensorflow.") and not _reads_files(program, site.scope):
             # A figure that is drawn for a log is decoded so, too.
             continue
-        for call, path in _come_from(program, site):
+        for call, path in come_from(program, site):
             scope = call.scope
             loops = [
                 number
@@ -231,10 +239,8 @@ def _in_step_loops(program: Program) -> Iterator[Hit]:
                     "then": "a tf.data pipeline decodes the next batch while this one is trained on",
                     "line_of": found.call.name_line,
                 },
-                flow=(
-                    Step(scope, found.call.name_place, found.call.block, "trains in the same round"),
-                    *steps_to(site.scope, path),
-                ),
+                flow=steps_to(site.scope, path),
+                related=(Step(scope, found.call.name_place, found.call.block, "trains in the same round"),),
             )
             break
 
@@ -247,8 +253,11 @@ def _reads_files(program: Program, scope: Scope) -> bool:
     )
 
 
-def _come_from(program: Program, site: Site, depth: int = 2) -> list[tuple[Site, tuple[Site, ...]]]:
-    """Return a call, and the calls that lead to its function, each with the way from there."""
+def come_from(program: Program, site: Site, depth: int = 2) -> list[tuple[Site, tuple[Site, ...]]]:
+    """Return a call, and the calls that lead to its function.
+
+    Each comes with the way from there.
+    """
     found: list[tuple[Site, tuple[Site, ...]]] = [(site, ())]
     pending: list[tuple[Scope, tuple[Site, ...]]] = [(site.scope, ())]
     while pending and len(found) < 40:
@@ -266,7 +275,8 @@ def _training_in(program: Program, scope: Scope, number: int) -> Iterator[Site]:
     """Yield the calls in a loop that train: by Keras, or by a step of the project."""
     for site in program.flow.within(scope):
         if inside(scope, site.call.block, number) and (
-            (
+            site.call.method == "apply_gradients"
+            or (
                 site.call.method in _TRAINS
                 and (site.name.startswith("keras.") or site.call.method == "train_on_batch")
             )

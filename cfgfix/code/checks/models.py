@@ -159,6 +159,9 @@ def model_calls(program: Program, method: str) -> Iterator[Site]:
     """
     for name in ("keras.Model", "keras.Sequential"):
         yield from program.flow.named(f"{name}.{method}")
+    for site in program.flow.under("keras.applications.", "keras.models.", "keras.saving."):
+        if site.call.method == method and keras_model_method(site.name) == method:
+            yield site
     for site in program.flow.unresolved:
         if site.call.method == method and (
             any(name in _OF_MODELS for name, _ in site.call.keywords)
