@@ -9,11 +9,11 @@ from cfgfix.code.checks.common import COMPILED, few_turns
 from cfgfix.code.checks.step_loops import applies_gradients, loops_over_data
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.hot_paths import hot_paths, innermost_loop, inside
-from cfgfix.code.model.expressions import text
+from cfgfix.code.model.expressions import text, walk
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Binary, Boolean, Call, Compare, Expr, Name, Unary
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import Scope
+from cfgfix.code.model.summary import Scope, bind
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
 
@@ -195,27 +195,14 @@ def copied_weights(program: Program) -> Iterator[Hit]:
     """Find loops that copy a model's weights through the host in every step."""
     for module in program.modules:
         for scope in module.summary.scopes:
-            for call in scope.calls:
-                if call.method != "set_weights" or len(call.args) != 1:
+            for call in scope.calls_of("set_weights"):
+                if len(call.args) != 1 or not _is_copy(scope, call.args[0]):
                     continue
-                given = call.args[0]
-                if not isinstance(given, Call) or given.method != "get_weights":
+                found = _loop_of_copy(program, scope, call)
+                if found is None:
                     continue
-                loop = innermost_loop(scope, call.block)
-                if (
-                    loop is None
-                    or few_turns(program, scope, loop, 50)
-                    or _period(program, scope, call.block, loop) != 1
-                ):
-                    continue
-                step = next(
-                    (
-                        other
-                        for other in scope.calls
-                        if other.method in _TRAINS and innermost_loop(scope, other.block) == loop
-                    ),
-                    None,
-                )
+                where, loop, made = found
+                step = _step_beside(program, where, loop)
                 if step is None or step.method == "fit":
                     # A fit trains for long; a copy beside it is small.
                     continue
@@ -223,6 +210,76 @@ def copied_weights(program: Program) -> Iterator[Hit]:
                     scope,
                     call.name_place,
                     call.block,
-                    {"loop_line": scope.blocks[loop].line, "step": step.method},
-                    related=(Step(scope, step.name_place, step.block, "one step of training"),),
+                    {"loop_line": where.blocks[loop].line, "step": step.method or text(step.func)},
+                    flow=() if made is None else (at(made, label="called in every step"),),
+                    related=(Step(where, step.name_place, step.block, "one step of training"),),
                 )
+
+
+def _is_copy(scope: Scope, given: Expr) -> bool:
+    """Tell whether weights are what `get_weights` gave, or what is mixed of the weights of models."""
+    if isinstance(given, Call):
+        return given.method == "get_weights"
+    if not isinstance(given, Name):
+        return False
+    mixed: set[str] = set()
+    for _ in range(2):
+        for event in scope.events():
+            if event.value is None:
+                continue
+            if not any(
+                (isinstance(part, Call) and part.method == "get_weights")
+                or (isinstance(part, Attribute) and part.attribute == "weights")
+                or (isinstance(part, Name) and part.name in mixed)
+                for part in walk(event.value)
+            ):
+                continue
+            if event.kind in ("assign", "for"):
+                names: dict[str, None] = {}
+                for target in event.targets:
+                    bind(target, names)
+                mixed |= set(names)
+            elif (
+                isinstance(event.value, Call)
+                and event.value.method == "append"
+                and isinstance(event.value.receiver, Name)
+            ):
+                mixed.add(event.value.receiver.name)
+    return given.name in mixed
+
+
+def _loop_of_copy(program: Program, scope: Scope, call: Call) -> tuple[Scope, int, Site | None] | None:
+    """Return the loop that makes a copy in each of its turns, with the call that leads to it; None for few turns."""
+    loop = innermost_loop(scope, call.block)
+    if loop is not None:
+        if few_turns(program, scope, loop, 50) or _period(program, scope, call.block, loop) != 1:
+            return None
+        return scope, loop, None
+    if _period(program, scope, call.block, 0) != 1 and call.block != 0:
+        return None
+    callers: list[Site] = program.flow.callers(scope)
+    for caller in callers:
+        loop = innermost_loop(caller.scope, caller.call.block)
+        if (
+            loop is not None
+            and not few_turns(program, caller.scope, loop, 50)
+            and _period(program, caller.scope, caller.call.block, loop) == 1
+        ):
+            return caller.scope, loop, caller
+    return None
+
+
+def _step_beside(program: Program, scope: Scope, loop: int) -> Call | None:
+    """Return what trains in each turn of a loop: a method of Keras, or a function that applies gradients."""
+    for call in scope.calls:
+        if call.method in _TRAINS and innermost_loop(scope, call.block) == loop:
+            return call
+    sites: list[Site] = program.flow.within(scope)
+    for site in sites:
+        if innermost_loop(scope, site.call.block) == loop and any(
+            not any(block.kind in ("for", "while") for block in target.scope.blocks)
+            and applies_gradients(program, target.scope, set())
+            for target in site.targets
+        ):
+            return site.call
+    return None
