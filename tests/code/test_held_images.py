@@ -1,4 +1,4 @@
-"""Pictures that are all decoded before the training: TFD083 over the ways in which people write them."""
+"""Pictures that are all decoded before the training: TFD084 over the ways in which people write them."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ print(sizes.mean(axis=0))
 
 @pytest.mark.parametrize("text", [PAIRS, OBJECT], ids=["pairs", "object"])
 def test_pictures_held_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    check_marked(tmp_path, monkeypatch, "TFD083", text)
+    check_marked(tmp_path, monkeypatch, "TFD084", text)
 
 
 def test_small_pictures_may_be_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    check_marked(tmp_path, monkeypatch, "TFD083", PAIRS.replace("128", "48").replace("  # found", ""))
+    check_marked(tmp_path, monkeypatch, "TFD084", PAIRS.replace("128", "48").replace("  # found", ""))
