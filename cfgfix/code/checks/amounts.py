@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.checks.bindings import bound_once
 from cfgfix.code.checks.models import method_of
 from cfgfix.code.checks.outputs import constant_in_every_call
+from cfgfix.code.checks.written_values import written_at
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text
 from cfgfix.code.model.hit import hit_at, hit_in
@@ -64,7 +65,7 @@ def float_count(program: Program) -> Iterator[Hit]:
         seen.add((id(site.scope), site.call.number))
         if (
             written_for_one(program, site.scope)
-            or _kind(given, site.scope, site.call.block, _DEPTH) is not float
+            or _kind(program, given, site.scope, site.call.block, _DEPTH) is not float
         ):
             continue
         place = place_of(given, site.scope) or site.call.name_place
@@ -113,7 +114,7 @@ def _bound(expr: Expr, scope: Scope, block: int) -> Expr:
     return bound[0] if bound is not None and bound[1] is scope else expr
 
 
-def _kind(expr: Expr, scope: Scope, block: int, depth: int) -> type | None:
+def _kind(program: Program, expr: Expr, scope: Scope, block: int, depth: int) -> type | None:
     """Return whether an expression is an int or a float of Python; None where it may be something else, such as a number of NumPy.
 
     TensorFlow makes an integer of a number of NumPy, and refuses one of Python.
@@ -123,13 +124,12 @@ def _kind(expr: Expr, scope: Scope, block: int, depth: int) -> type | None:
     if isinstance(expr, Literal):
         return type(expr.value) if type(expr.value) in (int, float) else None
     if isinstance(expr, Unary) and expr.operator in ("-", "+"):
-        return _kind(expr.operand, scope, block, depth - 1)
-    if isinstance(expr, Name):
-        bound = bound_once(scope, expr.name, block)
-        return _kind(bound[0], bound[1], bound[2], depth - 1) if bound is not None else None
+        return _kind(program, expr.operand, scope, block, depth - 1)
+    if isinstance(expr, Name) and (bound := bound_once(scope, expr.name, block)) is not None:
+        return _kind(program, *bound, depth - 1)
     if isinstance(expr, Binary):
-        left = _kind(expr.left, scope, block, depth - 1)
-        right = _kind(expr.right, scope, block, depth - 1)
+        left = _kind(program, expr.left, scope, block, depth - 1)
+        right = _kind(program, expr.right, scope, block, depth - 1)
         if left is None or right is None:
             return None
         if expr.operator == "/":
@@ -144,7 +144,12 @@ def _kind(expr: Expr, scope: Scope, block: int, depth: int) -> type | None:
         return None
     if _of_settings(expr, scope, block, depth):
         return int
-    return int if isinstance(expr, Attribute) and expr.attribute == "num_replicas_in_sync" else None
+    if isinstance(expr, Attribute) and expr.attribute == "num_replicas_in_sync":
+        return int
+    if isinstance(expr, (Name, Attribute, Subscript)):
+        written = written_at(program, expr, scope, block)
+        return _kind(program, *written, depth - 1) if written is not None else None
+    return None
 
 
 def _of_settings(expr: Expr, scope: Scope, block: int, depth: int) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cfgfix.code.checks.api import base_constructor, head, of_others, overridden
-from cfgfix.code.checks.written_values import written_constant
+from cfgfix.code.checks.written_values import written_at, written_constant
 from cfgfix.code.inference.custom_objects import refusals
 from cfgfix.code.inference.eras import asked_for, where_keras_known, written_for_one
 from cfgfix.code.inference.references import api, bound_twice, keras_is_two
@@ -19,13 +19,14 @@ from cfgfix.code.inference.releases import (
 )
 from cfgfix.code.model.expressions import place_of, text, walk
 from cfgfix.code.model.hit import Calls, hit_in
-from cfgfix.code.model.nodes import Collection, Expr, Literal, Name, Starred, Unary
+from cfgfix.code.model.nodes import Attribute, Collection, Expr, Literal, Name, Starred, Subscript, Unary
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.values import Site
 from cfgfix.code.tensorflow.api import Api
 from cfgfix.code.tensorflow.contradictions import Contradiction, contradictions
 from cfgfix.code.tensorflow.objects import Objects, load
 from cfgfix.code.tensorflow.refusals import Refusal
+from cfgfix.code.tensorflow.values import Parameter
 from cfgfix.rules.hit import Hit
 
 NEEDLES = IMPORTS
@@ -180,6 +181,8 @@ def _refused_constants(program: Program, site: Site, name: str) -> Iterator[tupl
         parameter = judge.parameter(name, key)
         if parameter is None or (parameter.beside and names.isdisjoint(parameter.beside)):
             continue
+        if parameter.kind:
+            yield from _refused_in_list(program, site, key, expr, parameter)
         for item in _items(expr) if parameter.kind else (expr,):
             written = _written(program, site, item, certain=False)
             value = _plain_constant(written)
@@ -189,6 +192,22 @@ def _refused_constants(program: Program, site: Site, name: str) -> Iterator[tupl
                 continue
             if written is item or _written(program, site, item) is written:
                 yield key, item, written, refusal
+
+
+def _refused_in_list(
+    program: Program, site: Site, key: str, expr: Expr, parameter: Parameter
+) -> Iterator[tuple[str, Expr, Expr, Refusal]]:
+    """Yield the refused texts of a list that is written elsewhere."""
+    if not isinstance(expr, (Name, Attribute, Subscript)) or _is_tested(site, expr):
+        return
+    found = written_at(program, expr, site.scope, site.call.block)
+    if found is None or not isinstance(found.expr, Collection):
+        return
+    for item in _items(found.expr):
+        if isinstance(item, Literal):
+            refusal = refusals(program).refusal_of(parameter, item.value)
+            if refusal is not None and refusal.is_word:
+                yield key, expr, item, refusal
 
 
 def _items(expr: Expr) -> Iterator[Expr]:

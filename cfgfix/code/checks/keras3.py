@@ -567,9 +567,11 @@ def _is_float(program: Program, expr: Expr, scope: Scope, block: int, depth: int
 
     if isinstance(expr, Literal):
         return isinstance(expr.value, float)
-    if isinstance(expr, Name):
-        bound = bound_once(scope, expr.name, block)
-        return bound is not None and _is_float(program, *bound, depth + 1)
+    if isinstance(expr, Name) and (bound := bound_once(scope, expr.name, block)) is not None:
+        return _is_float(program, *bound, depth + 1)
+    if isinstance(expr, (Name, Attribute, Subscript)):
+        written = written_at(program, expr, scope, block)
+        return written is not None and _is_float(program, *written, depth + 1)
     if isinstance(expr, Unary):
         return expr.operator in "+-" and inner(expr.operand)
     if isinstance(expr, Binary):

@@ -202,6 +202,18 @@ def _last(expr: Expr) -> str | None:
     return expr.attribute if isinstance(expr, Attribute) else None
 
 
+def _is_same(one: Expr, other: Expr) -> bool:
+    """Tell whether two expressions are one, or constants of one value."""
+    if one is other:
+        return True
+    return (
+        isinstance(one, Literal)
+        and isinstance(other, Literal)
+        and type(one.value) is type(other.value)
+        and one.value == other.value
+    )
+
+
 class _Reader:
     """Follows names to where their values are written.
 
@@ -247,24 +259,32 @@ class _Reader:
         return None
 
     def _of_callers(self, name: str, scope: Scope, left: int) -> Written | None:
-        """Return the mapping that every call of a function gives a parameter."""
-        position = next(number for number, item in enumerate(scope.params) if item.name == name)
+        """Return the mapping or the constant that every call of a function gives a parameter."""
+        position, parameter = next(
+            (number, item) for number, item in enumerate(scope.params) if item.name == name
+        )
+        if parameter.kind not in ("plain", "keyword"):
+            return None
         callers = self.program.flow.callers(scope)
         if left <= 0 or not callers or len(callers) > MAX_CALLERS or scope.binding(name):
             return None
         found: Written | None = None
         for caller in callers:
             offset = int(any(target.receiver is not None for target in caller.targets))
-            given = caller.call.argument(position - offset, name)
+            given = (
+                caller.call.argument(position - offset, name)
+                if parameter.kind == "plain"
+                else caller.call.keyword(name)
+            )
             if caller.call.opaque or given is None:
                 return None
-            changes = self._changes(self._key)
+            made = self.followed(given, caller.scope, caller.call.block, left - 1)
+            if made is None or not isinstance(made.expr, (Dictionary, Literal)):
+                return None
+            changes = self._changes(self._key) if isinstance(made.expr, Dictionary) else _NO_CHANGES
             if _last(given) in changes.mappings or _may_be_changed(given, changes):
                 return None
-            made = self.followed(given, caller.scope, caller.call.block, left - 1)
-            if made is None or not isinstance(made.expr, Dictionary):
-                return None
-            if found is not None and made.expr is not found.expr:
+            if found is not None and not _is_same(made.expr, found.expr):
                 return None
             found = made
         return found

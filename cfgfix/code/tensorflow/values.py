@@ -124,7 +124,8 @@ class Values:
         """
         key = (callable, name)
         if key not in self._known:
-            entry = self._calls.get(self._tried_as(callable), {}).get(name)
+            tried, parameter = _HANDED_ON.get(key, (self._tried_as(callable), name))
+            entry = self._calls.get(tried, {}).get(parameter)
             if entry is None and inherited and callable.startswith("keras.layers."):
                 entry = self._calls.get(LAYER, {}).get(name)
                 if entry is not None and name == "dtype":
@@ -143,6 +144,19 @@ class Values:
 
 
 _SAME = {"keras.layers.Input": "keras.Input", "keras.config.set_floatx": "keras.backend.set_floatx"}
+
+
+_HANDED_ON = {
+    ("keras.mixed_precision.Policy", "name"): ("keras.mixed_precision.set_global_policy", "policy"),
+    ("keras.mixed_precision.DTypePolicy", "name"): ("keras.mixed_precision.set_global_policy", "policy"),
+    ("keras.DTypePolicy", "name"): ("keras.mixed_precision.set_global_policy", "policy"),
+    ("keras.mixed_precision.set_dtype_policy", "policy"): (
+        "keras.mixed_precision.set_global_policy",
+        "policy",
+    ),
+    ("keras.config.set_dtype_policy", "policy"): ("keras.mixed_precision.set_global_policy", "policy"),
+}
+"""Parameters that take what one of another callable takes: a policy is made of its name."""
 
 
 def _parameter(name: str, entry: Mapping[str, Any]) -> Parameter:
