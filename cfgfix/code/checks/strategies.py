@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from cfgfix.code.checks.guarded_calls import may_run_together
+from cfgfix.code.checks.models import compiles_of
+from cfgfix.code.checks.written_values import Written, written_at, written_constant
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.releases import IMPORTS
-from cfgfix.code.model.expressions import text
-from cfgfix.code.model.hit import at, hit_at
-from cfgfix.code.model.nodes import Collection, Expr, Name
+from cfgfix.code.model.expressions import MISSING, constant, is_name, place_of, text
+from cfgfix.code.model.hit import at, hit_at, hit_in
+from cfgfix.code.model.nodes import Call, Collection, Comprehension, Expr, Name
 from cfgfix.code.model.program import Program, is_keras_model
-from cfgfix.code.model.values import ClassValue, Element, Instance, Made, Site, Value, alternatives
+from cfgfix.code.model.summary import Scope
+from cfgfix.code.model.values import ClassValue, Dataset, Element, Instance, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
 
 NEEDLES = (
@@ -201,3 +205,118 @@ def _plain_dataset(value: Value | None) -> Site | None:
 
 
 _MOST_STEPS = 100
+
+
+def uneven_batch(program: Program) -> Iterator[Hit]:
+    """Find batches of `fit` that the devices which the code names cannot share evenly."""
+    made = [
+        site
+        for site in program.flow.named("tensorflow.distribute.MirroredStrategy")
+        if not site.targets and not written_for_one(program, site.scope)
+    ]
+    places = {(id(site.scope), site.call.number) for site in made}
+    if len(places) != 1 or _other_strategies(program):
+        return
+    strategy = made[0]
+    given = strategy.call.argument(0, "devices")
+    devices = _length(program, given, strategy) if given is not None and not strategy.call.opaque else None
+    if devices is None or devices < 2:
+        return
+    seen: set[tuple[int, int]] = set()
+    for fit in program.flow.named("keras.Model.fit", "keras.Sequential.fit"):
+        key = id(fit.scope), fit.call.number
+        if key in seen or fit.call.opaque or not _compiled_under(program, fit):
+            continue
+        seen.add(key)
+        batch = _batch_of(program, fit)
+        if batch is None or batch[0] % devices == 0 or not may_run_together([fit, strategy]):
+            continue
+        size, site, expr = batch
+        yield hit_in(
+            site.scope,
+            place_of(expr, site.scope) or site.call.name_place,
+            site.call.block,
+            {
+                "size": size,
+                "devices": devices,
+                "line": strategy.call.line,
+                "near": f"{size - size % devices} and {size - size % devices + devices}"
+                if size > devices
+                else f"{devices}",
+            },
+            needs=((fit.scope, fit.call.block), (strategy.scope, strategy.call.block)),
+            related=(at(strategy, label=f"{devices} devices"), at(fit, label="trains on them")),
+        )
+
+
+def _other_strategies(program: Program) -> bool:
+    """Tell whether the program makes strategies of other kinds as well."""
+    return any(
+        site.name.endswith("Strategy") and site.name != "tensorflow.distribute.MirroredStrategy"
+        for site in program.flow.under("tensorflow.distribute.")
+    )
+
+
+def _compiled_under(program: Program, fit: Site) -> bool:
+    """Tell whether the model of a `fit` is compiled or made in the scope of a strategy."""
+    models = alternatives(fit.receiver)
+    if len(models) != 1 or not isinstance(models[0], Made) or models[0].site is None:
+        return False
+    places = [models[0].site, *compiles_of(program, models[0])]
+    return any(
+        block.kind == "with" and block.test is not None and text(block.test).endswith(".scope()")
+        for site in places
+        for block in site.scope.block_chain(site.call.block)
+    )
+
+
+def _length(program: Program, expr: Expr, site: Site) -> int | None:
+    """Return how many devices an expression lists; None where that is not known."""
+    found = written_at(program, expr, site.scope, site.call.block) or Written(
+        expr, site.scope, site.call.block
+    )
+    made = found.expr
+    if isinstance(made, Collection):
+        names = [constant(item) for item in made.items]
+        known = all(isinstance(item, str) for item in names)
+        return len(set(map(str, names))) if known and len(names) == len(made.items) else None
+    if not isinstance(made, Comprehension) or len(made.generators) != 1 or made.kind != "list":
+        return None
+    _, over, conditions = made.generators[0]
+    if conditions or not isinstance(over, Call) or not is_name(over.func, "range") or len(over.args) != 1:
+        return None
+    return _number(program, over.args[0], found.scope, found.block)
+
+
+def _number(program: Program, expr: Expr, scope: Scope, block: int) -> int | None:
+    """Return the integer that an expression is for certain."""
+    plain = constant(expr)
+    if plain is MISSING:
+        written = written_constant(program, expr, scope, block)
+        plain = written.value if written is not None else None
+    return plain if type(plain) is int else None
+
+
+def _batch_of(program: Program, fit: Site) -> tuple[int, Site, Expr] | None:
+    """Return the size of the batches that a `fit` gets for certain, with the call and the argument that says so."""
+    values = alternatives(fit.argument(0, "x"))
+    data = values[0] if len(values) == 1 else None
+    if not isinstance(data, Dataset):
+        expr = fit.call.argument(2, "batch_size")
+        size = _number(program, expr, fit.scope, fit.call.block) if expr is not None else None
+        # A dataset that is not followed has batches of its own, and `fit` refuses the argument.
+        return (size, fit, expr) if expr is not None and size is not None and size > 0 else None
+    for _ in range(_MOST_STEPS):
+        site = data.site
+        if data.op in ("batch", "padded_batch") and site is not None and not site.call.opaque:
+            expr = site.call.argument(0, "batch_size")
+            size = _number(program, expr, site.scope, site.call.block) if expr is not None else None
+            return (size, site, expr) if expr is not None and size is not None and size > 0 else None
+        if data.op not in _KEEP_BATCHES or len(data.parents) != 1:
+            return None
+        data = data.parents[0]
+    return None
+
+
+_KEEP_BATCHES = frozenset({"cache", "prefetch", "repeat", "shuffle", "skip", "take", "with_options"})
+"""Methods of datasets that leave each batch as it is."""
