@@ -43,6 +43,7 @@ class _Followed:
         self.plain: list[RunResult] = []
         self.cut_off = False
         self.assigned: set[str] | None = None
+        self._counts: dict[ConfigKey, tuple[int, int]] = {}
         for entrance in project.programs_of_framework():
             self._follow(entrance)
         self.opened_names = {
@@ -82,10 +83,10 @@ class _Followed:
                     yield verdict
         yield from self._overrides()
         for key, spot in dead:
-            if id(key) in joined or (spot.path, key.name) in names:
+            if id(key) in joined or (spot.path, key.name) in names or _is_shown(key):
                 continue
             names.add((spot.path, key.name))
-            yield OptionVerdict("dead-setting", spot, {"name": _shown(key)})
+            yield OptionVerdict("dead-setting", spot, {"name": _qualified_name(key)})
 
     # What commands give
 
@@ -140,15 +141,22 @@ class _Followed:
             if around.escapes or around.walks or around.uses or around.offers or around in settings.loose:
                 return False
             top, around = around, around.parent
-        keys = list(settings.keys_of(section))
-        alive = sum(map(self._is_alive, keys))
-        beside = keys if len(keys) > 1 else list(settings.keys_of(top))
-        if (len(keys) > 1 and alive * 2 < len(keys)) or not any(map(self._is_alive, beside)):
+        keys, alive = self._alive_of(settings, section)
+        beside = alive if keys > 1 else self._alive_of(settings, top)[1]
+        if (keys > 1 and alive * 2 < keys) or not beside:
             # What is hardly read by names is data, or read in a way that is not followed.
             return False
         if key.accepted or key.interpolated or key.name in self.of_unknown:
             return False
         return all(scope in self.seen for scope in self.index.scopes(key.name))
+
+    def _alive_of(self, settings: WrittenSettings, section: ConfigKey) -> tuple[int, int]:
+        """Return how many keys a section has, and how many of them are alive."""
+        found = self._counts.get(section)
+        if found is None:
+            keys = settings.keys_of(section)
+            found = self._counts[section] = sum(1 for _ in keys), sum(map(self._is_alive, keys))
+        return found
 
     def _is_alive(self, key: ConfigKey) -> bool:
         """Tell whether a setting is read, or a config file gives it."""
@@ -165,6 +173,11 @@ class _Followed:
             return None
         if any(section.escapes for section in sections):
             return None
+        asks_default = item.how == DEFAULT and item.default is not None
+        if not asks_default and (
+            item.how != REQUIRED or item.caught or item.conditions or self._may_be_set(item.name)
+        ):
+            return None
         mine = {
             place
             for section in sections
@@ -173,7 +186,9 @@ class _Followed:
         }
         rivals = {key.name: (key, spot) for key, spot in dead if (spot.path, spot.line, key.name) in mine}
         near = nearest_name(item.name, list(rivals))
-        if item.how == DEFAULT and near is not None and item.default is not None:
+        if asks_default:
+            if near is None:
+                return None
             key, spot = rivals[near]
             joined.add(id(key))
             taken = in_words(item.default) if isinstance(item.default, Scalar) else "a default"
@@ -184,8 +199,6 @@ class _Followed:
                 item.spot,
                 f"asks for `{item.name}`",
             )
-        if item.how != REQUIRED or item.caught or item.conditions or self._may_be_set(item.name):
-            return None
         if near is not None:
             joined.add(id(rivals[near][0]))
         holder = next((written.holders[section] for section in sections if section in written.holders), None)
@@ -222,7 +235,17 @@ def _is_read(key: ConfigKey) -> bool:
     return counts_as_read(key) or key.accepted or bool(key.writes or key.may_write)
 
 
-def _shown(key: ConfigKey) -> str:
+def _is_shown(key: ConfigKey) -> bool:
+    """Tell whether a setting is printed, logged or written down, alone or with those around it: it may be a label."""
+    around: ConfigKey | None = key
+    while around is not None:
+        if around.logs:
+            return True
+        around = around.parent
+    return False
+
+
+def _qualified_name(key: ConfigKey) -> str:
     """Return a setting with the names of the sections around it."""
     names = [key.name]
     around = key.parent

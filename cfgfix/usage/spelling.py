@@ -113,7 +113,13 @@ def _holds_words(one: str, other: str) -> bool:
 
 
 def nearest_name(name: str, names: Iterable[str]) -> str | None:
-    """Return the name that was most likely meant, or None."""
+    """Return the name that was most likely meant, or None.
+
+    There is none among more names than settings have.
+    """
+    names = list(islice(names, MAX_UNREAD + 1))
+    if len(names) > MAX_UNREAD:
+        return None
     best, found = 0.0, None
     for other in names:
         score = alike(name, other)

@@ -148,3 +148,101 @@ def test_sections_that_a_word_of_the_command_takes(tmp_path: Path) -> None:
     )
     says = ProjectCode(str(tmp_path), lambda _path: False, keep=False).all()["ovens.yaml"]
     assert [check for check, _ in says.hits] == ["misspelt-key"]
+
+
+@pytest.mark.parametrize("form", ["{%s}", "dict(%s)"])
+def test_a_dictionary_of_which_only_a_part_is_kept(tmp_path: Path, form: str) -> None:
+    entry = "'k{0}': {0}" if form.startswith("{") else "k{0}={0}"
+    entries = ", ".join(map(entry.format, range(700)))
+    reads = "\n".join(f'tf.keras.layers.Dense(SETTINGS["k{number}"] + 1)' for number in range(700))
+    (tmp_path / "train.py").write_text(
+        f"import tensorflow as tf\n\nSETTINGS = {form % entries}\n{reads}\n", encoding="utf-8"
+    )
+    code = ProjectCode(str(tmp_path), lambda _path: False, keep=False)
+    assert list(code.options()) == []
+
+
+@pytest.mark.parametrize("given", ["dict(units=4, **extra())", "{'units': 4, **extra()}"])
+def test_a_dictionary_with_more_than_is_known(tmp_path: Path, given: str) -> None:
+    (tmp_path / "train.py").write_text(
+        "import json\nimport tensorflow as tf\n\n\ndef extra():\n    return json.loads(input())\n\n\n"
+        f"CONFIG = {given}\ntf.keras.layers.Dense(CONFIG['units'] + CONFIG['more'])\n",
+        encoding="utf-8",
+    )
+    assert list(ProjectCode(str(tmp_path), lambda _path: False, keep=False).options()) == []
+
+
+RIGHT = {
+    "labels of a run": """\
+import wandb
+import tensorflow as tf
+
+hp = {"units": 4, "rate": 0.1, "architecture": "CNN", "dataset": "CIFAR"}
+wandb.init(config=hp)
+tf.keras.layers.Dense(hp["units"])
+tf.keras.layers.Dropout(hp["rate"])
+""",
+    "all that is left, printed": """\
+import tensorflow as tf
+
+
+def build(units, rate, **others):
+    print(others)
+    return [tf.keras.layers.Dense(units), tf.keras.layers.Dropout(rate)]
+
+
+hp = {"units": 4, "rate": 0.1, "title": "May"}
+build(**hp)
+""",
+    "a class shown as a whole": """\
+import logging
+import tensorflow as tf
+
+
+class Config:
+    units = 4
+    rate = 0.1
+    title = "May"
+
+
+logging.info("%s", vars(Config))
+tf.keras.layers.Dense(Config.units)
+tf.keras.layers.Dropout(Config.rate)
+""",
+    "fields that get another value": """\
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import tensorflow as tf
+
+
+@dataclass
+class TrainConfig:
+    units: int = 4
+    rate: float = 0.1
+
+
+class HParams(NamedTuple):
+    depth: int = 2
+    width: int = 3
+
+
+class Config:
+    SEED = 1
+    STEPS = 3
+
+
+c = replace(TrainConfig(), units=5)
+h = HParams()._replace(depth=4)
+Config.SEED = 2
+tf.keras.layers.Dense(c.units * h.depth * h.width * Config.STEPS)
+tf.keras.layers.Dropout(c.rate)
+tf.random.set_seed(Config.SEED)
+""",
+}
+
+
+@pytest.mark.parametrize("text", RIGHT.values(), ids=RIGHT)
+def test_settings_that_count_for_something_else(tmp_path: Path, text: str) -> None:
+    (tmp_path / "train.py").write_text(text, encoding="utf-8")
+    assert list(ProjectCode(str(tmp_path), lambda _path: False, keep=False).options()) == []

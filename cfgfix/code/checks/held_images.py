@@ -70,7 +70,7 @@ def all_in_memory(program: Program) -> Iterator[Hit]:
             if loop is None or key in seen:
                 continue
             gathered = _Gathered(program, scope, call.call, loop)
-            fit = gathered.trained_on(site.scope.module)
+            fit = gathered.trained_on()
             if fit is None or (fit.call.place.start < call.call.place.start and fit.scope is scope):
                 continue
             size = _size(
@@ -180,9 +180,8 @@ class _Gathered:
         self._loop = loop
         self._attributes: set[str] = set()
 
-    def trained_on(self, module: Module) -> Site | None:
+    def trained_on(self) -> Site | None:
         """Return the `fit` that is given what the loop gathers; None for any other use."""
-        del module
         names = self._names_behind()
         if not names:
             return None

@@ -41,7 +41,7 @@ from cfgfix.code.tensorflow.numpy_names import GONE
 MAX_DEPTH = 150
 """Nesting of expressions that is followed; what lies deeper is unknown. A fluent chain uses two levels a call."""
 MAX_ITEMS = 512
-"""Entries of a literal that are kept; a table of data has no settings in it."""
+"""Entries of a literal and arguments of a call that are kept; the others are one `*` or `**` of what is not known."""
 MAX_TEXT = 400
 """Characters kept of a text constant."""
 BINARY_OPERATORS = {
@@ -117,6 +117,11 @@ class ExpressionBuilder:
             # A comprehension would be a call more.
             found.append(self.expr(node))
         return tuple(found)
+
+    def _elements(self, nodes: list[Any]) -> tuple[Expr, ...]:
+        """Return the elements of a literal or a call, the last one a `*` where some are not kept."""
+        found = self.many(nodes)
+        return found if len(nodes) <= MAX_ITEMS else (*found, Starred(NOT_KEPT))
 
     def _attribute(self, node: Any) -> Expr:
         lines = self.lines
@@ -205,12 +210,12 @@ class ExpressionBuilder:
     def _call(self, node: Any) -> Expr:
         lines = self.lines
         func = self.expr(node.func)
-        args = self.many(node.args) if node.args else ()
-        keywords = (
-            tuple([(item.arg, self.expr(item.value)) for item in node.keywords[:MAX_ITEMS]])
-            if node.keywords
-            else ()
-        )
+        args = self._elements(node.args) if node.args else ()
+        keywords: tuple[tuple[str | None, Expr], ...] = ()
+        if node.keywords:
+            keywords = tuple([(item.arg, self.expr(item.value)) for item in node.keywords[:MAX_ITEMS]])
+            if len(node.keywords) > MAX_ITEMS:
+                keywords = (*keywords, (None, NOT_KEPT))
         calls = self.scope.calls
         call = Call(
             func,
@@ -312,7 +317,7 @@ class ExpressionBuilder:
         kind = type(node)
         return Collection(
             "tuple" if kind is _ast.Tuple else "list" if kind is _ast.List else "set",
-            self.many(node.elts),
+            self._elements(node.elts),
             new_place(
                 Place, (lines[node.lineno], node.col_offset, lines[node.end_lineno], node.end_col_offset)
             ),
@@ -323,6 +328,8 @@ class ExpressionBuilder:
         pairs = []
         for key, value in zip(node.keys[:MAX_ITEMS], node.values[:MAX_ITEMS], strict=True):
             pairs.append((self.optional(key), self.expr(value)))
+        if len(node.keys) > MAX_ITEMS:
+            pairs.append((None, NOT_KEPT))
         return Dictionary(
             tuple(pairs),
             new_place(

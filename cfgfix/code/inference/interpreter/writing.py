@@ -132,6 +132,8 @@ def set_attribute(frame: Frame, owner: Value, name: str, value: Value, spot: Spo
         before, key = owner.names.names.get(name), key_of(value)
         if key is not None:
             key.kept_as.add(name)
+        if run.code_settings is not None and before is not None:
+            run.code_settings.replaced(before)
         owner.names.names[name] = value if run.sure or before is None else choice((before, value))
     elif isinstance(owner, External) and owner.name in FLAGS:
         set_flag(run, name, value)

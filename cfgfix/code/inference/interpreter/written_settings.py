@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 from cfgfix.code.inference.interpreter import classes
 from cfgfix.code.inference.interpreter.objects import (
@@ -17,7 +17,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Spot,
     Value,
 )
-from cfgfix.code.inference.interpreter.values import alternatives
+from cfgfix.code.inference.interpreter.values import alternatives, key_of
 from cfgfix.code.model.expressions import dotted, place_of
 from cfgfix.code.model.nodes import Dictionary, Name, Place
 
@@ -60,13 +60,12 @@ class WrittenSettings:
         self.spots: dict[ConfigKey, Spot] = {}
         self.holders: dict[ConfigKey, tuple[Spot, str]] = {}
         self.loose: set[ConfigKey] = set()
+        self._keys: dict[ConfigKey, dict[ConfigKey, None]] = {}
         self._classes: dict[int, tuple[ClassObject, ConfigKey]] = {}
 
-    def keys_of(self, section: ConfigKey) -> Iterator[ConfigKey]:
-        """Yield the keys of a section."""
-        for key in self.spots:
-            if key.parent is section:
-                yield key
+    def keys_of(self, section: ConfigKey) -> Iterable[ConfigKey]:
+        """Return the keys of a section."""
+        return self._keys.get(section, {})
 
     # What is written out as a dictionary or by named arguments
 
@@ -176,6 +175,12 @@ class WrittenSettings:
                     return self._keyed(known[1], name, value, Spot(item.scope, event.place, event.block))
         return value
 
+    def replaced(self, value: Value) -> None:
+        """Note that another value takes the place of a setting's, under its name."""
+        key = key_of(value)
+        if key is not None and key in self.spots:
+            key.accepted = True
+
     def escaped(self, value: Value, spot: Spot) -> None:
         """Note that an object or class goes as a whole to code that is not known."""
         for item in alternatives(value):
@@ -203,6 +208,7 @@ class WrittenSettings:
         else:
             return value
         self.spots[key] = spot
+        self._keys.setdefault(section, {})[key] = None
         section.size += 1
         return made
 

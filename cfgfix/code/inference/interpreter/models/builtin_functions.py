@@ -159,6 +159,8 @@ def make_dictionary(call: Call) -> Value:
             result.access, result.absent, result.flavour = "items", "KeyError", "dict"
         else:
             writing.update(call.frame, result, value, call.spot)
+    if call.opaque:
+        result.open = True
     for name, value in call.keywords.items():
         writing.write_entry(call.run, result, name, value, call.spot)
     written = call.run.code_settings
@@ -528,6 +530,8 @@ def _variables(call: Call) -> Value:
         return made
     if not call.args:
         return Mapping(call.frame.names.names, open=True)
+    if call.run.code_settings is not None:
+        call.run.code_settings.escaped(call.args[0], call.spot)
     return UNKNOWN
 
 

@@ -73,11 +73,20 @@ def instance_method(call: Call, owner: Instance) -> Value | None:
 
 def _replace_fields(call: Call, owner: Instance) -> Instance:
     """Return a named tuple with other values of some fields."""
+    _note_replaced(call, owner)
     made = Instance(owner.cls)
     made.attributes = {**owner.attributes, **call.keywords}
     made.open = owner.open or call.opaque
     made.sections = owner.sections
     return made
+
+
+def _note_replaced(call: Call, owner: Instance) -> None:
+    written = call.run.code_settings
+    for name in call.keywords if written is not None else ():
+        before = owner.attributes.get(name)
+        if written is not None and before is not None:
+            written.replaced(before)
 
 
 def _asdict(call: Call) -> Value:
@@ -171,6 +180,7 @@ def _replace(call: Call) -> Value | None:
     """Return a copy of an object with some fields changed."""
     if not isinstance(call.first, Instance):
         return None
+    _note_replaced(call, call.first)
     made: Value = copied(call.first, 1)
     assert isinstance(made, Instance)
     for name, value in call.keywords.items():
