@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 try:
     import fcntl
@@ -16,6 +17,10 @@ except ImportError:  # not on Windows, where tests are run one after the other
     fcntl = None
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# A busy machine draws slowly, which says nothing of the code.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 
 def find_shared() -> Path | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from cfgfix.code.checks.common import never_entered, only_value
 from cfgfix.code.checks.compiled_scopes import compiled_scopes, eager_guard
 from cfgfix.code.checks.models import kept_eager
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.eras import written_for_one
-from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, inside
+from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, dotted, is_name, text, walk
 from cfgfix.code.model.hit import hit_in
@@ -81,7 +82,7 @@ def one_by_one(program: Program) -> Iterator[Hit]:
                 continue
             for event in loops:
                 found = _calculates(program, scope, event, eager=True)
-                if found is None or _inside_another(scope, event, loops):
+                if found is None or _holds_another(program, scope, event):
                     continue
                 shown, turns = found
                 if turns is not None and turns <= _FEW:
@@ -131,24 +132,55 @@ def _head(event: Event) -> Place:
     return value.place
 
 
+class _Blocks(NamedTuple):
+    """The statements and calls of a scope by each block that they lie in."""
+
+    events: dict[int, list[Event]]
+    calls: dict[int, list[Call]]
+    with_loops: frozenset[int]
+    """The blocks in which a `for` stands itself."""
+
+
+@once
+def _blocks(_program: Program, scope: Scope) -> _Blocks:
+    loops = (event for event in scope.events_of("for") if event.bodies and event.value is not None)
+    found = _Blocks({}, {}, frozenset(event.block for event in loops))
+    for event in scope.events():
+        for number in scope.block_numbers(event.block):
+            found.events.setdefault(number, []).append(event)
+    for call in scope.calls:
+        for number in scope.block_numbers(call.block):
+            found.calls.setdefault(number, []).append(call)
+    return found
+
+
+@once
+def _loops(_program: Program, scope: Scope) -> dict[int, Event]:
+    """Return the `for` loops of a scope by the blocks that are their bodies."""
+    return {event.bodies[0][0]: event for event in scope.events_of("for") if event.bodies}
+
+
+@once
+def _sites(program: Program, scope: Scope) -> dict[int, Site]:
+    """Return the sites of a scope by the numbers of their calls."""
+    return {site.call.number: site for site in program.flow.within(scope)}
+
+
 @once
 def turns_in_graph(program: Program, scope: Scope, event: Event) -> int | None:
     """Return how often a compiled loop is written out where one operation would do.
 
     None for any other loop, and for one that has another loop over elements in it.
     """
-    loops = [item for item in scope.events_of("for") if item.bodies and item.value is not None]
     found = _calculates(program, scope, event, eager=False)
-    if found is None or found[1] is None or _inside_another(scope, event, loops):
+    if found is None or found[1] is None or _holds_another(program, scope, event):
         return None
     return found[1] if found[1] >= _FEW else None
 
 
-def _inside_another(scope: Scope, event: Event, loops: list[Event]) -> bool:
-    """Tell whether a loop is the outer one of two that go over elements: the inner one is told, once."""
-    del scope
-    first = event.bodies[0][0]
-    return any(other is not event and other.block == first for other in loops)
+def _holds_another(program: Program, scope: Scope, event: Event) -> bool:
+    """Tell whether another loop stands in the body of a loop: the inner one is told, once."""
+    return event.bodies[0][0] in _blocks(program, scope).with_loops
 
 
 def _calculates(
@@ -169,15 +201,16 @@ def _calculates(
     bind(variable, names)
     if not _only_operations(program, scope, body, depth=1):
         return None
-    if _needs_last_turn(scope, event):
+    if _needs_last_turn(program, scope, event):
         return None
-    sites = {site.call.number: site for site in program.flow.within(scope)}
+    sites = _sites(program, scope)
+    inner = _blocks(program, scope).events.get(body, [])
     iterates = not _is_range(event.value)
     own: dict[str, None] = dict(names) if iterates else {}
-    for item in scope.events_of("assign"):
+    for item in inner:
         # `row = x[i]`
         if (
-            inside(scope, item.block, body)
+            item.kind == "assign"
             and isinstance(item.value, Subscript)
             and _has_element(item.value, names, {})
             and isinstance(item.value.base, Name)
@@ -186,8 +219,8 @@ def _calculates(
             for target in item.targets:
                 bind(target, own)
     shown = None
-    for item in scope.events():
-        if not inside(scope, item.block, body) or item.value is None:
+    for item in inner:
+        if item.value is None:
             continue
         for part in walk(item.value):
             shown = shown or _on_element(program, scope, part, names, own, sites, eager=eager)
@@ -214,17 +247,8 @@ def _turns(program: Program, scope: Scope, event: Event) -> tuple[int | None, bo
             total = number
         elif counted and number is not None and total is not None:
             total *= number
-        around = here.block
-        here = next(
-            (
-                item
-                for item in scope.events_of("for")
-                if item.bodies
-                and item.bodies[0][0] in scope.block_numbers(around)
-                and item.bodies[0][0] == _innermost_for(scope, around)
-            ),
-            None,
-        )
+        around = _innermost_for(scope, here.block)
+        here = _loops(program, scope).get(around) if around is not None else None
     return total, over
 
 
@@ -329,10 +353,8 @@ def _operation(name: str) -> bool:
 
 def _only_operations(program: Program, scope: Scope, block: int, depth: int) -> bool:
     """Tell whether a block, or a function that it calls, makes no call but of cheap operations."""
-    sites = {site.call.number: site for site in program.flow.within(scope)}
-    for call in scope.calls:
-        if block and not inside(scope, call.block, block):
-            continue
+    sites = _sites(program, scope)
+    for call in _blocks(program, scope).calls.get(block, []):
         site = sites.get(call.number)
         name = site.name if site is not None else ""
         last = (call.method or dotted(call.func) or "").rpartition(".")[2]
@@ -359,10 +381,10 @@ def _draws_one(call: Call) -> bool:
     )
 
 
-def _needs_last_turn(scope: Scope, event: Event) -> bool:
+def _needs_last_turn(program: Program, scope: Scope, event: Event) -> bool:
     """Tell whether a turn of a loop uses what the turn before it made, but for sums, lists and scattered values."""
     body = event.bodies[0][0]
-    inner = [item for item in scope.events() if inside(scope, item.block, body)]
+    inner = _blocks(program, scope).events.get(body, [])
     bound: set[str] = set()
     """Names given in this turn so far."""
     given = {
@@ -496,7 +518,7 @@ def _has_element(expr: Expr, names: dict[str, None], own: dict[str, None]) -> bo
 @once
 def _tensor_names(program: Program, scope: Scope) -> frozenset[str]:
     """Return the names of a scope that operations of TensorFlow give, and nothing else."""
-    sites = {site.call.number: site for site in program.flow.within(scope)}
+    sites = _sites(program, scope)
     found: set[str] = set()
     for event in scope.events_of("assign"):
         value = event.value
