@@ -209,6 +209,27 @@ logging.info("%s", vars(Config))
 tf.keras.layers.Dense(Config.units)
 tf.keras.layers.Dropout(Config.rate)
 """,
+    "a name that is asked of the command as well": """\
+import sys
+from dataclasses import dataclass
+
+import tensorflow as tf
+from omegaconf import OmegaConf
+
+
+@dataclass
+class Settings:
+    units: int = 4
+    rate: float = 0.1
+    config: str = "a.yaml"
+
+
+cli = OmegaConf.from_cli(sys.argv[1:])
+print(cli.get("config", "b.yaml"))
+c = OmegaConf.merge(OmegaConf.structured(Settings), cli)
+tf.keras.layers.Dense(c.units)
+tf.keras.layers.Dropout(c.rate)
+""",
     "fields that get another value": """\
 from dataclasses import dataclass, replace
 from typing import NamedTuple

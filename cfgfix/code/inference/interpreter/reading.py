@@ -387,6 +387,8 @@ def lacking(
     if isinstance(owner, Mapping) and owner.flavour == "package":
         return choice((UNKNOWN, default)) if default is not None else UNKNOWN
     if is_open:
+        if run.code_settings is not None and isinstance(name, str):
+            run.of_unknown.add(name)
         for section in sections:
             section.asked.add(str(name))
         for other, value in owner.entries.items() if isinstance(owner, Mapping) else ():
