@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cfgfix.code.inference.conditions import Conditions
-from cfgfix.code.inference.flow.flow import Flow
+from cfgfix.code.inference.flow.flow import Flow, flow_of
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.python_files import find_python
 from cfgfix.code.model.summary_cache import SummaryStore
@@ -52,7 +52,7 @@ def program_of(folder: Path, settings: str) -> Program:
 @pytest.mark.parametrize("default", [False, True])
 def test_a_default_decides_what_the_config_leaves_out(tmp_path: Path, settings: str, default: bool) -> None:
     program = program_of(tmp_path, settings.format(default))
-    site = next(program.flow.named("tensorflow.config.run_functions_eagerly"))
+    site = next(flow_of(program).named("tensorflow.config.run_functions_eagerly"))
     conditions = Conditions(program, ConfigFacts("a.yaml", {("training", "steps"): 5}).lookup())
     state, guard = conditions.state([(site.scope, site.call.block)])
     assert state is (State.ACTIVE if default else State.DORMANT)
@@ -63,6 +63,6 @@ def test_a_file_without_the_field_is_not_summarised(tmp_path: Path) -> None:
     program = program_of(
         tmp_path, "from typing import NamedTuple\n\nclass T(NamedTuple):\n    eager: bool = False\n"
     )
-    site = next(program.flow.named("tensorflow.config.run_functions_eagerly"))
+    site = next(flow_of(program).named("tensorflow.config.run_functions_eagerly"))
     Conditions(program, ConfigFacts("a.yaml", {}).lookup()).state([(site.scope, site.call.block)])
     assert {Path(key).name for key in program._loaded} == {"main.py", "settings.py"}

@@ -11,7 +11,7 @@ import libcst
 import pytest
 from libcst.metadata import MetadataWrapper, PositionProvider, QualifiedNameProvider, QualifiedNameSource
 
-from cfgfix.code.inference.flow.flow import Flow
+from cfgfix.code.inference.flow.flow import Flow, flow_of
 from cfgfix.code.model import summary_cache as cache
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.python_files import find_python
@@ -38,7 +38,7 @@ def as_cfgfix_reads(path: Path) -> dict[tuple[int, ...], str]:
         Flow(program).run()
         return {
             tuple(site.call.place): site.raw
-            for site in program.flow.sites
+            for site in flow_of(program).sites
             if site.raw.startswith("tensorflow.")
             and (site.receiver is None or isinstance(site.receiver, External))
         }

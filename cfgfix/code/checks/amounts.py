@@ -9,6 +9,7 @@ from cfgfix.code.checks.models import method_of
 from cfgfix.code.checks.outputs import constant_in_every_call
 from cfgfix.code.checks.written_values import written_at
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text
 from cfgfix.code.model.hit import hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Expr, Literal, Name, Subscript, Unary
@@ -53,7 +54,7 @@ def float_count(program: Program) -> Iterator[Hit]:
     Examples: `batch(size / 2)`, `take(0.8 * len(files))`.
     """
     seen: set[tuple[int, int]] = set()
-    for dataset in program.flow.datasets:
+    for dataset in flow_of(program).datasets:
         site = dataset.site
         if site is None or (id(site.scope), site.call.number) in seen:
             continue
@@ -178,7 +179,7 @@ def _of_settings(expr: Expr, scope: Scope, block: int, depth: int) -> bool:
 def share_of_one(program: Program) -> Iterator[Hit]:
     """Find a softmax over a single unit: its result is always 1."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.named("keras.layers.Dense"):
+    for site in flow_of(program).named("keras.layers.Dense"):
         key = id(site.scope), site.call.number
         if key in seen or site.call.opaque:
             continue
@@ -214,7 +215,7 @@ def range_of_one(program: Program) -> Iterator[Hit]:
     The upper bound is left out of the range.
     """
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.named("tensorflow.random.uniform"):
+    for site in flow_of(program).named("tensorflow.random.uniform"):
         key = id(site.scope), site.call.number
         if key in seen or site.call.opaque:
             continue

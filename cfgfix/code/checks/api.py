@@ -17,6 +17,7 @@ from cfgfix.code.inference.eras import (
     where_known,
     written_for_one,
 )
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.references import (
     NEVER_IN_TWO,
@@ -300,7 +301,7 @@ def keras_gone(program: Program) -> Iterator[Hit]:
             if alias is not None and reference.expr is not None:
                 rewrites = (Rewrite("replace", reference.scope, reference.place, f"{alias}.{moved}"),)
         yield _hit(table, reference, severity, confidence, rewrites)
-    for site in program.flow.under("keras.optimizers.legacy."):
+    for site in flow_of(program).under("keras.optimizers.legacy."):
         if site.raw.startswith("tensorflow.keras"):
             mask = table.raises(site.name)
             if (
@@ -427,7 +428,7 @@ def distribute_moved(program: Program) -> Iterator[Hit]:
             rewrites=_fix_by_other_name(reference, new) if plain else (),
             no_fix=None if plain else "its arguments have other names there",
         )
-    for site in program.flow.under("tensorflow.distribute."):
+    for site in flow_of(program).under("tensorflow.distribute."):
         owner, _, method = site.name.rpartition(".")
         if not owner.startswith("tensorflow.distribute.") or not owner.endswith("Strategy"):
             continue
@@ -468,7 +469,7 @@ def old_arguments(program: Program) -> Iterator[Hit]:
     """Find parameters of `tf.function` that are deprecated."""
     table = api(program)
     seen: set[tuple[int, Place]] = set()
-    for site in program.flow.named("tensorflow.function"):
+    for site in flow_of(program).named("tensorflow.function"):
         if expects_absence(site.scope, site.call.block, site.call.place, eager=False):
             continue
         for name, _ in site.call.keywords:
@@ -519,7 +520,7 @@ def unknown_argument(program: Program) -> Iterator[Hit]:
     if table.silent:
         return
     legacy = keras_is_two(program)
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         name = site.name
         if not site.call.keywords or site.targets or not name.startswith(("tensorflow.", "keras.")):
             continue
@@ -648,7 +649,7 @@ def old_dataset_members(program: Program) -> Iterator[Hit]:
     table = api(program)
     if table.silent or _old_datasets(program):
         return
-    for site in program.flow.under("tensorflow.data.Dataset."):
+    for site in flow_of(program).under("tensorflow.data.Dataset."):
         method = site.name.rpartition(".")[2]
         instead = _OLD_MEMBERS.get(method)
         if instead is None or (table.member("tensorflow.data.Dataset", method) or 0) & table.newest:

@@ -9,6 +9,7 @@ from cfgfix.code.checks.api import base_constructor, head, of_others, overridden
 from cfgfix.code.checks.written_values import written_at, written_constant
 from cfgfix.code.inference.custom_objects import refusals
 from cfgfix.code.inference.eras import asked_for, where_keras_known, written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.references import api, bound_twice, keras_is_two
 from cfgfix.code.inference.releases import (
     IMPORTS,
@@ -61,7 +62,7 @@ def refused_value(program: Program) -> Iterator[Hit]:
         return
     objects = _objects(program)
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         place = (id(site.scope), site.call.number)
         if not site.name.startswith(("tensorflow.", "keras.")) or site.targets or place in seen:
             continue
@@ -97,7 +98,7 @@ def contradicting_constants(program: Program) -> Iterator[Hit]:
     if table.silent:
         return
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         place = (id(site.scope), site.call.number)
         if not site.name.startswith(("tensorflow.", "keras.")) or site.targets or place in seen:
             continue

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from cfgfix.code.checks.common import inside_function, is_augmentation, only_value, short
 from cfgfix.code.checks.models import model_calls
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import constant, dotted
 from cfgfix.code.model.hit import Step, at, hit_at
 from cfgfix.code.model.nodes import Call, Expr, Literal, Name, Unary
@@ -76,13 +77,13 @@ def _made(program: Program, scope: Scope, expr: Expr) -> tuple[Site, str] | None
     if here is None or not isinstance(call, Call):
         return None
     return next(
-        ((site, shown) for site in program.flow.within(here) if site.call is call and site.targets), None
+        ((site, shown) for site in flow_of(program).within(here) if site.call is call and site.targets), None
     )
 
 
 def _switched_on(program: Program, made: Site, function: Scope, offset: int) -> tuple[str, Site, str] | None:
     """Return the parameter whose default turns random changes on, with the step that maps them and a draw in it."""
-    for site in program.flow.within(function):
+    for site in flow_of(program).within(function):
         if site.name != "tensorflow.data.Dataset.map":
             continue
         switch = _guards(made, function, site.call.block, offset)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from cfgfix.code.checks.common import COMPILED, in_tests
 from cfgfix.code.checks.pipelines import upstream
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop
 from cfgfix.code.model.expressions import constant, dotted, text, walk
 from cfgfix.code.model.hit import Rewrite, Step, at, hit_at, hit_in
@@ -27,7 +28,7 @@ NEEDLES = (
 def called_in_loops(program: Program) -> Iterator[Site]:
     """Yield the calls of compiled functions that Python code makes in a loop."""
     hot = hot_paths(program)
-    for site in program.flow.compiled:
+    for site in flow_of(program).compiled:
         if in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
             continue
         if innermost_loop(site.scope, site.call.block) is not None:
@@ -133,7 +134,7 @@ def remainder_signature(program: Program) -> Iterator[Hit]:
     """
     hot = hot_paths(program)
     seen: set[int] = set()
-    for site in program.flow.compiled:
+    for site in flow_of(program).compiled:
         if in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT, PYTHON) is not None:
             continue
         for target in site.targets:
@@ -205,7 +206,7 @@ def fixed_in_layer(program: Program) -> Iterator[Hit]:
     The last batch of the data that is made with that setting is smaller.
     """
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.named(*_RESHAPES):
+    for site in flow_of(program).named(*_RESHAPES):
         scope = site.scope
         owner = program.owner(scope)
         key = id(scope), site.call.number
@@ -272,7 +273,7 @@ _BATCH_SIZE = re.compile(r"(?:\w+_)?(?:batch_?si?ze?|batchsize)|bs")
 def _batched_by(program: Program, size: str | int) -> Site | None:
     """Return the call that makes batches of a size and keeps the last one as it is; None where another drops it."""
     found: Site | None = None
-    for site in program.flow.named("tensorflow.data.Dataset.batch"):
+    for site in flow_of(program).named("tensorflow.data.Dataset.batch"):
         given = site.call.argument(1, "drop_remainder")
         if site.call.opaque or (given is not None and constant(given) is not False):
             return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.flow.symbolic import holds_symbolic
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import constant, dotted, is_name
@@ -39,7 +40,7 @@ def open_batch(program: Program) -> Iterator[Hit]:
     if _batch_is_set(program):
         return
     seen: set[int] = set()
-    for caller in program.flow.sites:
+    for caller in flow_of(program).sites:
         if not caller.targets or not caller.args or not holds_symbolic(caller.args[0]):
             continue
         for value in alternatives(caller.callee):
@@ -56,7 +57,7 @@ def _batch_is_set(program: Program) -> bool:
     """Tell whether an input of a model says how large its batch is."""
     return any(
         name in _SETS_BATCH
-        for site in program.flow.named("keras.Input", "keras.layers.Input", "keras.layers.InputLayer")
+        for site in flow_of(program).named("keras.Input", "keras.layers.Input", "keras.layers.InputLayer")
         for name, _ in site.call.keywords
     )
 
@@ -64,7 +65,7 @@ def _batch_is_set(program: Program) -> bool:
 def _of_call(program: Program, scope: Scope, caller: Site) -> Iterator[Hit]:
     """Yield the operations in a layer's call that are given its open batch."""
     told = False
-    for site in program.flow.within(scope):
+    for site in flow_of(program).within(scope):
         place = _TAKES_A_SHAPE.get(site.name)
         if place is None or told or site.call.opaque:
             continue

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from cfgfix.code.checks.api import head, of_others, overridden
 from cfgfix.code.inference.eras import asked_for, where_keras_known, where_known, written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.references import api, bound_twice, keras_is_two, public_name
 from cfgfix.code.inference.releases import IMPORTS, as_written, keras_of_release, with_other_releases
 from cfgfix.code.model.expressions import dotted, place_of, text
@@ -54,7 +55,7 @@ def misfit(program: Program) -> Iterator[Hit]:
         return
     calls = table_of(program)
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         key = id(site.scope), site.call.number
         if site.targets or site.open or key in seen or not site.name.startswith(("tensorflow.", "keras.")):
             continue
@@ -274,7 +275,7 @@ def _uncalled_manager(program: Program, calls: Calls, scope: Scope, expr: Expr) 
     if not isinstance(expr, (Name, Attribute)):
         return None
     if isinstance(expr, Attribute) and expr.attribute == "scope":
-        owners = alternatives(program.flow.value_of_name(scope, expr.base))
+        owners = alternatives(flow_of(program).value_of_name(scope, expr.base))
         if owners and all(
             isinstance(item, Made)
             and item.name.startswith("tensorflow.distribute.")
@@ -282,7 +283,7 @@ def _uncalled_manager(program: Program, calls: Calls, scope: Scope, expr: Expr) 
             for item in owners
         ):
             return "the method scope of a strategy"
-    found = alternatives(program.flow.value_of_name(scope, expr))
+    found = alternatives(flow_of(program).value_of_name(scope, expr))
     if len(found) != 1 or not isinstance(found[0], External):
         return None
     name = fold(found[0].name)
@@ -344,7 +345,7 @@ def misspelt_member(program: Program) -> Iterator[Hit]:
         return
     calls = table_of(program)
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         func = site.call.func
         key = id(site.scope), site.call.number
         if not isinstance(func, Attribute) or site.targets or site.open or key in seen:

@@ -10,6 +10,7 @@ from cfgfix.code.checks.bindings import bound_once
 from cfgfix.code.checks.common import COMPILED, few_turns, in_tests, tensorflow_alias
 from cfgfix.code.checks.counters import counter_of
 from cfgfix.code.inference.conditions import Conditions
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, hot_paths, inside
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import alike, constant, dotted, is_name, place_of, text, walk
@@ -64,7 +65,7 @@ def scalar_argument(program: Program) -> Iterator[Hit]:
     Each value is traced anew.
     """
     hot = hot_paths(program)
-    for site in program.flow.compiled:
+    for site in flow_of(program).compiled:
         if hot.reach(site.scope, GRAPH, ELEMENT) is not None:
             continue
         compiled = [target for target in site.targets if target.compiled is not None]
@@ -159,7 +160,7 @@ def changing_argument(
     position = next((number for number, item in enumerate(scope.params) if item.name == expr.name), None)
     if position is None:
         return None
-    for caller in program.flow.callers(scope):
+    for caller in flow_of(program).callers(scope):
         if caller.call.opaque or in_tests(caller.scope):
             continue
         offset = int(any(target.receiver is not None for target in caller.targets))
@@ -380,7 +381,7 @@ class _Turns:
         target = next(
             (
                 site.targets[0]
-                for site in self.program.flow.within(self.scope)
+                for site in flow_of(self.program).within(self.scope)
                 if site.call is call and len(site.targets) == 1
             ),
             None,
@@ -439,7 +440,7 @@ class _Turns:
                 continue
             if scope is self.scope and self._is_in_loop(event.block):
                 return True
-            for site in self.program.flow.within(self.scope):
+            for site in flow_of(self.program).within(self.scope):
                 if self._is_in_loop(site.call.block) and any(
                     target.scope is scope for target in site.targets
                 ):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cfgfix.code.checks.common import only_value
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import constant, dotted, text
 from cfgfix.code.model.hit import at, hit_at
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Literal, Name
@@ -24,12 +25,12 @@ _Part = tuple[str, int]
 def looked_for_elsewhere(program: Program) -> Iterator[Hit]:
     """Find checkpoints that are looked for above the folder they are written to."""
     written: list[tuple[Site, tuple[_Part, ...]]] = []
-    for site in program.flow.named("tensorflow.train.CheckpointManager"):
+    for site in flow_of(program).named("tensorflow.train.CheckpointManager"):
         folder = _parts(program, site.scope, site.call.argument(1, "directory"))
         if folder:
             written.append((site, folder))
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.named("tensorflow.train.latest_checkpoint"):
+    for site in flow_of(program).named("tensorflow.train.latest_checkpoint"):
         key = id(site.scope), site.call.number
         given = site.call.argument(0, "checkpoint_dir")
         asked = _parts(program, site.scope, given) if key not in seen else ()

@@ -8,6 +8,7 @@ from typing import Any
 
 from cfgfix.code.checks.models import TRAINING
 from cfgfix.code.inference.entry_points import is_test
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import dotted, is_name, is_true, text
 from cfgfix.code.model.nodes import (
     Attribute,
@@ -64,7 +65,7 @@ def value_named(program: Program, scope: Scope, name: str) -> Value | None:
     """Return what a name stands for in a scope or around it, or None."""
     here: Scope | None = scope
     while here is not None:
-        env = program.flow.env_of(here)
+        env = flow_of(program).env_of(here)
         if env is not None and name in env.names:
             found: Value = env.names[name]
             return found
@@ -141,7 +142,7 @@ def inside_function(
         if any(other <= set(given) for other in known):
             continue
         known.append(set(given))
-        program.flow.default(here)
+        flow_of(program).default(here)
         for site in ways_in.sites(here, path, given, made):
             if id(site) not in told:
                 told.add(id(site))

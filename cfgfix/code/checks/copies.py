@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import constant, dotted, is_name, text, walk
 from cfgfix.code.model.hit import Step, hit_at
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Place
@@ -30,7 +31,7 @@ def without_weights(program: Program) -> Iterator[Hit]:
     Nothing gives them others, and nothing trains them.
     """
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.named("keras.models.clone_model"):
+    for site in flow_of(program).named("keras.models.clone_model"):
         key = id(site.scope), site.call.number
         if key in seen or site.call.opaque or written_for_one(program, site.scope):
             continue
@@ -44,7 +45,7 @@ def without_weights(program: Program) -> Iterator[Hit]:
         modules |= {
             id(caller.scope.module): caller.scope.module
             for scope, _ in names
-            for caller in program.flow.callers(scope)
+            for caller in flow_of(program).callers(scope)
         }
         if any(_GIVES_WEIGHTS.search(module.source_file().text) for module in modules.values()):
             continue
@@ -79,7 +80,7 @@ def _names_of(program: Program, site: Site) -> Iterator[tuple[Scope, str]]:
         for event in site.scope.events()
     )
     if returned:
-        for caller in program.flow.callers(site.scope):
+        for caller in flow_of(program).callers(site.scope):
             name = _bound(caller.scope, caller.call)
             if name is not None:
                 yield caller.scope, name

@@ -11,6 +11,7 @@ from cfgfix.code.checks.order import named_for_evaluation
 from cfgfix.code.checks.pipelines import downstream
 from cfgfix.code.checks.supply import generator_of
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import constant, text
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in, place_in_code, steps_to
@@ -105,7 +106,7 @@ def _has_workers(module: Module) -> bool:
 
 def _in_generators(program: Program) -> Iterator[Hit]:
     made: list[tuple[Site, Scope, str]] = []
-    for dataset in program.flow.datasets:
+    for dataset in flow_of(program).datasets:
         site = dataset.site
         if dataset.op != "from_generator" or site is None or named_for_evaluation(site):
             continue
@@ -141,7 +142,7 @@ def _in_generators(program: Program) -> Iterator[Hit]:
 def _under_interleave(program: Program, site: Site) -> bool:
     return any(
         function.scope is site.scope
-        for dataset in program.flow.datasets
+        for dataset in flow_of(program).datasets
         if dataset.op in ("interleave", "flat_map")
         for function in dataset.functions
     )
@@ -202,7 +203,7 @@ def _asks_for_workers(program: Program, owner: Scope) -> bool:
             ):
                 return True
     init = program.method(owner, "__init__")
-    makers = program.flow.callers(init) if init is not None else []
+    makers = flow_of(program).callers(init) if init is not None else []
     return any(
         name == "workers" and constant(value) != 1 for maker in makers for name, value in maker.call.keywords
     ) or (init is not None and any(call.opaque for call in init.calls if call.method == "__init__"))
@@ -213,7 +214,7 @@ _TRAINS = frozenset({"train_on_batch", "fit"})
 
 def _in_step_loops(program: Program) -> Iterator[Hit]:
     """Yield what is decoded in the loop whose rounds train."""
-    for site in program.flow.under(*_DECODES):
+    for site in flow_of(program).under(*_DECODES):
         if not _is_decoded(site) or written_for_one(program, site.scope):
             continue
         if site.name.startswith("tensorflow.") and not _reads_files(program, site.scope):
@@ -249,7 +250,7 @@ def _reads_files(program: Program, scope: Scope) -> bool:
     """Tell whether a function reads what it decodes from a file."""
     return any(
         site.name.startswith(("tensorflow.io.read_file", "tensorflow.io.gfile.", "builtins.open"))
-        for site in program.flow.within(scope)
+        for site in flow_of(program).within(scope)
     )
 
 
@@ -264,7 +265,7 @@ def come_from(program: Program, site: Site, depth: int = 2) -> list[tuple[Site, 
         scope, path = pending.pop(0)
         if len(path) >= depth or scope.kind == "module" or scope.generator:
             continue
-        for caller in program.flow.callers(scope):
+        for caller in flow_of(program).callers(scope):
             way = (caller, *path)
             found.append((caller, way))
             pending.append((caller.scope, way))
@@ -273,7 +274,7 @@ def come_from(program: Program, site: Site, depth: int = 2) -> list[tuple[Site, 
 
 def _training_in(program: Program, scope: Scope, number: int) -> Iterator[Site]:
     """Yield the calls in a loop that train: by Keras, or by a step of the project."""
-    for site in program.flow.within(scope):
+    for site in flow_of(program).within(scope):
         if inside(scope, site.call.block, number) and (
             site.call.method == "apply_gradients"
             or (
@@ -293,7 +294,7 @@ def _steps(program: Program, scope: Scope, depth: int = 2) -> bool:
         return True
     return depth > 0 and any(
         _steps(program, target.scope, depth - 1)
-        for site in program.flow.within(scope)
+        for site in flow_of(program).within(scope)
         for target in site.targets
     )
 

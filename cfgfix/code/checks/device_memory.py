@@ -20,6 +20,7 @@ from cfgfix.code.checks.runtime_start import (
 )
 from cfgfix.code.fixes.layout import siblings
 from cfgfix.code.inference.environment import environment_of
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import innermost_loop
 from cfgfix.code.inference.releases import IMPORTS
@@ -52,9 +53,9 @@ NEEDLES = (
 
 def growth_and_limit(program: Program) -> Iterator[Hit]:
     """Memory growth and a memory limit for the same device on the same way."""
-    limits = list(program.flow.named(*SET_LIMIT))
+    limits = list(flow_of(program).named(*SET_LIMIT))
     seen: set[tuple[int, int]] = set()
-    for growth in program.flow.named(*SET_GROWTH):
+    for growth in flow_of(program).named(*SET_GROWTH):
         if flag(growth.argument(1, "enable")) is not True or (id(growth.scope), growth.call.number) in seen:
             continue
         for limit in limits:
@@ -157,14 +158,14 @@ def _limits_nothing(site: Site) -> bool:
 
 def growth_for_one(program: Program) -> Iterator[Hit]:
     """Memory growth for the first GPU only."""
-    if any(program.flow.named(*SET_VISIBLE)) or _environment_value(program, "CUDA_VISIBLE_DEVICES"):
+    if any(flow_of(program).named(*SET_VISIBLE)) or _environment_value(program, "CUDA_VISIBLE_DEVICES"):
         return
     several = {
         id(site.scope.module)
-        for site in program.flow.under("tensorflow.distribute.")
+        for site in flow_of(program).under("tensorflow.distribute.")
         if site.name.endswith(("MirroredStrategy", "CentralStorageStrategy"))
     }
-    for site in program.flow.named(*SET_GROWTH):
+    for site in flow_of(program).named(*SET_GROWTH):
         if not site.call.args or flag(site.argument(1, "enable")) is not True:
             continue
         device = site.call.args[0]
@@ -214,7 +215,7 @@ def _one_only(site: Site, shown: str) -> bool:
 def _is_device_list(program: Program, scope: Scope, expr: Expr) -> bool:
     if isinstance(expr, Call):
         call = expr
-        return any(site.call is call and site.name in LIST_DEVICES for site in program.flow.within(scope))
+        return any(site.call is call and site.name in LIST_DEVICES for site in flow_of(program).within(scope))
     return isinstance(expr, Name) and any(
         isinstance(item, Made) and item.name in LIST_DEVICES
         for item in alternatives(value_named(program, scope, expr.name))
@@ -270,7 +271,7 @@ def _under_condition(program: Program, scope: Scope, block: int) -> bool:
     return any(
         item.kind not in plain
         and not (item.kind == "if" and item.test is not None and "__name__" in text(item.test))
-        for caller in program.flow.callers(scope)
+        for caller in flow_of(program).callers(scope)
         for item in caller.scope.block_chain(caller.call.block)
     )
 
@@ -324,14 +325,14 @@ def _environment_value(program: Program, name: str) -> bool:
 
 def whole_memory(program: Program) -> Iterator[Hit]:
     """Find processes with TensorFlow that each take all memory of every GPU."""
-    if any(program.flow.named(*SET_GROWTH, *SET_LIMIT, *SET_VISIBLE)):
+    if any(flow_of(program).named(*SET_GROWTH, *SET_LIMIT, *SET_VISIBLE)):
         return
     if any(
         _environment_value(program, name)
         for name in ("CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_ALLOCATOR")
     ):
         return
-    for site in program.flow.named("multiprocessing.Process", "torch.multiprocessing.Process"):
+    for site in flow_of(program).named("multiprocessing.Process", "torch.multiprocessing.Process"):
         loop = innermost_loop(site.scope, site.call.block)
         if loop is None:
             continue
@@ -340,7 +341,7 @@ def whole_memory(program: Program) -> Iterator[Hit]:
             if isinstance(scope, Scope) and any(
                 inner.name.startswith(("tensorflow.", "keras."))
                 and not inner.name.startswith("tensorflow.config")
-                for inner in program.flow.within(scope)
+                for inner in flow_of(program).within(scope)
             ):
                 yield hit_at(site, flow=(), values={"function": scope.qualname})
                 break
@@ -349,7 +350,7 @@ def whole_memory(program: Program) -> Iterator[Hit]:
 def config_unused(program: Program) -> Iterator[Hit]:
     """Find configs of sessions that are set up, and that no session gets."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.named("tensorflow.ConfigProto"):
+    for site in flow_of(program).named("tensorflow.ConfigProto"):
         scope = site.scope
         key = id(scope), site.call.number
         if key in seen:

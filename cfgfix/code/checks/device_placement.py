@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from cfgfix.code.checks.models import method_of
 from cfgfix.code.checks.runtime_start import SET_THREADS, SET_VISIBLE, in_try
 from cfgfix.code.inference.environment import environment_of
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, is_name, place_of, text
@@ -37,7 +38,7 @@ def _device_numbers(program: Program) -> Iterator[tuple[Site, int, str]]:
         "tensorflow.data.experimental.prefetch_to_device",
         "tensorflow.data.experimental.copy_to_device",
     ):
-        for site in program.flow.named(name):
+        for site in flow_of(program).named(name):
             value = site.argument(0, "device_name" if name == "tensorflow.device" else "device")
             if isinstance(value, Constant) and isinstance(value.value, str):
                 match = _GPU.search(value.value)
@@ -63,7 +64,7 @@ def remapped(program: Program) -> Iterator[Hit]:
                 and re.fullmatch(r"\d+(,\d+)*", shown)
             ):
                 visible[id(module)] = (shown.count(",") + 1, f"CUDA_VISIBLE_DEVICES={shown}")
-    for site in program.flow.named(*SET_VISIBLE):
+    for site in flow_of(program).named(*SET_VISIBLE):
         devices = site.call.argument(0, "devices")
         if (
             devices is not None
@@ -95,7 +96,7 @@ def other_device(program: Program) -> Iterator[Hit]:
         for path, value in config.leaves.items():
             if path[-1] in ("data_gpu", "model_gpu", "gpu_id", "gpu_index") and type(value) is int:
                 named.setdefault(config.path, set()).add(value)
-    if not named or any(program.flow.named(*SET_VISIBLE)):
+    if not named or any(flow_of(program).named(*SET_VISIBLE)):
         return
     for site, number, shown in _device_numbers(program):
         against = [path for path, values in named.items() if number not in values]
@@ -114,7 +115,7 @@ def other_device(program: Program) -> Iterator[Hit]:
 
 def oversubscribed(program: Program) -> Iterator[Hit]:
     """More threads for one operation than there are CPUs."""
-    for site in program.flow.named(SET_THREADS[0]):
+    for site in flow_of(program).named(SET_THREADS[0]):
         value = site.call.argument(0, "num_threads")
         if value is None:
             continue
@@ -162,7 +163,7 @@ def dataset_on_gpu(program: Program) -> Iterator[Hit]:
     They run on the CPU all the same.
     """
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.under("tensorflow.data.Dataset."):
+    for site in flow_of(program).under("tensorflow.data.Dataset."):
         method = method_of(site)
         if method not in ("map", "batch", "padded_batch", "shuffle", "interleave", "filter", "cache"):
             continue
@@ -193,7 +194,7 @@ def _device_of(program: Program, scope: Scope, test: Expr) -> str | None:
     if not isinstance(test, Call):
         return None
     call = test
-    for site in program.flow.within(scope):
+    for site in flow_of(program).within(scope):
         if site.call is call and site.name == "tensorflow.device":
             value = site.argument(0, "device_name")
             if isinstance(value, Constant) and isinstance(value.value, str):

@@ -17,6 +17,7 @@ from cfgfix.code.checks.predictions import (
 )
 from cfgfix.code.checks.step_loops import applies_gradients
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.flow.symbolic import holds_symbolic
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths
 from cfgfix.code.inference.releases import IMPORTS
@@ -39,7 +40,7 @@ def in_loop(program: Program) -> Iterator[Hit]:
     hot = hot_paths(program)
     seen: set[tuple[int, int]] = set()
     told: set[tuple[int, int, int, str]] = set()
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         scope = site.scope
         key = id(scope), site.call.number
         if key in seen or isinstance(site.call.func, Call) or not runs_operation_by_operation(program, site):
@@ -86,7 +87,7 @@ def in_loop(program: Program) -> Iterator[Hit]:
 
 def _trains(program: Program, scope: Scope, loop: int) -> bool:
     """Tell whether a loop trains as well, itself or through what it calls."""
-    sites = [site for site in program.flow.within(scope) if _is_inside(scope, site.call.block, loop)]
+    sites = [site for site in flow_of(program).within(scope) if _is_inside(scope, site.call.block, loop)]
     return any(
         call.method in TRAINING and _is_inside(scope, call.block, loop) for call in scope.calls
     ) or any(applies_gradients(program, target.scope, set()) for site in sites for target in site.targets)
@@ -103,7 +104,7 @@ def _builds(program: Program, scope: Scope, site: Site | None) -> bool:
         any(
             item.name.startswith(_MAKES)
             and not item.name.endswith((".__call__", ".load_weights", ".summary"))
-            for item in program.flow.within(scope)
+            for item in flow_of(program).within(scope)
             if item.name
             and not item.name.startswith("keras.Model.")
             and not item.name.startswith("keras.Sequential.")
@@ -139,7 +140,7 @@ def _is_inside(scope: Scope, block: int, loop: int) -> bool:
 
 def _many(program: Program, scope: Scope, loop: int, site: Site) -> bool:
     """Tell whether a loop goes over a dataset, or has many turns: its own or with those around it."""
-    for kind, dataset, where, block in program.flow.consumed:
+    for kind, dataset, where, block in flow_of(program).consumed:
         if kind == "loop" and where is scope and block == loop:
             return not any(step.op == "take" for step in (dataset, *upstream(dataset)))
     item = scope.blocks[loop]

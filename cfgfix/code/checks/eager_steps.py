@@ -25,6 +25,7 @@ from cfgfix.code.checks.step_loops import (
     outermost_name,
 )
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import (
     ELEMENT,
     GRAPH,
@@ -150,7 +151,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
 def _tapes_in_loops(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hit]:
     """Yield the tapes that a loop opens itself in each turn, and whose gradients it applies there."""
     hot = hot_paths(program)
-    for tape in program.flow.named("tensorflow.GradientTape"):
+    for tape in flow_of(program).named("tensorflow.GradientTape"):
         scope = tape.scope
         loop = innermost_loop(scope, tape.call.block)
         while loop is not None and (
@@ -163,7 +164,7 @@ def _tapes_in_loops(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hi
             continue
         if any(
             other.name == tape.name and (id(scope), other.call.number) in seen
-            for other in program.flow.within(scope)
+            for other in flow_of(program).within(scope)
             if other.call.line == tape.call.line
         ):
             # Of several tapes that one `with` opens, the first is told.
@@ -227,7 +228,7 @@ def _hands_on(program: Program, tape: Site, loop: int) -> bool:
         inside(scope, site.call.block, loop)
         and any(isinstance(item, Name) and item.name in names for item in site.call.args)
         and any(call.method in APPLY_GRADIENTS for target in site.targets for call in target.scope.calls)
-        for site in program.flow.within(scope)
+        for site in flow_of(program).within(scope)
     )
 
 
@@ -267,7 +268,7 @@ def _fix_by_compiling(program: Program, scope: Scope, target: Function, *, alone
         return {"no_fix": "which function is the step is for you to say"}
     if _on_purpose(scope) or _switched_off(scope):
         return {"no_fix": "it looks as if it were meant to run without"}
-    if any(_MAKES_MODEL.fullmatch(made.name) for made in program.flow.within(scope)):
+    if any(_MAKES_MODEL.fullmatch(made.name) for made in flow_of(program).within(scope)):
         return {
             "no_fix": "it makes a model each time, which a compiled function may do in its first call only"
         }
@@ -313,7 +314,7 @@ def _once_a_rollout(program: Program, scope: Scope, loop: int) -> bool:
     own = [call for call in scope.calls if inside(scope, call.block, loop)]
     if any(_plays(call) and innermost_loop(scope, call.block) != loop for call in own):
         return True
-    pending = [(site, 0) for site in program.flow.within(scope) if inside(scope, site.call.block, loop)]
+    pending = [(site, 0) for site in flow_of(program).within(scope) if inside(scope, site.call.block, loop)]
     while pending:
         site, depth = pending.pop()
         for target in site.targets:
@@ -323,7 +324,7 @@ def _once_a_rollout(program: Program, scope: Scope, loop: int) -> bool:
             ):
                 return True
             if depth < 1:
-                pending += [(inner, depth + 1) for inner in program.flow.within(target.scope)]
+                pending += [(inner, depth + 1) for inner in flow_of(program).within(target.scope)]
     return False
 
 
@@ -404,7 +405,7 @@ def _called_in_graphs(program: Program) -> set[str]:
     """Return the methods, by name, that compiled functions call on something that is not known."""
     names: set[str] = set()
     for reach in hot_paths(program).reached(GRAPH):
-        known = {id(site.call) for site in program.flow.within(reach.scope)}
+        known = {id(site.call) for site in flow_of(program).within(reach.scope)}
         names |= {call.method for call in reach.scope.calls if call.method and id(call) not in known}
     return names
 
@@ -412,7 +413,7 @@ def _called_in_graphs(program: Program) -> set[str]:
 def _calls_compiled(program: Program, scope: Scope) -> bool:
     """Tell whether a step calls what is compiled itself, such as a model whose `call` is: the costly part runs as a graph."""
     compiled = _compiled_scopes(program)
-    sites = program.flow.within(scope)
+    sites = flow_of(program).within(scope)
     if not any(id(target.scope) in compiled for site in sites for target in site.targets):
         return False
     if any(_calls_model(program, site, compiled) for site in sites):
@@ -448,7 +449,7 @@ def _calls_model(program: Program, site: Site, compiled: set[int]) -> bool:
         and is_keras_model(program, owner)
         and not any(
             id(inner.scope) in compiled
-            for called in program.flow.within(target.scope)
+            for called in flow_of(program).within(target.scope)
             for inner in called.targets
         )
         for target in site.targets
@@ -458,7 +459,7 @@ def _calls_model(program: Program, site: Site, compiled: set[int]) -> bool:
 def _may_call_compiled(program: Program, scope: Scope) -> bool:
     """Tell whether a step calls a method of something unknown, `model.forward(x)`, that a class of the project compiles."""
     names = _compiled_methods(program)
-    known = {id(site.call) for site in program.flow.within(scope)}
+    known = {id(site.call) for site in flow_of(program).within(scope)}
     return any(call.method in names and id(call) not in known for call in scope.calls)
 
 
@@ -477,7 +478,7 @@ def _entered_by_name(program: Program, scope: Scope) -> bool:
     pending, seen = [scope], {id(scope)}
     while pending and len(seen) < 20:
         here = pending.pop()
-        callers = program.flow.callers(here)
+        callers = flow_of(program).callers(here)
         if not callers and here.name in names and program.owner(here) is not None:
             return True
         for site in callers:
@@ -489,12 +490,14 @@ def _entered_by_name(program: Program, scope: Scope) -> bool:
 
 def _way_to(program: Program, first: Scope, last: Scope) -> tuple[Scope, ...]:
     """Return the functions from one to another that it calls, both ends included; the ends alone where it is long."""
-    for site in program.flow.within(first):
+    for site in flow_of(program).within(first):
         for target in site.targets:
             if target.scope is last:
                 return first, last
             if any(
-                inner.scope is last for step in program.flow.within(target.scope) for inner in step.targets
+                inner.scope is last
+                for step in flow_of(program).within(target.scope)
+                for inner in step.targets
             ):
                 return first, target.scope, last
     return first, last
@@ -547,7 +550,7 @@ def _tape(program: Program, scope: Scope, seen: set[int]) -> Site | None:
     if id(scope) in seen or len(seen) > 20:
         return None
     seen.add(id(scope))
-    sites: list[Site] = program.flow.within(scope)
+    sites: list[Site] = flow_of(program).within(scope)
     for site in sites:
         if site.name == "tensorflow.GradientTape":
             return site

@@ -10,6 +10,7 @@ from cfgfix.code.checks.eager_steps import DEBUG_WORDS, guarded_by_words
 from cfgfix.code.checks.guarded_calls import flag
 from cfgfix.code.checks.models import trains
 from cfgfix.code.inference.environment import other_backend
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import is_true, text
 from cfgfix.code.model.hit import Rewrite, hit_at
@@ -33,7 +34,7 @@ def eager_switch(program: Program) -> Iterator[Hit]:
         "tensorflow.config.run_functions_eagerly",
         "tensorflow.config.experimental_run_functions_eagerly",
     ):
-        for site in program.flow.named(name):
+        for site in flow_of(program).named(name):
             if flag(site.argument(0, "run_eagerly")) is not True or guarded_by_words(site, *DEBUG_WORDS):
                 continue
             event = statement(site)
@@ -119,13 +120,13 @@ def _exports(program: Program, scope: Scope) -> bool:
             site.name.startswith("tensorflow.lite.")
             or site.call.method in ("get_concrete_function", "from_keras_model")
         )
-        for site in program.flow.sites
+        for site in flow_of(program).sites
     )
 
 
 def _compiles(program: Program) -> Iterator[Site]:
     for name in ("keras.Model.compile", "keras.Sequential.compile"):
-        yield from program.flow.named(name)
+        yield from flow_of(program).named(name)
 
 
 def jit_and_eager(program: Program) -> Iterator[Hit]:

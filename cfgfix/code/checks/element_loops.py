@@ -10,6 +10,7 @@ from cfgfix.code.checks.compiled_scopes import compiled_scopes, eager_guard
 from cfgfix.code.checks.models import kept_eager
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, dotted, is_name, text, walk
@@ -163,7 +164,7 @@ def _loops(_program: Program, scope: Scope) -> dict[int, Event]:
 @once
 def _sites(program: Program, scope: Scope) -> dict[int, Site]:
     """Return the sites of a scope by the numbers of their calls."""
-    return {site.call.number: site for site in program.flow.within(scope)}
+    return {site.call.number: site for site in flow_of(program).within(scope)}
 
 
 @once
@@ -322,7 +323,7 @@ def _rows(program: Program, scope: Scope, expr: Expr, line: int, depth: int = 3)
         position = [item.name for item in scope.params].index(expr.name)
         sizes = {
             _rows(program, caller.scope, given, caller.call.line, depth - 1)
-            for caller in program.flow.callers(scope)
+            for caller in flow_of(program).callers(scope)
             for given in [caller.call.argument(position - int(program.owner(scope) is not None), expr.name)]
             if given is not None
         }
@@ -552,7 +553,7 @@ def _is_tensor(program: Program, scope: Scope, name: Name) -> bool:
     names = [item.name for item in scope.params]
     if name.name in names:
         position = names.index(name.name) - int(program.owner(scope) is not None)
-        callers = program.flow.callers(scope)
+        callers = flow_of(program).callers(scope)
         given = [caller.call.argument(position, name.name) for caller in callers if position >= 0]
         if not callers and _is_of_step(program, scope):
             return True
@@ -566,7 +567,7 @@ def _is_tensor(program: Program, scope: Scope, name: Name) -> bool:
 def _is_given_tensor(program: Program, scope: Scope, given: Expr) -> bool:
     """Tell whether an argument is what an operation of TensorFlow gave."""
     if isinstance(given, Call):
-        return any(_gives_tensor(site.name) for site in program.flow.within(scope) if site.call is given)
+        return any(_gives_tensor(site.name) for site in flow_of(program).within(scope) if site.call is given)
     return isinstance(given, Name) and (
         given.name in _tensor_names(program, scope)
         or (

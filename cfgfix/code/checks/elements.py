@@ -18,6 +18,7 @@ from cfgfix.code.checks.pipelines import (
     upstream,
 )
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_none, text
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in
@@ -48,7 +49,7 @@ def batched_twice(program: Program) -> Iterator[Hit]:
     """Find `batch` of elements that are batches already."""
     fed = _fed_to_models(program)
     seen: set[tuple[int, int]] = set()
-    for dataset in program.flow.datasets:
+    for dataset in flow_of(program).datasets:
         later = dataset.site
         if kind(dataset) not in _BATCH or later is None:
             continue
@@ -185,11 +186,11 @@ def same_draws(program: Program) -> Iterator[Hit]:
     """
     seeds = [
         site
-        for site in program.flow.named(*_SEEDS)
+        for site in flow_of(program).named(*_SEEDS)
         if not in_tests(site.scope) and site.call.args and not is_none(site.call.args[0])
     ]
     seen: set[tuple[int, int]] = set()
-    for dataset in program.flow.datasets:
+    for dataset in flow_of(program).datasets:
         site = dataset.site
         if dataset.op != "map" or site is None or named_for_evaluation(site):
             continue
@@ -289,7 +290,7 @@ def _gone_over_again(program: Program, dataset: Dataset) -> bool:
                 and constant(epochs) != 1
             ):
                 return True
-    for how, fed, scope, block in program.flow.consumed:
+    for how, fed, scope, block in flow_of(program).consumed:
         if how == "loop" and (id(fed) in known or any(id(step) in known for step in upstream(fed))):
             loop = next(
                 (event for event in scope.events() if any(number == block for number, _ in event.bodies)),
@@ -298,7 +299,7 @@ def _gone_over_again(program: Program, dataset: Dataset) -> bool:
             if loop is None:
                 continue
             if scope.loops(loop.block) or any(
-                caller.scope.loops(caller.call.block) for caller in program.flow.callers(scope)
+                caller.scope.loops(caller.call.block) for caller in flow_of(program).callers(scope)
             ):
                 return True
     return False
@@ -373,7 +374,7 @@ def _is_read(program: Program, expr: Expr, scope: Scope, block: int, depth: int)
         return bool(values) and all(_is_read(program, value, scope, block, depth - 1) for value in values)
     if isinstance(expr, Call):
         call = expr
-        name = next((site.name for site in program.flow.within(scope) if site.call is call), "")
+        name = next((site.name for site in flow_of(program).within(scope) if site.call is call), "")
         if name.startswith(_READS_ARRAYS):
             return True
         if call.method in (
@@ -420,7 +421,7 @@ _CUTS = frozenset({"take", "batch_one", "unknown", "parameter"})
 def kept_as_list(program: Program) -> Iterator[Hit]:
     """Find decoded images that are gathered in a list and made an array of."""
     seen: set[tuple[int, int]] = set()
-    for how, dataset, scope, block in program.flow.consumed:
+    for how, dataset, scope, block in flow_of(program).consumed:
         if how != "loop" or (id(scope), block) in seen or not _decoded_from_files(program, dataset):
             continue
         loop = next(
@@ -447,7 +448,7 @@ def kept_as_list(program: Program) -> Iterator[Hit]:
                 ),
             ),
         )
-    for site in (*program.flow.named("builtins.list"), *program.flow.named("builtins.tuple")):
+    for site in (*flow_of(program).named("builtins.list"), *flow_of(program).named("builtins.tuple")):
         key = (id(site.scope), -1 - site.call.number)
         dataset2 = first_dataset(site.args[0]) if site.args else None
         if key in seen or dataset2 is None or not _decoded_from_files(program, dataset2):

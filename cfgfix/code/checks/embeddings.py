@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of
 from cfgfix.code.model.hit import Step, at, hit_in
 from cfgfix.code.model.nodes import (
@@ -36,7 +37,7 @@ _Found = tuple[Scope, Expr]
 def too_small(program: Program) -> Iterator[Hit]:
     """Find embeddings that have no row for the largest number of a word."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.named(_EMBEDDING):
+    for site in flow_of(program).named(_EMBEDDING):
         key = id(site.scope), site.call.number
         given = site.call.argument(0, "input_dim")
         if given is None or key in seen or site.call.opaque or written_for_one(program, site.scope):
@@ -116,7 +117,7 @@ def _of_part(program: Program, scope: Scope, event: Event, name: str) -> _Found 
 
 def _of_callers(program: Program, scope: Scope, name: str, number: int) -> _Found | None:
     """Return what the only call of a function gives a parameter."""
-    callers = {(id(site.scope), site.call.number): site for site in program.flow.callers(scope)}
+    callers = {(id(site.scope), site.call.number): site for site in flow_of(program).callers(scope)}
     if len(callers) != 1:
         return None
     (site,) = callers.values()
@@ -139,7 +140,7 @@ def _of_attribute(program: Program, scope: Scope, name: str) -> _Found | None:
 
 def _of_result(program: Program, scope: Scope, call: Call) -> _Found | None:
     """Return the one expression that a function of the project returns."""
-    site = next((item for item in program.flow.within(scope) if item.call is call), None)
+    site = next((item for item in flow_of(program).within(scope) if item.call is call), None)
     if site is None or len(site.targets) != 1 or site.open:
         return None
     inner = site.targets[0].scope
@@ -201,7 +202,7 @@ def _tokenizer(program: Program, scope: Scope, expr: Expr) -> Site | None:
     found = _only(program, scope, expr, set())
     if found is None or not isinstance(found[1], Call):
         return None
-    for site in program.flow.within(found[0]):
+    for site in flow_of(program).within(found[0]):
         if site.call is found[1] and site.name == _TOKENIZER:
             most = site.call.argument(0, "num_words")
             kept = most is None or (isinstance(most, Literal) and most.value is None)
@@ -233,7 +234,7 @@ def _numbered_from_one(expr: Expr) -> Place | None:
 
 def lookup_too_small(program: Program) -> Iterator[Hit]:
     """Find embeddings behind a lookup that gives a number more than it has words."""
-    for model in program.flow.named("keras.Sequential"):
+    for model in flow_of(program).named("keras.Sequential"):
         layers = model.call.argument(0, "layers")
         if not isinstance(layers, Collection):
             continue

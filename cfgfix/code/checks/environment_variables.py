@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from cfgfix.code.checks.runtime_start import LIST_DEVICES, callee_text, starts_runtime
 from cfgfix.code.inference.environment import environment_of
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.references import api
@@ -70,7 +71,7 @@ def environment_late(program: Program) -> Iterator[Hit]:
                 first = next(
                     (
                         site
-                        for site in program.flow.within(scope)
+                        for site in flow_of(program).within(scope)
                         if (
                             starts_runtime(site)
                             or (site.name in LIST_DEVICES and name == "CUDA_VISIBLE_DEVICES")

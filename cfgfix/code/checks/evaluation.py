@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.models import model_calls
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import dotted, text, walk
@@ -100,7 +101,7 @@ def _metric_calls(program: Program) -> tuple[dict[_Key, list[Site]], dict[_Key, 
     updates: dict[_Key, list[Site]] = {}
     results: dict[_Key, list[Site]] = {}
     reset: set[_Key] = set()
-    for site in program.flow.under(_METRICS):
+    for site in flow_of(program).under(_METRICS):
         last = site.name.rpartition(".")[2]
         for made in _metrics(site):
             if last in ("update_state", "__call__"):
@@ -119,7 +120,7 @@ def _reset_by_others(program: Program, sites: list[Site]) -> bool:
         for scope in module.summary.scopes:
             known = {
                 site.call.number
-                for site in program.flow.within(scope)
+                for site in flow_of(program).within(scope)
                 if site.name.startswith(_METRICS) and site.call.method in _RESETS
             }
             if any(call.method in _RESETS and call.number not in known for call in scope.calls):
@@ -207,7 +208,7 @@ def _comes_again(program: Program, scope: Scope, around: list[int], made: Site) 
     return any(
         _loops(caller.scope, caller.call.block)
         and not _made_inside(caller.scope, _loops(caller.scope, caller.call.block), made)
-        for caller in program.flow.callers(scope)
+        for caller in flow_of(program).callers(scope)
     )
 
 
@@ -219,7 +220,7 @@ def _made_inside(scope: Scope, loops: list[int], made: Site) -> bool:
 def _leading_to(program: Program, scope: Scope, target: Scope, depth: int = 3) -> list[Site]:
     """Return the calls of a scope that lead to a function of the project."""
     found = []
-    for site in program.flow.within(scope):
+    for site in flow_of(program).within(scope):
         pending = [(item.scope, 1) for item in site.targets]
         seen: set[int] = set()
         while pending:
@@ -231,7 +232,7 @@ def _leading_to(program: Program, scope: Scope, target: Scope, depth: int = 3) -
                 continue
             seen.add(id(here))
             pending += [
-                (item.scope, steps + 1) for inner in program.flow.within(here) for item in inner.targets
+                (item.scope, steps + 1) for inner in flow_of(program).within(here) for item in inner.targets
             ]
     return found
 

@@ -8,6 +8,7 @@ from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.models import model_calls
 from cfgfix.code.checks.supply import generator_of
 from cfgfix.code.inference.eras import asked_for, written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import refused_by_three
@@ -66,7 +67,7 @@ def arguments_beside_dataset(program: Program) -> Iterator[Hit]:
 def no_epoch_left(program: Program) -> Iterator[Hit]:
     """Find calls of `fit` whose first epoch lies behind their last."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         # Nothing but a model of Keras takes such an argument.
         if site.call.method != "fit" or site.call.keyword("initial_epoch") is None:
             continue
@@ -240,7 +241,10 @@ def _outputs(site: Site) -> tuple[Value, ...] | None:
 def measured_apart(program: Program) -> Iterator[Hit]:
     """Find metrics of several outputs that are not one for each."""
     seen: set[tuple[int, int]] = set()
-    for site in (*program.flow.named("keras.Model.compile"), *program.flow.named("keras.Sequential.compile")):
+    for site in (
+        *flow_of(program).named("keras.Model.compile"),
+        *flow_of(program).named("keras.Sequential.compile"),
+    ):
         key = id(site.scope), site.call.number
         written = site.call.argument(3, "metrics")
         outputs = _outputs(site)

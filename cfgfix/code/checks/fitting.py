@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.checks.guarded_calls import may_run_together
 from cfgfix.code.checks.models import compiles_of
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import KERAS_COMPILES, inside
 from cfgfix.code.model.expressions import constant, dotted, is_name, walk
 from cfgfix.code.model.hit import Step, at, hit_in
@@ -27,7 +28,7 @@ _DEPTH = 4
 def rate_set_twice(program: Program) -> Iterator[Hit]:
     """Find callbacks that set a learning rate which follows a schedule."""
     seen: set[tuple[int, int]] = set()
-    for fit in program.flow.named(*FITS):
+    for fit in flow_of(program).named(*FITS):
         scope = fit.scope
         given = fit.call.argument(5, "callbacks")
         if given is None or written_for_one(program, scope):
@@ -81,7 +82,7 @@ def calls_behind(program: Program, expr: Expr, scope: Scope, depth: int = _DEPTH
     Those count as well that are in what a function of the project, called there, returns.
     """
     numbers = calls_of(expr, scope)
-    found = list(program.flow.of_calls(scope, numbers))
+    found = list(flow_of(program).of_calls(scope, numbers))
     for part in walk(expr) if depth > 0 else ():
         if not (isinstance(part, Attribute) and is_name(part.base, "self")):
             continue
@@ -176,7 +177,7 @@ def trainable_since(program: Program) -> Iterator[Hit]:
     The step that was compiled keeps what it had.
     """
     seen: set[tuple[int, str]] = set()
-    for later in program.flow.named(*FITS):
+    for later in flow_of(program).named(*FITS):
         scope = later.scope
         model = dotted(later.call.func.base) if isinstance(later.call.func, Attribute) else None
         if model is None or (id(scope), model) in seen or written_for_one(program, scope):
@@ -315,7 +316,7 @@ def _fitted_before(program: Program, scope: Scope, model: str, event: Event) -> 
 @once
 def _fits_by_model(program: Program, scope: Scope) -> dict[str | None, list[Site]]:
     found: dict[str | None, list[Site]] = {}
-    for site in program.flow.within(scope):
+    for site in flow_of(program).within(scope):
         if site.name in FITS:
             found.setdefault(dotted(site.call.receiver), []).append(site)
     return found
@@ -337,13 +338,13 @@ def _may_compile(program: Program, scope: Scope, first: Site, later: Site) -> bo
             for part in walk(given)
         ):
             return True
-    return any(site.targets for site in program.flow.of_calls(scope, (call.number for call in between)))
+    return any(site.targets for site in flow_of(program).of_calls(scope, (call.number for call in between)))
 
 
 def compiled_in_loop(program: Program) -> Iterator[Hit]:
     """Find models that every turn of a loop compiles and trains."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         scope, call = site.scope, site.call
         key = id(scope), call.number
         if call.method != "compile" or key in seen or not site.name.startswith("keras."):

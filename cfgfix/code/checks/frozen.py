@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from cfgfix.code.inference.eras import asked_for
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import keras_three, of_other_releases, refused_by_three
 from cfgfix.code.model.expressions import constant, dotted, is_name
@@ -197,7 +198,7 @@ def _keys(program: Program, scope: Scope, expr: Expr, depth: int) -> tuple[Key, 
 def _models_given(program: Program, scope: Scope, name: str, depth: int) -> tuple[Key, ...]:
     """Return the models that the callers of a function give one of its parameters."""
     found: dict[Key, None] = {}
-    for site in program.flow.callers(scope)[:_MOST_CALLERS]:
+    for site in flow_of(program).callers(scope)[:_MOST_CALLERS]:
         target = next((item for item in site.targets if item.scope is scope), None)
         if target is None or site.call.opaque:
             return ()
@@ -279,7 +280,7 @@ def _comes_after(program: Program, later: _Use, first: _Use) -> bool:
         return _entry_place(program, first.scope, later.scope) is None or (
             (_entry_place(program, first.scope, later.scope) or (0, 0)) > first.place.start
         )
-    around = [first.scope, *(site.scope for site in program.flow.callers(first.scope)[:_MOST_CALLERS])]
+    around = [first.scope, *(site.scope for site in flow_of(program).callers(first.scope)[:_MOST_CALLERS])]
     for scope in around:
         start = first.place.start if scope is first.scope else _entry_place(program, scope, first.scope)
         end = later.place.start if scope is later.scope else _entry_place(program, scope, later.scope)
@@ -292,7 +293,7 @@ def _comes_after(program: Program, later: _Use, first: _Use) -> bool:
 def _entry_place(program: Program, scope: Scope, wanted: Scope) -> tuple[int, int] | None:
     """Return the first place of a scope from which another one is entered, over at most three calls."""
     best: tuple[int, int] | None = None
-    for site in program.flow.within(scope):
+    for site in flow_of(program).within(scope):
         if best is not None and site.call.place.start >= best:
             continue
         if any(_reaches(program, target.scope, wanted, 2) for target in site.targets):
@@ -306,7 +307,7 @@ def _reaches(program: Program, scope: Scope, wanted: Scope, depth: int) -> bool:
         return True
     return depth > 0 and any(
         _reaches(program, target.scope, wanted, depth - 1)
-        for site in program.flow.within(scope)
+        for site in flow_of(program).within(scope)
         for target in site.targets
     )
 

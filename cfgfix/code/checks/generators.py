@@ -9,6 +9,7 @@ from cfgfix.code.checks.common import PIPELINE, inside_function, short, tensorfl
 from cfgfix.code.checks.pipelines import downstream
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.datasets import DATASET
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import IMPORTS
@@ -26,7 +27,7 @@ NEEDLES = (b"from_generator", *PIPELINE, *IMPORTS)
 
 def rows(program: Program) -> Iterator[Hit]:
     """Find `from_generator` over rows of an array in memory, batched afterwards."""
-    for site in program.flow.named(f"{DATASET}.from_generator"):
+    for site in flow_of(program).named(f"{DATASET}.from_generator"):
         for dataset in alternatives(site.result):
             if not isinstance(dataset, Dataset):
                 continue
@@ -59,8 +60,8 @@ def _on_disk(program: Program) -> bool:
 def _array_read_by_rows(program: Program, scope: Scope) -> str | None:
     """Return the array that a generator yields row by row, `for i in range(len(x)): yield x[i]`; or None."""
     events = [event for event in scope.events() if event.kind not in ("pass", "import")]
-    if program.flow.within(scope) and any(
-        not site.name.startswith("builtins.") for site in program.flow.within(scope)
+    if flow_of(program).within(scope) and any(
+        not site.name.startswith("builtins.") for site in flow_of(program).within(scope)
     ):
         return None
     if len(events) != 2 or events[0].kind != "for" or events[1].kind != "yield":
@@ -110,7 +111,7 @@ def output_types(program: Program) -> Iterator[Hit]:
 
     Without `output_shapes` the shapes are lost.
     """
-    for site in program.flow.named(f"{DATASET}.from_generator"):
+    for site in flow_of(program).named(f"{DATASET}.from_generator"):
         call = site.call
         types = call.argument(1, "output_types")
         if types is None or call.keyword("output_signature") is not None:
@@ -153,7 +154,7 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
 
     They run eagerly for every element.
     """
-    for dataset in program.flow.datasets:
+    for dataset in flow_of(program).datasets:
         if dataset.op != "from_generator" or dataset.site is None:
             continue
         if written_for_one(program, dataset.site.scope):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.gradients import asked_gradients
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import constant, dotted, is_name, text
 from cfgfix.code.model.hit import Step, at, hit_in
@@ -67,7 +68,7 @@ class _Way:
         self._entered = entered
         self._in_order = not any(block.kind in ("for", "while", "comprehension") for block in scope.blocks)
         self._sites: dict[int, list[Site]] = {}
-        for site in program.flow.within(scope):
+        for site in flow_of(program).within(scope):
             self._sites.setdefault(id(site.call), []).append(site)
         self.stops: list[tuple[Scope, Call | Compare]] = []
 
@@ -161,7 +162,7 @@ class _Way:
             return self._passes_own_function(call, next(iter(targets.values())), depth)
         names = {site.name for site in sites}
         if not names:
-            value = self._program.flow.value_of_name(self._scope, call.func)
+            value = flow_of(self._program).value_of_name(self._scope, call.func)
             names = {fold(value.name)} if isinstance(value, External) else set()
         if len(names) != 1 or any(site.targets or site.open for site in sites):
             return True
@@ -199,7 +200,7 @@ def no_gradient(program: Program) -> Iterator[Hit]:
     """Find losses that depend on the model only through steps without a gradient."""
     yield from _in_tapes(program)
     seen: set[int] = set()
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         if site.call.method != "compile" or not site.name.startswith("keras.") or in_tests(site.scope):
             continue
         for value in alternatives(site.argument(1, "loss")):
@@ -250,7 +251,7 @@ def _of_model(program: Program, owner: Scope, site: Site) -> Iterator[Hit]:
         and any(
             isinstance(value, Instance) and value.scope is owner for value in alternatives(other.receiver)
         )
-        for other in program.flow.sites
+        for other in flow_of(program).sites
     )
     if fitted:
         yield from _all_cut(program, call, frozenset(), at(site, label="compiled with a loss here"))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import only_value
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.traced_tensors import is_operation
@@ -146,7 +147,7 @@ class AskedGradient:
 def asked_gradients(program: Program) -> Iterator[AskedGradient]:
     """Yield the gradients that are asked of tapes, each call once."""
     seen: set[tuple[int, int]] = set()
-    for tape in program.flow.named("tensorflow.GradientTape"):
+    for tape in flow_of(program).named("tensorflow.GradientTape"):
         scope = tape.scope
         if written_for_one(program, scope):
             continue
@@ -240,12 +241,12 @@ def _binds_tensor(program: Program, scope: Scope, name: str, event: Event, depth
 
 def _is_dataset(program: Program, scope: Scope, expr: Expr) -> bool:
     """Tell whether an expression stands for a dataset: by itself, or for all who call the function."""
-    if isinstance(program.flow.value_of_name(scope, expr), Dataset):
+    if isinstance(flow_of(program).value_of_name(scope, expr), Dataset):
         return True
     names = [item.name for item in scope.params]
     if not isinstance(expr, Name) or expr.name not in names or scope.binding(expr.name):
         return False
-    sites = program.flow.callers(scope)
+    sites = flow_of(program).callers(scope)
     if not sites or len(sites) > _MOST_CALLERS:
         return False
     for site in sites:
@@ -260,7 +261,7 @@ def _is_dataset(program: Program, scope: Scope, expr: Expr) -> bool:
 
 def _given_tensors(program: Program, scope: Scope, name: str) -> bool:
     """Tell whether all callers of a function give a parameter a tensor that they make themselves."""
-    sites = program.flow.callers(scope)
+    sites = flow_of(program).callers(scope)
     if not sites or len(sites) > _MOST_CALLERS or scope.decorators:
         return False
     names = [item.name for item in scope.params]
@@ -308,7 +309,7 @@ def _constant(program: Program, scope: Scope, expr: Expr | None) -> bool:
     if expr is None or not isinstance(expr, Call):
         return False
     call: Call = expr
-    sites = program.flow.of_calls(scope, (call.number,))
+    sites = flow_of(program).of_calls(scope, (call.number,))
     if not sites or any(site.targets or site.open for site in sites):
         return False
     if not all(
@@ -378,9 +379,9 @@ def _cut(program: Program, scope: Scope, expr: Expr, body: Event, depth: int) ->
         return call, f"{dotted(call.func) or '.' + call.func.attribute}()"
     if isinstance(call.func, Name) and call.func.name in ("float", "int") and len(call.args) == 1:
         return (call, f"{call.func.name}()") if not isinstance(call.args[0], Literal) else None
-    names = {site.name for site in program.flow.within(scope) if site.call is call}
+    names = {site.name for site in flow_of(program).within(scope) if site.call is call}
     if not names:
-        value: Value = program.flow.value_of_name(scope, call.func)
+        value: Value = flow_of(program).value_of_name(scope, call.func)
         names = {fold(value.name)} if isinstance(value, External) else set()
     if len(names) != 1:
         return None
@@ -435,7 +436,7 @@ def _is_in_tape(body: Event, *calls: Call) -> bool:
 
 def log_of_the_other_branch(program: Program) -> Iterator[Hit]:
     """Find a `tf.where` that keeps log(0) out of the value only."""
-    if not any(True for _ in program.flow.named("tensorflow.GradientTape")) and not any(
+    if not any(True for _ in flow_of(program).named("tensorflow.GradientTape")) and not any(
         call.method == "fit"
         for module in program.modules
         for scope in module.summary.scopes
@@ -443,7 +444,7 @@ def log_of_the_other_branch(program: Program) -> Iterator[Hit]:
     ):
         return
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.named("tensorflow.where"):
+    for site in flow_of(program).named("tensorflow.where"):
         scope, call = site.scope, site.call
         key = id(scope), call.number
         if key in seen or len(call.args) < 3 or written_for_one(program, scope):
@@ -498,7 +499,7 @@ def _log_of(program: Program, scope: Scope, branch: Expr, tested: Expr) -> Call 
             given = call.args[0]
             if alike(given, tested) and any(
                 site.call is call and site.name == "tensorflow.math.log"
-                for site in program.flow.within(scope)
+                for site in flow_of(program).within(scope)
             ):
                 return call
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import MISSING, constant
 from cfgfix.code.model.nodes import Expr, Name
 from cfgfix.code.model.program import Program
@@ -16,7 +17,7 @@ _MOST_CALLERS = 32
 def callers_of(program: Program, scope: Scope) -> Iterator[Site | None]:
     """Yield the calls that enter a function, or None where nothing does."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.callers(scope)[: 4 * _MOST_CALLERS]:
+    for site in flow_of(program).callers(scope)[: 4 * _MOST_CALLERS]:
         key = id(site.scope), site.call.number
         if key not in seen and len(seen) < _MOST_CALLERS:
             seen.add(key)
@@ -37,7 +38,7 @@ def constant_of(program: Program, scope: Scope, expr: Expr | None, caller: Site 
         return known
     parameter = next((item for item in scope.params if item.name == expr.name), None)
     if parameter is None:
-        values = alternatives(program.flow.value_of_name(scope, expr))
+        values = alternatives(flow_of(program).value_of_name(scope, expr))
         return values[0].value if len(values) == 1 and isinstance(values[0], Constant) else MISSING
     if (
         caller is None

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import only_value
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import constant, dotted, is_name, text
 from cfgfix.code.model.hit import hit_at
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name, Slice, Subscript
@@ -31,7 +32,7 @@ def swapped_by_reshape(program: Program) -> Iterator[Hit]:
     Heads before positions are the common form.
     """
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.named(*_RESHAPES):
+    for site in flow_of(program).named(*_RESHAPES):
         key = id(site.scope), site.call.number
         shape = site.call.argument(1, "shape")
         given = site.call.argument(0, "tensor") or site.call.keyword("x")
@@ -103,7 +104,7 @@ def _sources(program: Program, site: Site, given: Expr) -> set[str]:
 
 def _keeps_axes(program: Program, scope: Scope, call: Call) -> bool:
     """Tell whether a call is that of a layer that changes nothing but the last axis."""
-    for site in program.flow.within(scope):
+    for site in flow_of(program).within(scope):
         if site.call is call:
             values = alternatives(site.callee)
             return bool(values) and all(

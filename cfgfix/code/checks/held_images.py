@@ -9,6 +9,7 @@ from cfgfix.code.checks.decoding import PICTURES, come_from
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import ELEMENT, PYTHON, hot_paths, inside
 from cfgfix.code.model.expressions import constant, dotted, is_name, text, walk
 from cfgfix.code.model.hit import Step, hit_in, steps_to
@@ -57,7 +58,7 @@ def all_in_memory(program: Program) -> Iterator[Hit]:
     """Find pictures that a loop decodes into a list which a model is trained on."""
     hot = hot_paths(program)
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.under(*PICTURES):
+    for site in flow_of(program).under(*PICTURES):
         if site.name not in PICTURES and not site.name.startswith("tensorflow.image.decode_"):
             # `Image.open(path).resize(...)` is one decoded picture.
             continue
@@ -135,7 +136,7 @@ def _lists_files(program: Program, scope: Scope, expr: Expr, depth: int) -> bool
             position = names.index(expr.name) - int(program.owner(scope) is not None)
             return any(
                 given is not None and _lists_files(program, caller.scope, given, depth - 1)
-                for caller in program.flow.callers(scope)
+                for caller in flow_of(program).callers(scope)
                 for given in [caller.call.argument(position, expr.name)]
             )
         outer = scope.module.summary.scopes[0]
@@ -198,7 +199,8 @@ class _Gathered:
                 return fit
             if returned and depth < _DEPTH:
                 pending += [
-                    (site.scope, set(), site.call, depth + 1) for site in self._program.flow.callers(scope)
+                    (site.scope, set(), site.call, depth + 1)
+                    for site in flow_of(self._program).callers(scope)
                 ]
             if depth < _DEPTH:
                 pending += self._handed_on(scope, known, call, depth)
@@ -227,7 +229,7 @@ class _Gathered:
     ) -> list[tuple[Scope, set[str], Call | None, int]]:
         """Return the functions that are given what was gathered, with the parameters that it has there."""
         found: list[tuple[Scope, set[str], Call | None, int]] = []
-        for site in self._program.flow.within(scope):
+        for site in flow_of(self._program).within(scope):
             for target in site.targets:
                 skip = int(target.receiver is not None)
                 names = {
@@ -377,7 +379,7 @@ class _Gathered:
 
     def _fit_in(self, scope: Scope, known: set[str], call: Call | None) -> Site | None:
         """Return a `fit` of Keras in a scope that is given the pictures first."""
-        sites: list[Site] = self._program.flow.within(scope)
+        sites: list[Site] = flow_of(self._program).within(scope)
         for site in sites:
             if site.call.method not in ("fit", "fit_generator"):
                 continue

@@ -15,6 +15,7 @@ from cfgfix.code.checks.runtime_start import (
     growth_by_environment,
     start_in_scope,
 )
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model import comments as remarks
@@ -115,7 +116,7 @@ def _is_explained(scope: Scope, body: list[Event]) -> bool:
 def hidden_device_error(program: Program) -> Iterator[Hit]:
     """Device set-up whose failure is caught and dropped."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.named(*_SETTERS):
+    for site in flow_of(program).named(*_SETTERS):
         line = _hides(site.scope, site.call.block)
         if line is None or (id(site.scope), line) in seen:
             continue
@@ -165,7 +166,7 @@ def _one_of_none(site: Site, line: int) -> bool:
 def hidden_dataset_error(program: Program) -> Iterator[Hit]:
     """Find set-up of datasets whose failure is caught and dropped."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.under("tensorflow.data."):
+    for site in flow_of(program).under("tensorflow.data."):
         method = method_of(site)
         if (
             method

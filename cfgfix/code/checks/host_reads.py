@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cfgfix.code.checks.common import COMPILED, few_turns
 from cfgfix.code.checks.step_loops import loops_over_data, outermost_name
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.code.model.expressions import is_name
 from cfgfix.code.model.hit import Step, hit_in
@@ -65,7 +66,7 @@ def host_reads(program: Program) -> Iterator[Hit]:
 def _reads_beside_tape(program: Program, done: set[tuple[int, int]]) -> Iterator[Hit]:
     """Reads in an eager loop that holds the gradient tape itself, such as the micro steps of gradient accumulation."""
     hot = hot_paths(program)
-    for tape in program.flow.named("tensorflow.GradientTape"):
+    for tape in flow_of(program).named("tensorflow.GradientTape"):
         scope = tape.scope
         block = innermost_loop(scope, tape.call.block)
         if (

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import short
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, dotted, place_of, text
 from cfgfix.code.model.hit import at, hit_at, hit_in
@@ -43,10 +44,10 @@ def never_adapted(program: Program) -> Iterator[Hit]:
         for call in scope.calls
         if call.method in _TELLS or call.method in _LOADS
     }
-    if told & _TELLS or not any(True for _ in program.flow.named(*_ADAPTS)):
+    if told & _TELLS or not any(True for _ in flow_of(program).named(*_ADAPTS)):
         return
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.named(*_ADAPTS):
+    for site in flow_of(program).named(*_ADAPTS):
         key = id(site.scope), site.call.number
         if key in seen or site.call.opaque or written_for_one(program, site.scope):
             continue
@@ -90,7 +91,7 @@ _PARTNERS = (
 def without_partner(program: Program) -> Iterator[Hit]:
     """Find arguments that do nothing unless another one is given."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.under("keras.optimizers."):
+    for site in flow_of(program).under("keras.optimizers."):
         key = id(site.scope), site.call.number
         if key in seen or site.call.opaque:
             continue
@@ -122,7 +123,7 @@ _CALLBACKS = ("keras.callbacks.LearningRateScheduler",)
 def epochs_as_steps(program: Program) -> Iterator[Hit]:
     """Find schedules that are told epochs where they count steps."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         if not _STEPS.fullmatch(site.name):
             continue
         key = id(site.scope), site.call.number
@@ -160,7 +161,7 @@ def _given_to_optimizer(program: Program, site: Site) -> bool:
             isinstance(value, Made) and value.site is not None and value.site.call is site.call
             for value in alternatives(given)
         )
-        for optimizer in program.flow.under("keras.optimizers.")
+        for optimizer in flow_of(program).under("keras.optimizers.")
         if ".schedules." not in optimizer.name
         for given in (optimizer.argument(0, "learning_rate"), optimizer.argument(0, "lr"))
         if given is not None
@@ -176,13 +177,13 @@ def _called_by_hand(program: Program, site: Site) -> bool:
         for module in program.modules
         for scope in module.summary.scopes
         for call in scope.calls
-    ) or any(True for _ in program.flow.named(f"{site.name}.__call__"))
+    ) or any(True for _ in flow_of(program).named(f"{site.name}.__call__"))
 
 
 def prefix_as_folder(program: Program) -> Iterator[Hit]:
     """Find `latest_checkpoint` of the prefix that checkpoints are saved under."""
     saved: dict[tuple[int, str], Site] = {}
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         if site.name in ("tensorflow.train.Checkpoint.save", "tensorflow.train.Checkpoint.write"):
             given = site.call.argument(0, "file_prefix")
             if given is not None and isinstance(given, (Name, Attribute, Subscript, Literal)):
@@ -190,7 +191,7 @@ def prefix_as_folder(program: Program) -> Iterator[Hit]:
     if not saved:
         return
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.named("tensorflow.train.latest_checkpoint"):
+    for site in flow_of(program).named("tensorflow.train.latest_checkpoint"):
         key = id(site.scope), site.call.number
         given = site.call.argument(0, "checkpoint_dir")
         if key in seen or given is None:

@@ -10,6 +10,7 @@ from cfgfix.code.checks.bindings import bound_once
 from cfgfix.code.checks.counters import is_count
 from cfgfix.code.checks.written_values import written_at
 from cfgfix.code.inference.eras import asked_for, written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.references import api, bound_twice, callers_ask
 from cfgfix.code.inference.releases import (
     IMPORTS,
@@ -294,17 +295,17 @@ def file_name(program: Program) -> Iterator[Hit]:
         return
     for method in ("save", "save_weights", "load_weights"):
         for owner in sorted(_MODELS):
-            for site in program.flow.named(f"{owner}.{method}"):
+            for site in flow_of(program).named(f"{owner}.{method}"):
                 if method == "load_weights" and "rbax" in words:
                     continue
                 if _on_model(program, site):
                     yield from _names_with_slash(program, site, method, "model." + method)
         if method not in _of_models(program):
-            for site in program.flow.named(f"{_OF_CALLBACKS}.{method}"):
+            for site in flow_of(program).named(f"{_OF_CALLBACKS}.{method}"):
                 yield from _names_with_slash(program, site, method, "model." + method)
     for package in ("models", "saving"):
         for function in ("save_model", "load_model"):
-            for site in program.flow.named(f"keras.{package}.{function}"):
+            for site in flow_of(program).named(f"keras.{package}.{function}"):
                 # Keras 3 reads folders of its own: those it wrote unzipped, and Orbax's.
                 if function == "save_model" or not ("zipped" in words or "rbax" in words):
                     yield from _names_with_slash(
@@ -313,7 +314,7 @@ def file_name(program: Program) -> Iterator[Hit]:
                         function,
                         as_written(program, site.scope, f"keras.{package}.{function}"),
                     )
-    for site in program.flow.named("keras.callbacks.ModelCheckpoint"):
+    for site in flow_of(program).named("keras.callbacks.ModelCheckpoint"):
         yield from _names_with_slash(
             program,
             site,
@@ -410,7 +411,7 @@ def float_steps(program: Program) -> Iterator[Hit]:
     """Find floats where Keras counts."""
     for method, parameters in _STEPS.items():
         for owner in sorted(_MODELS):
-            for site in program.flow.named(f"{owner}.{method}"):
+            for site in flow_of(program).named(f"{owner}.{method}"):
                 given = [
                     (parameter, value, found)
                     for parameter, position in parameters
@@ -489,7 +490,7 @@ _EVER_UNITS = {
 
 def float_units(program: Program) -> Iterator[Hit]:
     """Find floats for the size of a layer."""
-    for site in program.flow.under("keras.layers."):
+    for site in flow_of(program).under("keras.layers."):
         layer = site.name.removeprefix("keras.layers.")
         for ever, table in ((False, _UNITS), (True, _EVER_UNITS)):
             for parameter, position in table.get(layer, ()):
@@ -612,7 +613,7 @@ def refused_value(program: Program) -> Iterator[Hit]:
     """Find names with a slash and shapes that are numbers, which Keras 3 refuses."""
     if not keras_three(program):
         return
-    for site in program.flow.under("keras."):
+    for site in flow_of(program).under("keras."):
         name = site.name
         adds = _ADDS.fullmatch(name) is not None
         if not adds and not _NAMED.fullmatch(name):

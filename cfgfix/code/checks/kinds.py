@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.releases import IMPORTS, of_other_releases
 from cfgfix.code.model.expressions import dotted, is_name, place_of, text, walk
@@ -59,7 +60,7 @@ class _Tensors:
 
     def __init__(self, program: Program, scope: Scope) -> None:
         self._scope = scope
-        self._sites = {site.call.number: site for site in program.flow.within(scope)}
+        self._sites = {site.call.number: site for site in flow_of(program).within(scope)}
 
     def holds(self, expr: Expr, depth: int = _DEPTH) -> bool:
         """Tell whether an expression gives one tensor, on every way to it."""
@@ -150,7 +151,7 @@ def _targets(event: Event) -> Iterator[Expr]:
 
 def weights_as_array(program: Program) -> Iterator[Hit]:
     """Find the list of `get_weights` in a calculation that lists refuse."""
-    for site in program.flow.under("keras."):
+    for site in flow_of(program).under("keras."):
         if site.call.method != "get_weights" or site.targets or site.open:
             continue
         scope = site.scope
@@ -217,7 +218,7 @@ def _number(program: Program, scope: Scope, expr: Expr) -> float | int | None:
         return {"+": left + right, "-": left - right, "*": left * right}[expr.operator]
     if dotted(expr) is None:
         return None
-    found = alternatives(program.flow.value_of_name(scope, expr))
+    found = alternatives(flow_of(program).value_of_name(scope, expr))
     if len(found) == 1 and isinstance(found[0], Constant) and type(found[0].value) in (int, float):
         number: float | int = found[0].value
         return number
@@ -237,7 +238,7 @@ _FUNCTIONS = {
 def wrong_kind(program: Program) -> Iterator[Hit]:
     """Find arguments of a kind that a parameter refuses, whatever their value."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.under(
+    for site in flow_of(program).under(
         "tensorflow.function", "tensorflow.cond", "tensorflow.while_loop", "keras.losses."
     ):
         key = id(site.scope), site.call.number

@@ -9,6 +9,7 @@ from cfgfix.code.checks.common import short
 from cfgfix.code.checks.models import compiles_of
 from cfgfix.code.checks.outputs import constant_in_every_call
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text, walk
 from cfgfix.code.model.hit import at, hit_in
@@ -39,7 +40,7 @@ _DEPTH = 12
 
 def labels_against_loss(program: Program) -> Iterator[Hit]:
     """Find labels of another kind than the loss takes, at `fit`."""
-    for fit in program.flow.sites:
+    for fit in flow_of(program).sites:
         if fit.call.method != "fit" or not fit.name.startswith("keras."):
             continue
         y = fit.call.argument(1, "y")
@@ -163,7 +164,7 @@ def _labels_of_callers(
 ) -> tuple[str, Site] | None:
     """Return what labels every call of a function gives one of its parameters."""
     found: list[tuple[str, Site]] = []
-    callers = program.flow.callers(scope)
+    callers = flow_of(program).callers(scope)
     for caller in callers:
         offset = int(any(target.receiver is not None for target in caller.targets))
         given = caller.call.argument(position - offset, name)
@@ -186,12 +187,16 @@ def _part(program: Program, scope: Scope, event: Event, name: str, depth: int) -
         number = names.index(name) // 2 if name in names else len(call.args)
         if number >= len(call.args):
             return None
-        split = next((site for site in program.flow.within(scope) if site.call is call), None)
+        split = next((site for site in flow_of(program).within(scope) if site.call is call), None)
         value = split.args[number] if split is not None and number < len(split.args) else None
         return _labels(program, split, call.args[number], value, depth) if split is not None else None
     labels = [pair.items[1] for pair in target.items if isinstance(pair, Collection) and len(pair.items) == 2]
     loaded = next(
-        (site for site in program.flow.within(scope) if site.call is call and _LOADED.fullmatch(site.name)),
+        (
+            site
+            for site in flow_of(program).within(scope)
+            if site.call is call and _LOADED.fullmatch(site.name)
+        ),
         None,
     )
     return ("numbers", loaded) if loaded is not None and any(is_name(item, name) for item in labels) else None
@@ -205,7 +210,7 @@ def _counts_classes(call: Call) -> bool:
 
 
 def _made_by(program: Program, scope: Scope, call: Call) -> tuple[str, Site] | None:
-    for site in program.flow.within(scope):
+    for site in flow_of(program).within(scope):
         if site.call is call:
             if site.name in _ONE_HOT:
                 return "rows", site
@@ -230,7 +235,7 @@ def _labels_of_elements(program: Program, fit: Site) -> tuple[str, Site] | None:
     if data is None or data.op != "map" or len(data.functions) != 1:
         return None
     mapped = data.functions[0]
-    returned = program.flow.default(mapped.scope)
+    returned = flow_of(program).default(mapped.scope)
     if not isinstance(returned, Items) or len(returned.items) not in (2, 3):
         return None
     label = returned.items[1]
@@ -264,7 +269,7 @@ def _labels_of_folders(program: Program, fit: Site) -> tuple[str, Site] | None:
         made = next(
             (
                 site
-                for site in program.flow.within(scope)
+                for site in flow_of(program).within(scope)
                 if site.call is call
                 and site.name in (_FOLDERS, "keras.preprocessing.image_dataset_from_directory")
             ),
@@ -294,7 +299,7 @@ def _table(made: Call) -> bool:
 def zipped_apart(program: Program) -> Iterator[Hit]:
     """Find inputs and labels that are shuffled apart, then zipped."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.named("tensorflow.data.Dataset.zip"):
+    for site in flow_of(program).named("tensorflow.data.Dataset.zip"):
         key = id(site.scope), site.call.number
         if key in seen or written_for_one(program, site.scope):
             continue

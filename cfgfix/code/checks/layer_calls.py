@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.checks.api import head
 from cfgfix.code.inference.entry_points import stands_alone
 from cfgfix.code.inference.eras import asked_for, written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.references import api, bound_twice
 from cfgfix.code.inference.releases import (
     IMPORTS,
@@ -407,7 +408,7 @@ def _place(site: Site) -> Place:
 
 def _suspects(program: Program, parts: Parts, arguments: _Arguments) -> Iterator[tuple[Site, list[int]]]:
     """Yield the calls of something known with arguments that are no tensors, and the positions of these."""
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         if type(site.callee) is External:
             # Most calls are: no layer, nor a model.
             continue
@@ -581,7 +582,7 @@ class _Lists:
             return UNKNOWN
         call = expr
         found: Value | None = None
-        for site in self._program.flow.within(scope):
+        for site in flow_of(self._program).within(scope):
             if site.call is call:
                 value = UNKNOWN if site.open else site.result
                 found = value if found is None else join(found, value)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cfgfix.code.checks.outputs import constant_in_every_call
 from cfgfix.code.inference.conditions import Conditions
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import is_name
 from cfgfix.code.model.nodes import Call, Collection, Literal, Name
 from cfgfix.code.model.program import Program, fold
@@ -69,7 +70,7 @@ def without_sequence(program: Program) -> Iterator[Misfit]:
 def _called(program: Program) -> Iterator[Misfit]:
     """Yield those that are called with a tensor of Keras."""
     ranks: dict[int, int | None] = {}
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         if not (site.name.startswith(_LAYERS) and site.name.endswith(_CALL)) or len(site.args) != 1:
             continue
         layer, given = _layer_of(site), site.args[0]
@@ -184,11 +185,11 @@ def _behind(layer: Site, rank: int | None) -> int | None:
 def _stacked(program: Program) -> Iterator[Misfit]:
     """Yield those of sequential models."""
     added: dict[int, list[Site]] = {}
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         if site.call.method in ("add", "pop"):
             for value in alternatives(site.receiver):
                 added.setdefault(id(value), []).append(site)
-    for site in program.flow.named("keras.Sequential"):
+    for site in flow_of(program).named("keras.Sequential"):
         if isinstance(site.result, Made) and not site.call.opaque and is_certain(site):
             found = _first_misfit(_layers(program, site, added.get(id(site.result), [])))
             if found is not None:
@@ -274,7 +275,7 @@ def _of_default(program: Program, added: Site) -> Site | None:
     name = given.func.name
     number = next((at for at, item in enumerate(scope.params) if item.name == name), None)
     outer = program.outer(scope)
-    callers = program.flow.callers(scope)
+    callers = flow_of(program).callers(scope)
     default = scope.params[number].default if number is not None else None
     if number is None or default is None or outer is None or not callers:
         return None

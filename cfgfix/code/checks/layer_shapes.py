@@ -8,6 +8,7 @@ from typing import Any
 from cfgfix.code.checks.layer_ranks import Misfit, is_certain, without_sequence
 from cfgfix.code.checks.outputs import constant_in_every_call
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.flow.symbolic import MERGES
 from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import IMPORTS
@@ -42,7 +43,7 @@ _DEPTH = 400
 
 def does_not_fit(program: Program) -> Iterator[Hit]:
     """Find layers and networks that refuse the shape of what they are given."""
-    if any(site.call.method == "set_image_data_format" for site in program.flow.sites):
+    if any(site.call.method == "set_image_data_format" for site in flow_of(program).sites):
         return
     shapes = _Shapes(program)
     seen: set[tuple[int, int]] = set()
@@ -94,7 +95,7 @@ class _Shapes:
 
     def called(self) -> Iterator[Misfit]:
         """Yield the layers that are called with a tensor of Keras that does not fit."""
-        for site in self._program.flow.sites:
+        for site in flow_of(self._program).sites:
             if _gives_tensor(site):
                 found = self._misfit(site)
                 if found is not None:
@@ -187,7 +188,7 @@ class _Shapes:
 
     def sequential(self) -> Iterator[Misfit]:
         """Yield the layers of sequential models that do not fit what the layers before them give."""
-        sites = self._program.flow.sites
+        sites = flow_of(self._program).sites
         added: dict[int, list[Site]] = {}
         for site in sites:
             if site.call.method in ("add", "pop"):
@@ -241,7 +242,7 @@ class _Shapes:
 
 def _applications(program: Program) -> Iterator[Misfit]:
     """Yield the networks of Keras that are asked for pictures smaller than they take."""
-    for site in program.flow.under("keras.applications."):
+    for site in flow_of(program).under("keras.applications."):
         last = site.name.rpartition(".")[2]
         if not last.startswith(_OF_APPLICATIONS) or site.name.count(".") != 2 or site.call.opaque:
             continue

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import short
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.releases import IMPORTS, keras_three, refused_by_three
 from cfgfix.code.model.expressions import constant, is_name
@@ -41,7 +42,7 @@ _KEEPS = re.compile(
 def made_in_call(program: Program) -> Iterator[Hit]:
     """Find layers with weights that `call` makes and uses."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.under("keras.layers.", "keras.LayerNormalization"):
+    for site in flow_of(program).under("keras.layers.", "keras.LayerNormalization"):
         scope = site.scope
         key = id(scope), site.call.number
         if key in seen or not _WEIGHTS.fullmatch(site.name):
@@ -103,7 +104,7 @@ def _within_call(program: Program, scope: Scope) -> str | None:
         return "call"
     if scope.name in _OUTSIDE or scope.name.startswith("__"):
         return None
-    callers = program.flow.callers(scope)
+    callers = flow_of(program).callers(scope)
     if callers and all(
         caller.scope.name == "call" and program.owner(caller.scope) is not None for caller in callers
     ):
@@ -203,7 +204,7 @@ def _last_step_only(site: Site) -> bool | None:
 
 def _chains(program: Program) -> Iterator[list[Site | None]]:
     """Yield the layers of models in their order: lists of `Sequential`, calls of `add`, and calls of layers on each other."""
-    flow = program.flow
+    flow = flow_of(program)
     for model in flow.named("keras.Sequential"):
         for value in alternatives(model.argument(0, "layers")):
             if isinstance(value, Items):
@@ -248,7 +249,9 @@ def _calls_of_add(program: Program, scope: Scope) -> dict[str, list[Call]]:
 def _site_of_layer(program: Program, scope: Scope, expr: Expr | None) -> Site | None:
     if expr is None or not isinstance(expr, Call):
         return None
-    return next((site for site in program.flow.of_calls(scope, (expr.number,)) if site.call is expr), None)
+    return next(
+        (site for site in flow_of(program).of_calls(scope, (expr.number,)) if site.call is expr), None
+    )
 
 
 def _layers_called(program: Program, scope: Scope) -> Iterator[list[Site | None]]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import only_value
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import constant, dotted, is_true, text, walk
 from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Name, Slice, Subscript
@@ -233,7 +234,7 @@ def _repeats(program: Program, scope: Scope, call: Call, depth: int) -> bool:
         return False
     return any(
         target.scope.kind == "function" and _gives_repeated(program, target.scope, depth - 1)
-        for site in program.flow.of_calls(scope, (call.number,))
+        for site in flow_of(program).of_calls(scope, (call.number,))
         for target in site.targets
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import is_name, walk
 from cfgfix.code.model.hit import Step, at, hit_in
@@ -38,7 +39,7 @@ _COMPUTES = (
 def outside_tape(program: Program) -> Iterator[Hit]:
     """Find losses computed after the `with` of the tape that differentiates them."""
     seen: set[tuple[int, int]] = set()
-    for tape in program.flow.named("tensorflow.GradientTape"):
+    for tape in flow_of(program).named("tensorflow.GradientTape"):
         scope = tape.scope
         if (id(scope), tape.call.number) in seen or written_for_one(program, scope):
             continue
@@ -171,16 +172,16 @@ def _tensor_of_body(program: Program, scope: Scope, body: Event, name: str) -> b
     made = bound[0].value
     return _computes(program, scope, made) or any(
         site.name.startswith("keras.") and site.name.endswith(".__call__")
-        for site in program.flow.of_calls(scope, (made.number,))
+        for site in flow_of(program).of_calls(scope, (made.number,))
     )
 
 
 def _computes(program: Program, scope: Scope, call: Call) -> bool:
     """Tell whether a call computes a new tensor: an operation, or a loss of Keras."""
-    sites = program.flow.of_calls(scope, (call.number,))
+    sites = flow_of(program).of_calls(scope, (call.number,))
     if any(site.name.startswith(_COMPUTES) and not site.targets for site in sites):
         return True
-    values = alternatives(program.flow.value_of_name(scope, call.func))
+    values = alternatives(flow_of(program).value_of_name(scope, call.func))
     return bool(values) and all(
         isinstance(value, Made) and value.name.startswith(("keras.losses.", "keras.metrics."))
         for value in values

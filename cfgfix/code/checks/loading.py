@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from cfgfix.code.checks.models import compiles_of
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import KERAS_COMPILES
 from cfgfix.code.inference.releases import keras_three, of_other_releases, refused_by_three
 from cfgfix.code.model.expressions import MISSING, constant, is_none
@@ -36,7 +37,7 @@ def without_objects(program: Program) -> Iterator[Hit]:
         return
     saved = _files_with_own_objects(program)
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.named(*_LOADS) if saved else ():
+    for site in flow_of(program).named(*_LOADS) if saved else ():
         scope, call = site.scope, site.call
         key = id(scope), call.number
         if key in seen or call.opaque or written_for_one(program, scope):
@@ -77,7 +78,7 @@ Saved = tuple[Site, Site, str, Scope]
 def _files_with_own_objects(program: Program) -> dict[str, Saved]:
     """Return the files that models are saved in which were compiled with an object of the project, by their names."""
     found: dict[str, Saved | None] = {}
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         if site.call.method == "save" and site.name.startswith("keras."):
             path = _path(program, site, site.call.argument(0, "filepath"), 0, "filepath")
             models = alternatives(site.receiver)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import GRAPH, hot_paths
 from cfgfix.code.model.expressions import dotted, is_name, text, walk
 from cfgfix.code.model.hit import at, hit_at
@@ -36,7 +37,7 @@ _DEPTH = 6
 def of_zero(program: Program) -> Iterator[Hit]:
     """Find a cross entropy of both classes that takes logarithms of bare outputs."""
     by_scope: dict[int, list[Site]] = {}
-    for site in program.flow.named(*_LOGS):
+    for site in flow_of(program).named(*_LOGS):
         known = by_scope.setdefault(id(site.scope), [])
         if site.call.args and all(site.call is not other.call for other in known):
             known.append(site)
@@ -109,7 +110,7 @@ def _is_guarded(scope: Scope) -> bool:
 def _is_given_safe(program: Program, scope: Scope, name: str) -> bool:
     """Tell whether a call of a function may give it a probability that is kept from 0."""
     number = next((at for at, item in enumerate(scope.params) if item.name == name), 0)
-    for site in program.flow.callers(scope):
+    for site in flow_of(program).callers(scope):
         offset = int(any(target.receiver is not None for target in site.targets))
         given = site.call.argument(number - offset, name)
         if given is None or _is_guarded(site.scope):

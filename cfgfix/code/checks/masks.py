@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import constant, is_name, is_true
 from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Name, Place
@@ -110,7 +111,7 @@ def _drops(program: Program, owner: Scope) -> bool:
 
 def _chains(program: Program) -> Iterator[list[_Link]]:
     """Yield the layers of models in their order: of a list, added, or called on each other."""
-    flow = program.flow
+    flow = flow_of(program)
     for model in flow.named("keras.Sequential"):
         for value in alternatives(model.argument(0, "layers")):
             if isinstance(value, Items):
@@ -144,7 +145,7 @@ def _added(program: Program, model: Site) -> list[_Link]:
     found: list[_Link] = []
     for call in sorted(adds, key=lambda call: call.place):
         # The last run that came here is the one that knows most.
-        sites = [site for site in program.flow.of_calls(scope, (call.number,)) if site.call is call]
+        sites = [site for site in flow_of(program).of_calls(scope, (call.number,)) if site.call is call]
         site = sites[-1] if sites else None
         value = site.argument(0, "layer") if site is not None else None
         found.append((value if value is not None else Value(), scope, call))
@@ -158,7 +159,7 @@ def _called(program: Program, scope: Scope) -> Iterator[list[_Link]]:
         if not call.args or not isinstance(call.func, (Call, Attribute, Name)):
             continue
         if sites is None:
-            sites = {id(site.call): site for site in program.flow.within(scope)}
+            sites = {id(site.call): site for site in flow_of(program).within(scope)}
         site = sites.get(id(call))
         value = _layer(site)
         if not isinstance(value, Made) or _READS.fullmatch(value.name) is None:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.checks.outputs import output_of
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, place_of
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in
@@ -164,7 +165,7 @@ def _made_at(program: Program, scope: Scope, call: Call) -> Site | None:
     return next(
         (
             site
-            for site in program.flow.within(scope)
+            for site in flow_of(program).within(scope)
             if site.call is call and site.name.startswith(("keras.losses.", "keras.metrics."))
         ),
         None,
@@ -174,7 +175,7 @@ def _made_at(program: Program, scope: Scope, call: Call) -> Site | None:
 def _made_in(program: Program, scope: Scope, expr: Expr) -> Iterator[tuple[str, Site | None]]:
     """Yield the metrics that are made in a list, or in the list that a function of the project returns."""
     if isinstance(expr, Call):
-        called = next((site for site in program.flow.within(scope) if site.call is expr), None)
+        called = next((site for site in flow_of(program).within(scope) if site.call is expr), None)
         if called is None or len(called.targets) != 1 or called.open:
             return
         scope = called.targets[0].scope
@@ -285,7 +286,7 @@ def _at_metrics(scope: Scope, call: Call, values: dict[str, object], layer: Site
 def _compiles_with_loss(program: Program) -> Iterator[tuple[Site, str, list[tuple[str, Site | None]]]]:
     """Yield the calls of `compile` with one known loss, and what they measure."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         key = id(site.scope), site.call.number
         if site.call.method != "compile" or key in seen or keras_model_method(site.name) != "compile":
             continue

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.eras import asked_for, written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import expects_absence, statement_of
 from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import (
@@ -108,7 +109,7 @@ def _only_keras(program: Program, value: Value) -> bool:
 def _calls_of_gone_methods(program: Program) -> Iterator[_Use]:
     """Yield the calls of methods that are gone."""
     table = api(program)
-    for site in program.flow.under("keras."):
+    for site in flow_of(program).under("keras."):
         func = site.call.func
         if not isinstance(func, Attribute) or site.targets or site.open:
             continue
@@ -166,12 +167,12 @@ def _is_optimizer(program: Program, scope: Scope, expr: Expr) -> bool:
     """Tell whether an expression stands for an optimizer of Keras for certain: made by it, or that of a model of Keras."""
     if dotted(expr) is None:
         return False
-    values = alternatives(program.flow.value_of_name(scope, expr))
+    values = alternatives(flow_of(program).value_of_name(scope, expr))
     if values and all(_makes_optimizer(value) for value in values):
         return True
     if not isinstance(expr, Attribute) or expr.attribute != "optimizer" or (values and values != (UNKNOWN,)):
         return False
-    models = alternatives(program.flow.value_of_name(scope, expr.base))
+    models = alternatives(flow_of(program).value_of_name(scope, expr.base))
     return bool(models) and all(
         isinstance(value, Instance) and is_keras_model(program, value.scope) and _only_keras(program, value)
         for value in models
@@ -311,7 +312,7 @@ def gone_prediction(program: Program) -> Iterator[Hit]:
     early = bool(table.requirement.text) and bool(table.requirement.of_two(range(6)))
     known = {
         (id(site.scope), site.call.number): site
-        for site in program.flow.sites
+        for site in flow_of(program).sites
         if keras_model_method(site.name) in _PREDICTS
     }
     own = {

@@ -9,6 +9,7 @@ from cfgfix.code.checks.guarded_calls import flag
 from cfgfix.code.inference.conditions import RUN_EAGERLY
 from cfgfix.code.inference.entry_points import switched_by_entries
 from cfgfix.code.inference.flow.datasets import DATASET
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import constant, is_true, walk
 from cfgfix.code.model.nodes import (
     Attribute,
@@ -33,7 +34,7 @@ def switched_eager(program: Program) -> Iterator[tuple[Scope, Site]]:
     They do it themselves, or call a function of the project that does what it is told.
     """
     told: dict[int, str] = {}
-    for site in program.flow.named(
+    for site in flow_of(program).named(
         "tensorflow.config.run_functions_eagerly",
         "tensorflow.config.experimental_run_functions_eagerly",
     ):
@@ -46,7 +47,7 @@ def switched_eager(program: Program) -> Iterator[tuple[Scope, Site]]:
             and any(item.name == expr.name for item in site.scope.params)
         ):
             told[id(site.scope)] = expr.name
-    for site in program.flow.sites if told else ():
+    for site in flow_of(program).sites if told else ():
         for target in site.targets:
             name = told.get(id(target.scope))
             if name is None:
@@ -105,7 +106,9 @@ def _eager_settings(program: Program, scope: Scope) -> Iterator[bool | None]:
             continue
         literal = _literal_truth(given)
         values = [
-            flag(site.keywords.get(RUN_EAGERLY)) for site in program.flow.within(scope) if site.call is call
+            flag(site.keywords.get(RUN_EAGERLY))
+            for site in flow_of(program).within(scope)
+            if site.call is call
         ]
         yield from values if literal is None and values else (literal,)
 
@@ -158,11 +161,11 @@ def model_calls(program: Program, method: str) -> Iterator[Site]:
     The models are known, or datasets or arguments of the call tell that it is one.
     """
     for name in ("keras.Model", "keras.Sequential"):
-        yield from program.flow.named(f"{name}.{method}")
-    for site in program.flow.under("keras.applications.", "keras.models.", "keras.saving."):
+        yield from flow_of(program).named(f"{name}.{method}")
+    for site in flow_of(program).under("keras.applications.", "keras.models.", "keras.saving."):
         if site.call.method == method and keras_model_method(site.name) == method:
             yield site
-    for site in program.flow.unresolved:
+    for site in flow_of(program).unresolved:
         if site.call.method == method and (
             any(name in _OF_MODELS for name, _ in site.call.keywords)
             or any(isinstance(value, Dataset) for value in site.args[:1])
@@ -183,7 +186,7 @@ def compiles_of(program: Program, *models: Value) -> list[Site]:
 @once
 def _compiles_by_model(program: Program) -> dict[int, list[Site]]:
     found: dict[int, list[Site]] = {}
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         if site.call.method == "compile" and site.receiver is not None:
             for model in alternatives(site.receiver):
                 found.setdefault(id(model), []).append(site)
@@ -231,6 +234,6 @@ def trains(program: Program, scope: Scope) -> bool:
                 return True
         if depth < 3:
             pending += [
-                (target.scope, depth + 1) for site in program.flow.within(here) for target in site.targets
+                (target.scope, depth + 1) for site in flow_of(program).within(here) for target in site.targets
             ]
     return False

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import inside_function
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.model.expressions import dotted, is_name, is_true, text, walk
 from cfgfix.code.model.hit import Rewrite, at, hit_in
@@ -32,7 +33,7 @@ def without_training(program: Program) -> Iterator[Hit]:
     """
     seen: set[tuple[int, str]] = set()
     trained: dict[int, set[str]] = {}
-    for tape in program.flow.named("tensorflow.GradientTape"):
+    for tape in flow_of(program).named("tensorflow.GradientTape"):
         scope = tape.scope
         if id(scope) not in trained:
             trained[id(scope)] = trained_names(scope)
@@ -142,7 +143,7 @@ def _given_flag(program: Program, scope: Scope) -> dict[str, list[Call]]:
 
 def _layer_of(program: Program, scope: Scope, expr: Expr) -> tuple[str, Site] | None:
     """Return a layer of a model that acts otherwise in training, with what it does, where every way to the model has one."""
-    values = alternatives(program.flow.value_of_name(scope, expr))
+    values = alternatives(flow_of(program).value_of_name(scope, expr))
     found = None
     for value in values:
         here = None
@@ -168,7 +169,7 @@ def _made_in(program: Program, made: Site) -> tuple[str, Site] | None:
     """Return a layer that a model is built of which asks for the flag; where a function builds several models of tensors, none is certain."""
     scope = made.scope
     if made.name == "keras.Sequential":
-        added = program.flow.of_calls(scope, _numbers_of_added(program, made.call, scope))
+        added = flow_of(program).of_calls(scope, _numbers_of_added(program, made.call, scope))
         sites = [site for site in added if site.number in _numbers_of(program, scope)]
     else:
         sites = _sites_of(program, scope)
@@ -188,7 +189,7 @@ def _made_in(program: Program, made: Site) -> tuple[str, Site] | None:
 @once
 def _sites_of(program: Program, scope: Scope) -> list[Site]:
     if scope.kind == "module":
-        found: list[Site] = program.flow.within(scope)
+        found: list[Site] = flow_of(program).within(scope)
         return found
     return [site for site, _ in inside_function(program, Function(scope))]
 
@@ -249,7 +250,7 @@ def _of_class(program: Program, owner: Scope, depth: int = 2) -> tuple[str, Site
     for scope in owner.module.summary.scopes:
         if scope.parent != owner.number or scope.kind != "function":
             continue
-        sites = {site.call.number: site for site in program.flow.within(scope)}
+        sites = {site.call.number: site for site in flow_of(program).within(scope)}
         for attribute, value in _attributes(scope):
             if not _left_open(method, attribute):
                 continue

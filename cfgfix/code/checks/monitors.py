@@ -12,6 +12,7 @@ from cfgfix.code.checks.handed_on import callers_of, constant_of
 from cfgfix.code.checks.models import compiles_of
 from cfgfix.code.checks.written_values import written_constant
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import KERAS_COMPILES
 from cfgfix.code.inference.releases import keras_three
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, place_of, text, walk
@@ -53,7 +54,7 @@ _SET_RATE = ("keras.callbacks.ReduceLROnPlateau", "keras.callbacks.LearningRateS
 def stopped_before_lowered(program: Program) -> Iterator[Hit]:
     """Find a rate that would be lowered after the training has stopped."""
     seen: set[tuple[int, int]] = set()
-    for fit in program.flow.named(*FITS):
+    for fit in flow_of(program).named(*FITS):
         callbacks = _callbacks(program, fit)
         stops, lowers = (
             [site for site in callbacks if site.name == f"keras.callbacks.{kind}"]
@@ -99,7 +100,7 @@ def _patience(site: Site, default: int) -> int | None:
 def last_weights_saved(program: Program) -> Iterator[Hit]:
     """Find models saved with the weights of the epoch in which a training ended."""
     seen: set[tuple[int, int]] = set()
-    for fit in program.flow.named(*FITS):
+    for fit in flow_of(program).named(*FITS):
         scope, model = fit.scope, dotted(fit.call.receiver)
         key = id(scope), fit.call.number
         if model is None or key in seen or fit.call.opaque or not _are_of_keras(fit):
@@ -197,7 +198,7 @@ def _is_another(scope: Scope, model: str, fit: Call, saved: Call) -> bool:
 
 def unmeasured(program: Program) -> Iterator[Hit]:
     """Find callbacks that watch what `fit` does not measure."""
-    for fit in program.flow.named(*FITS):
+    for fit in flow_of(program).named(*FITS):
         scope = fit.scope
         if written_for_one(program, scope) or fit.call.opaque:
             continue
@@ -257,7 +258,7 @@ def unmeasured(program: Program) -> Iterator[Hit]:
 def history_key(program: Program) -> Iterator[Hit]:
     """Find keys of a history that `fit` does not measure."""
     seen: set[tuple[int, int]] = set()
-    for fit in program.flow.named(*FITS):
+    for fit in flow_of(program).named(*FITS):
         scope, key = fit.scope, (id(fit.scope), fit.call.number)
         if key in seen or fit.call.opaque or written_for_one(program, scope):
             continue
@@ -485,7 +486,7 @@ def _base_call(program: Program, owner: Scope) -> Site | None:
         return None
     sites = [
         site
-        for site in program.flow.named(f"{kinds[0]}.__init__")
+        for site in flow_of(program).named(f"{kinds[0]}.__init__")
         if program.owner(site.scope) in classes and not site.targets
     ]
     for scope in (scope for item in classes for scope in item.module.summary.scopes):
@@ -686,7 +687,7 @@ _BETTER_HIGH = re.compile(
 def wrong_way(program: Program) -> Iterator[Hit]:
     """Find callbacks that take the worst value for the best."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.named(
+    for site in flow_of(program).named(
         "keras.callbacks.ModelCheckpoint",
         "keras.callbacks.EarlyStopping",
         "keras.callbacks.ReduceLROnPlateau",

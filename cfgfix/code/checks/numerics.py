@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.checks.common import few_turns, in_tests, inside_function, is_random, short
 from cfgfix.code.checks.sizes import is_jit
 from cfgfix.code.inference.entry_points import never_run, reached_from
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import GRAPH, Reach, hot_paths, innermost_loop, inside
 from cfgfix.code.inference.releases import keras_three
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, text, walk
@@ -34,7 +35,7 @@ _SCALERS = (
 def policies_named(program: Program, *names: str) -> list[Site]:
     """Return the calls that set one of some policies for the whole program."""
     found = []
-    for site in program.flow.named(*_POLICIES):
+    for site in flow_of(program).named(*_POLICIES):
         given = [*alternatives(site.argument(0, "policy"))]
         for value in tuple(given):
             if isinstance(value, Made) and value.name.endswith(".Policy") and value.site is not None:
@@ -45,7 +46,7 @@ def policies_named(program: Program, *names: str) -> list[Site]:
 
 
 def _is_scaled(program: Program) -> bool:
-    return any(program.flow.named(*_SCALERS)) or any(
+    return any(flow_of(program).named(*_SCALERS)) or any(
         call.method in ("scale_loss", "get_scaled_loss", "get_unscaled_gradients")
         for module in program.modules
         for scope in module.summary.scopes
@@ -60,16 +61,16 @@ def missing_scaling(program: Program) -> Iterator[Hit]:
         return
     policy = policies[0]
     for scope in {
-        id(site.scope): site.scope for site in program.flow.named("tensorflow.GradientTape")
+        id(site.scope): site.scope for site in flow_of(program).named("tensorflow.GradientTape")
     }.values():
-        sites = program.flow.within(scope)
+        sites = flow_of(program).within(scope)
         tape = next(site for site in sites if site.name == "tensorflow.GradientTape")
         applies = [call for call in scope.calls if call.method == "apply_gradients"]
         if not applies or any(call.method in ("scale", "unscale") for call in scope.calls):
             continue
         if policy.scope.module is not scope.module and not _imports(scope, policy.scope):
             continue
-        callers = {caller.scope.module.path for caller in program.flow.callers(scope)}
+        callers = {caller.scope.module.path for caller in flow_of(program).callers(scope)}
         if callers and callers.isdisjoint(reached_from(program, policy.scope.module)):
             # What calls it is no part of the program that sets the policy.
             continue
@@ -79,7 +80,7 @@ def missing_scaling(program: Program) -> Iterator[Hit]:
             severity="info"
             if program.owner(policy.scope) is not None
             and policy.scope is not scope
-            and not program.flow.callers(policy.scope)
+            and not flow_of(program).callers(policy.scope)
             else "warning"
             if any(item.kind == "if" for item in policy.scope.block_chain(policy.call.block))
             else None,
@@ -108,7 +109,7 @@ def needless_scaling(program: Program) -> Iterator[Hit]:
     policies = policies_named(program, "mixed_bfloat16")
     if not policies or policies_named(program, "mixed_float16"):
         return
-    for site in program.flow.named(*_SCALERS):
+    for site in flow_of(program).named(*_SCALERS):
         yield hit_at(
             site,
             values={"line": policies[0].call.line},
@@ -126,7 +127,7 @@ def half_output(program: Program) -> Iterator[Hit]:
         return
     modules = {id(site.scope.module) for site in policies}
     policy = policies[0]
-    for site in program.flow.under("keras.Sequential", "keras.Model"):
+    for site in flow_of(program).under("keras.Sequential", "keras.Model"):
         if site.name not in ("keras.Sequential", "keras.Model") or id(site.scope.module) not in modules:
             continue
         last = _last_layer(program, site)
@@ -187,7 +188,7 @@ def _last_layer(program: Program, model: Site) -> Site | None:
                 number = outer.func.number
     if number is None:
         return None
-    sites: list[Site] = program.flow.within(scope)
+    sites: list[Site] = flow_of(program).within(scope)
     return next(
         (site for site in sites if site.call.number == number and site.name.startswith("keras.layers.")), None
     )
@@ -216,7 +217,7 @@ def _jit_roots(program: Program) -> Iterator[tuple[Site | None, Function | Scope
 
 def seed_ignored(program: Program) -> Iterator[Hit]:
     """Random numbers of a function that XLA compiles, in a program that sets a seed."""
-    seed = next(program.flow.named("tensorflow.random.set_seed", "keras.utils.set_random_seed"), None)
+    seed = next(flow_of(program).named("tensorflow.random.set_seed", "keras.utils.set_random_seed"), None)
     if seed is None:
         return
     for _, function, reach in _jit_roots(program):
@@ -255,7 +256,7 @@ def two_optimizers(program: Program) -> Iterator[Hit]:
     """
     # Calls of one file: two scripts that call the same function are two runs.
     calls: dict[tuple[int, int, str], dict[int, tuple[Site, str, Site]]] = {}
-    for site in program.flow.compiled:
+    for site in flow_of(program).compiled:
         for target in site.targets:
             if target.compiled is None or _error_wanted(site):
                 continue
@@ -323,7 +324,7 @@ def _made_again(program: Program, site: Site, made: Site) -> tuple[Scope, Call] 
         return (scope, made.call) if turns and not _defined_in(function, scope, program) else None
     if scope.kind != "function" or _defined_in(function, scope, program):
         return None
-    for caller in program.flow.callers(scope):
+    for caller in flow_of(program).callers(scope):
         where = caller.scope
         around = _turns_around(where, caller.call.block)
         if around is None or _error_wanted(caller):
@@ -396,12 +397,12 @@ def never_called(program: Program) -> Iterator[Hit]:
     """Find compiled functions that are never called: the loop calls the plain one."""
     used = {
         id(target.compiled.call)
-        for site in program.flow.compiled
+        for site in flow_of(program).compiled
         for target in site.targets
         if target.compiled is not None
     }
     loops = hot_paths(program).step_loops()
-    for site in program.flow.named("tensorflow.function"):
+    for site in flow_of(program).named("tensorflow.function"):
         call: Call = site.call
         if call.number < 0 or id(call) in used or _decorates(site) or _handed_on(site):
             continue
@@ -496,7 +497,7 @@ def _passes(scope: Scope, names: set[str | None]) -> bool:
 
 def steps_per_execution(program: Program) -> Iterator[Hit]:
     """Find small models compiled without `steps_per_execution`."""
-    for site in program.flow.named("keras.Sequential.compile"):
+    for site in flow_of(program).named("keras.Sequential.compile"):
         if site.call.opaque or site.call.keyword("steps_per_execution") is not None:
             continue
         for value in alternatives(site.receiver):

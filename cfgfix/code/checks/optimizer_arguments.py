@@ -13,6 +13,7 @@ from cfgfix.code.inference.eras import (
     where_keras_known,
     written_for_one,
 )
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.references import (
     api,
     bound_twice,
@@ -50,7 +51,7 @@ def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, 
         return
     three = not workers & table.newest
     requirement = table.requirement
-    for site in program.flow.under("keras.optimizers."):
+    for site in flow_of(program).under("keras.optimizers."):
         # Every release before the new optimizers, by its patches: the table has only some.
         takes = bool(requirement.of_two(range(first_new(site))))
         if takes and not three:

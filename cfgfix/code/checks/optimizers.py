@@ -11,6 +11,7 @@ from cfgfix.code.checks.common import few_turns, in_tests
 from cfgfix.code.checks.guarded_calls import may_run_together
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.eras import asked_for, where_keras_known, written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import expects_absence, statement_of
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.inference.references import api, callers_ask
@@ -55,7 +56,7 @@ def second_list(program: Program) -> Iterator[Hit]:
     if table.silent:
         return
     groups: dict[tuple[int, str], dict[int, Site]] = defaultdict(dict)
-    for site in program.flow.under("keras.optimizers."):
+    for site in flow_of(program).under("keras.optimizers."):
         shown = dotted(site.call.func.base) if isinstance(site.call.func, Attribute) else None
         if shown is not None and site.call.method in ("apply_gradients", "minimize"):
             groups[id(site.scope), shown].setdefault(site.call.number, site)
@@ -211,7 +212,7 @@ def _of_list(program: Program, site: Site, expr: Expr | None, depth: int = 0) ->
 
 def _is_model(program: Program, site: Site, expr: Expr) -> bool:
     """Tell whether an expression stands for one model or layer of Keras, of its own or of the project."""
-    values = alternatives(program.flow.value_of_name(site.scope, expr))
+    values = alternatives(flow_of(program).value_of_name(site.scope, expr))
     return bool(values) and all(
         (isinstance(value, Made) and _MODEL.fullmatch(value.name) is not None)
         or (isinstance(value, Instance) and is_keras_model(program, value.scope))
@@ -247,7 +248,7 @@ def _named_inside(program: Program, scope: Scope, number: int) -> set[str]:
     """Return the attributes and names that the functions of the project behind a call use."""
     return {
         name
-        for site in program.flow.within(scope)
+        for site in flow_of(program).within(scope)
         if site.call.number == number
         for target in site.targets
         for event in target.scope.events()
@@ -356,7 +357,7 @@ def shared_in_loop(program: Program) -> Iterator[Hit]:
     if table.silent:
         return
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         if site.call.method != "compile" or keras_model_method(site.name) != "compile":
             continue
         scope = site.scope
@@ -414,7 +415,7 @@ def _models_in_turns(program: Program, site: Site, optimizer: Site) -> tuple[Sco
         return None
     if not any(call.method in _TRAINS for call in scope.calls):
         return None
-    for caller in program.flow.callers(scope):
+    for caller in flow_of(program).callers(scope):
         outer = innermost_loop(caller.scope, caller.call.block)
         if outer is None or in_tests(caller.scope) or not _several_models(program, caller.scope, outer):
             continue
@@ -463,7 +464,7 @@ def made_each_step(program: Program) -> Iterator[Hit]:
 
     What they keep from step to step begins at zero each time.
     """
-    for site in program.flow.under("keras.optimizers."):
+    for site in flow_of(program).under("keras.optimizers."):
         scope = site.scope
         if (
             not _OPTIMIZER.fullmatch(site.name)
@@ -506,7 +507,7 @@ def _has_model(program: Program, scope: Scope) -> bool:
     """Tell whether a scope makes or compiles a model."""
     return any(
         _MODEL.fullmatch(site.name) or keras_model_method(site.name) == "compile"
-        for site in program.flow.within(scope)
+        for site in flow_of(program).within(scope)
     )
 
 
@@ -515,7 +516,7 @@ def _called_in_loop(program: Program, scope: Scope) -> tuple[Scope, int | None]:
     pending = [(scope, 2)]
     while pending and scope.kind == "function":
         here, left = pending.pop(0)
-        for caller in program.flow.callers(here):
+        for caller in flow_of(program).callers(here):
             if in_tests(caller.scope):
                 continue
             loop = innermost_loop(caller.scope, caller.call.block)

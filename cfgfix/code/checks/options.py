@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import value_named
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.flow.statements import only_tells
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.references import api
@@ -246,7 +247,7 @@ and `tensorflow/python/eager/context.py`, `_config` of the rewriter)."""
 
 
 def _grappler(program: Program) -> Iterator[tuple[Hit, str, bool]]:
-    for site in program.flow.named("tensorflow.config.optimizer.set_experimental_options"):
+    for site in flow_of(program).named("tensorflow.config.optimizer.set_experimental_options"):
         argument = site.call.argument(0, "options")
         if not isinstance(argument, Dictionary):
             continue
@@ -315,13 +316,13 @@ def _scales(program: Program) -> bool:
     """Tell whether the program scales losses anywhere."""
     return any(
         "LossScale" in name or name.endswith((".scale_loss", ".enable_mixed_precision_graph_rewrite"))
-        for name in program.flow.by_name
+        for name in flow_of(program).by_name
     )
 
 
 def jit_switch(program: Program) -> Iterator[Hit]:
     """Find `tf.config.optimizer.set_jit(True)`, and texts that silently mean off."""
-    for site in program.flow.named("tensorflow.config.optimizer.set_jit"):
+    for site in flow_of(program).named("tensorflow.config.optimizer.set_jit"):
         value = site.call.argument(0, "enabled")
         if value is None or not isinstance(value, Literal):
             continue

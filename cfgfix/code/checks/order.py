@@ -12,6 +12,7 @@ from cfgfix.code.checks.guarded_calls import flag, is_given, number
 from cfgfix.code.checks.moves import ELSEWHERE, REGROUPS, move
 from cfgfix.code.checks.pipelines import downstream, is_done_to_all_members, pipelines_to, possible, upstream
 from cfgfix.code.inference.eras import ends_before
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of, unnegated
 from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import constant, text, walk
@@ -34,7 +35,7 @@ def kind(step: Dataset) -> str:
 
 def _pairs(program: Program, later: str) -> Iterator[tuple[Dataset, list[Dataset]]]:
     """Yield each dataset made by an operation with the ways it came to be; one that is thrown away is another rule's."""
-    for dataset in program.flow.datasets:
+    for dataset in flow_of(program).datasets:
         if (
             kind(dataset) == later
             and dataset.site is not None
@@ -69,7 +70,7 @@ def after_device(program: Program) -> Iterator[Hit]:
 
     What they make is on the host again; a prefetch only buffers once more.
     """
-    for dataset in program.flow.datasets:
+    for dataset in flow_of(program).datasets:
         site = dataset.site
         if site is None or dataset.op in ("with_options", "options") or not dataset.parents:
             continue
@@ -145,9 +146,9 @@ def _fix_moving_before(moved: Site, goal: Site) -> Repair:
 
 def device_literal(program: Program) -> Iterator[Hit]:
     """Find `prefetch_to_device` with a fixed GPU in a program that distributes."""
-    if not any(program.flow.under("tensorflow.distribute.")):
+    if not any(flow_of(program).under("tensorflow.distribute.")):
         return
-    for site in program.flow.named("tensorflow.data.experimental.prefetch_to_device"):
+    for site in flow_of(program).named("tensorflow.data.experimental.prefetch_to_device"):
         device = site.argument(0, "device")
         if isinstance(device, Constant) and isinstance(device.value, str) and "gpu" in device.value.lower():
             yield hit_at(site, values={"device": device.value})
@@ -155,7 +156,7 @@ def device_literal(program: Program) -> Iterator[Hit]:
 
 def not_last(program: Program) -> Iterator[Hit]:
     """Find `prefetch` before work that it does not overlap, and none at the end."""
-    for dataset in program.flow.datasets:
+    for dataset in flow_of(program).datasets:
         if dataset.op != "prefetch" or dataset.site is None:
             continue
         later = list(downstream(dataset))
@@ -383,7 +384,9 @@ def _draws(program: Program, scope: Scope, seen: set[int]) -> bool:
         for call in scope.calls
         if isinstance(call.func, (Attribute, Name))
     ) or any(
-        _draws(program, target.scope, seen) for site in program.flow.within(scope) for target in site.targets
+        _draws(program, target.scope, seen)
+        for site in flow_of(program).within(scope)
+        for target in site.targets
     )
 
 
@@ -407,7 +410,7 @@ def _is_sampled(program: Program, made: Site) -> bool:
                 return True
             if any(
                 inner.method is not None and _SAMPLES.match(inner.method)
-                for site in program.flow.within(scope)
+                for site in flow_of(program).within(scope)
                 if site.call is call
                 for target in site.targets
                 for inner in target.scope.calls
@@ -654,7 +657,7 @@ def repeat_before_shuffle(program: Program) -> Iterator[Hit]:
 def split_after_shuffle(program: Program) -> Iterator[Hit]:
     """Find `take` and `skip` of one dataset that every epoch shuffles anew."""
     seen: set[int] = set()
-    for dataset in program.flow.datasets:
+    for dataset in flow_of(program).datasets:
         takes = [
             use
             for use in dataset.uses
@@ -735,8 +738,8 @@ _SEEDS = (
 
 def _is_seeded(program: Program) -> bool:
     """Tell whether the program seeds TensorFlow as a whole: shuffles without a seed of their own then agree between workers."""
-    return any(True for _ in program.flow.named(*_SEEDS)) or any(
-        site.call.keyword("tf_random_seed") is not None for site in program.flow.sites
+    return any(True for _ in flow_of(program).named(*_SEEDS)) or any(
+        site.call.keyword("tf_random_seed") is not None for site in flow_of(program).sites
     )
 
 

@@ -9,6 +9,7 @@ from cfgfix.code.checks.bindings import assignment_read
 from cfgfix.code.checks.common import short
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import alike, constant, is_name, is_none
@@ -39,7 +40,7 @@ _MAX_CALLERS = 16
 def logits_as_probabilities(program: Program) -> Iterator[Hit]:
     """Find losses of probabilities for models whose last layer has no activation."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         if site.call.method == "compile" and keras_model_method(site.name) == "compile":
             last = output_of(program, site.receiver)
             loss = _loss_of(site, site.call.argument(1, "loss"), site.argument(1, "loss"))
@@ -127,7 +128,7 @@ def probabilities_as_logits(program: Program) -> Iterator[Hit]:
     A softmax or sigmoid gave them.
     """
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.under("tensorflow.nn."):
+    for site in flow_of(program).under("tensorflow.nn."):
         key = id(site.scope), site.call.number
         if not _WITH_LOGITS.fullmatch(site.name) or key in seen:
             continue
@@ -137,7 +138,11 @@ def probabilities_as_logits(program: Program) -> Iterator[Hit]:
         wanted = "sigmoid" if "sigmoid" in site.name or "weighted" in site.name else "softmax"
         direct = _made_by(site.scope, given, site.call.block)
         by = next(
-            (item for item in program.flow.within(site.scope) if direct is not None and item.call is direct),
+            (
+                item
+                for item in flow_of(program).within(site.scope)
+                if direct is not None and item.call is direct
+            ),
             None,
         )
         if by is not None and by.name in (f"tensorflow.nn.{wanted}", f"keras.activations.{wanted}"):
@@ -183,7 +188,7 @@ def _computed_by(program: Program, site: Site, expr: Expr | None) -> Value | Non
     call = _made_by(site.scope, expr, site.call.block) if expr is not None else None
     if call is None or call.method in ("predict", "numpy"):
         return None
-    sites: list[Site] = program.flow.within(site.scope)
+    sites: list[Site] = flow_of(program).within(site.scope)
     return next((item.callee for item in sites if item.call is call), None)
 
 
@@ -217,7 +222,7 @@ def _given_for(
     program: Program, scope: Scope, position: int, name: str, depth: int
 ) -> Iterator[tuple[str, Site] | None]:
     """Yield the output that each call of a function gives a parameter; a loss of `compile` gets the model's."""
-    callers = program.flow.callers(scope)
+    callers = flow_of(program).callers(scope)
     if len(callers) > _MAX_CALLERS:
         yield None
         return
@@ -227,7 +232,7 @@ def _given_for(
         yield None if caller.call.opaque else _output_given(program, caller, given, depth - 1)
     if position != 1:
         return
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         if site.call.method != "compile" or keras_model_method(site.name) != "compile":
             continue
         losses = alternatives(site.argument(1, "loss"))
@@ -300,7 +305,7 @@ def _layer_made(program: Program, scope: Scope, expr: Expr, block: int) -> Site 
     call = _made_by(scope, expr, block)
     if call is None:
         return None
-    sites: list[Site] = program.flow.within(scope)
+    sites: list[Site] = flow_of(program).within(scope)
     return next((site for site in sites if site.call is call and _LAYER.fullmatch(site.name)), None)
 
 
@@ -326,7 +331,7 @@ def _layer_of(program: Program, scope: Scope, expr: Expr | None, before: Call) -
         call = expr
         if isinstance(call.func, Call):
             return _layer_made(program, scope, call.func, call.block)
-        for site in program.flow.within(scope):
+        for site in flow_of(program).within(scope):
             if site.call is call:
                 for value in alternatives(site.callee):
                     if isinstance(value, Made) and value.site is not None and _LAYER.fullmatch(value.name):
@@ -346,7 +351,7 @@ def _last_of_class(program: Program, instance: Instance) -> Site | None:
     call = _last_call(method, returns[0].value)
     if call is None or not isinstance(call.func, Attribute):
         return None
-    for value in alternatives(program.flow.value_of_name(method, call.func)):
+    for value in alternatives(flow_of(program).value_of_name(method, call.func)):
         if isinstance(value, Made) and value.site is not None and _LAYER.fullmatch(value.name):
             return value.site
     return None
@@ -383,7 +388,7 @@ def _activation(program: Program, layer: Site) -> str | None:
         return shown
     if shown is None:
         return "linear"
-    value = program.flow.value_of_name(layer.scope, given)
+    value = flow_of(program).value_of_name(layer.scope, given)
     return value.name.rpartition(".")[2] if isinstance(value, External) else None
 
 
@@ -397,7 +402,7 @@ def constant_in_every_call(program: Program, scope: Scope, name: str) -> Literal
         return None
     default = scope.params[position].default
     found: list[Literal] = []
-    for caller in program.flow.callers(scope):
+    for caller in flow_of(program).callers(scope):
         if caller.call.opaque:
             return None
         offset = int(any(target.receiver is not None for target in caller.targets))

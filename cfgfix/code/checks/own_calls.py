@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, is_name, text
 from cfgfix.code.model.hit import Step, hit_in
@@ -95,7 +96,7 @@ class _Certain:
         """Return what a call certainly enters, or None."""
         if not self._steady(scope, call.func):
             return None
-        value = self._program.flow.value_of_name(scope, call.func)
+        value = flow_of(self._program).value_of_name(scope, call.func)
         if isinstance(value, Function):
             return self._function(value)
         if isinstance(value, ClassValue):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted
 from cfgfix.code.model.hit import Step, at, hit_in
@@ -38,7 +39,7 @@ def not_as_called(program: Program) -> Iterator[Hit]:
         for owner in module.summary.scopes:
             if owner.kind == "class":
                 yield from _of_class(program, owner)
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         if not site.name.startswith("keras."):
             continue
         for scope, bound, given, shown in _handed_to(program, site):

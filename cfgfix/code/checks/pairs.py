@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import text
 from cfgfix.code.model.hit import at, hit_at
@@ -36,7 +37,7 @@ _MASK = re.compile(
 def drawn_apart(program: Program) -> Iterator[Hit]:
     """Find a picture and its mask that are moved by two draws."""
     by_scope: dict[int, list[Site]] = {}
-    for site in program.flow.named(*_MOVES):
+    for site in flow_of(program).named(*_MOVES):
         known = by_scope.setdefault(id(site.scope), [])
         if all(site.call is not other.call for other in known):
             known.append(site)

@@ -23,6 +23,7 @@ from cfgfix.code.checks.python_functions import reads_in_python
 from cfgfix.code.checks.sizes import EXPENSIVE, NO_ALIAS, buffered
 from cfgfix.code.inference.eras import asked_for, ends_before, written_for_one
 from cfgfix.code.inference.flow.datasets import DATASET
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import GRAPH, PY_FUNCTIONS, Reach, hot_paths
 from cfgfix.code.inference.references import api
 from cfgfix.code.model.expressions import constant, dotted, place_of, text, walk
@@ -55,7 +56,7 @@ _SHOW = {
 def autotune_min_max(program: Program) -> Iterator[Hit]:
     """Find `min` and `max` of AUTOTUNE, and arithmetic and comparisons with it."""
     for name in ("min", "max"):
-        for site in program.flow.named(f"builtins.{name}"):
+        for site in flow_of(program).named(f"builtins.{name}"):
             places = [index for index, value in enumerate(site.args) if is_autotune(value)]
             if not places or len(site.args) < 2 or site.call.keywords or site.call.opaque:
                 continue
@@ -141,7 +142,7 @@ def stateful_map(program: Program) -> Iterator[Hit]:
 
     TensorFlow does not parallelise them by itself.
     """
-    for site in program.flow.named(f"{DATASET}.map"):
+    for site in flow_of(program).named(f"{DATASET}.map"):
         if (
             is_given(site, 1, "num_parallel_calls") is not False
             or is_given(site, 9, "synchronous") is not False
@@ -209,7 +210,7 @@ def _parallel_beside(program: Program, site: Site) -> bool:
         and bool(other.call.args)
         and text(other.call.args[0]) == shown
         and is_given(other, 1, "num_parallel_calls") is not False
-        for other in program.flow.within(site.scope)
+        for other in flow_of(program).within(site.scope)
     )
 
 
@@ -238,7 +239,7 @@ def sequential_map(program: Program) -> Iterator[Hit]:
     They stand inside interleave, or the optimization is switched off.
     """
     hot = hot_paths(program)
-    for site in program.flow.named(f"{DATASET}.map"):
+    for site in flow_of(program).named(f"{DATASET}.map"):
         if is_given(site, 1, "num_parallel_calls") is not False:
             continue
         dataset = first_dataset(site.result)
@@ -318,7 +319,7 @@ def prefetch_proven_missing(program: Program) -> Iterator[Hit]:
     A `tf.function` loops over them, or they end in `prefetch(0)`.
     """
     hot = hot_paths(program)
-    for how, dataset, scope, block in program.flow.consumed:
+    for how, dataset, scope, block in flow_of(program).consumed:
         reach = hot.reach_at(scope, block, None, GRAPH)
         if how != "loop" or reach is None or dataset.site is None:
             continue
@@ -348,7 +349,7 @@ def prefetch_proven_missing(program: Program) -> Iterator[Hit]:
             **buffered(program, dataset.site),
         )
     yield from _nothing_buffered(program)
-    for site in program.flow.named(f"{DATASET}.prefetch"):
+    for site in flow_of(program).named(f"{DATASET}.prefetch"):
         if number(site.argument(0, "buffer_size")) == 0:
             name = autotune(program, site.scope)
             yield hit_at(
@@ -368,11 +369,11 @@ def _nothing_buffered(program: Program) -> Iterator[Hit]:
         return
     consumed = [
         (dataset, scope, block)
-        for how, dataset, scope, block in program.flow.consumed
+        for how, dataset, scope, block in flow_of(program).consumed
         if how == "loop" and any(call.method in TRAINS for call in _called_below(program, scope))
     ]
     for name in ("keras.Model.fit", "keras.Sequential.fit"):
-        for fit in program.flow.named(name):
+        for fit in flow_of(program).named(name):
             consumed += [
                 (item, fit.scope, fit.call.block)
                 for item in alternatives(fit.argument(0, "x"))
@@ -431,7 +432,7 @@ def vectorize(program: Program) -> Iterator[Hit]:
 
     The cheap one works elementwise.
     """
-    for dataset in program.flow.datasets:
+    for dataset in flow_of(program).datasets:
         if dataset.op != "batch" or dataset.site is None or not dataset.parents:
             continue
         nearest = dataset.parents[0]
@@ -488,8 +489,8 @@ _OF_MAPPINGS = frozenset({"pop", "get", "items", "keys", "values", "set_shape"})
 
 def _parses(scope: Scope, program: Program) -> bool:
     """Tell whether a function parses one record and does nothing else that costs more than its call."""
-    program.flow.default(scope)
-    sites = {site.call.number: site.name for site in program.flow.within(scope)}
+    flow_of(program).default(scope)
+    sites = {site.call.number: site.name for site in flow_of(program).within(scope)}
     if "tensorflow.io.parse_single_example" not in sites.values():
         return False
     return all(
@@ -527,7 +528,7 @@ def _model_takes_rows(program: Program, module: Module) -> bool:
     """Tell whether all inputs that a file's models name are short rows, and none of their layers is for images or sequences."""
     sizes = []
     for scope in module.summary.scopes:
-        for site in program.flow.within(scope):
+        for site in flow_of(program).within(scope):
             if site.name.startswith(_MAKES_WIDE):
                 return False
             given = (
@@ -603,8 +604,8 @@ _ELEMENTWISE = frozenset(
 
 def _elementwise(scope: Scope, program: Program) -> str | None:
     """Return what a function does if each of its operations works on a batch as on an element; or None."""
-    program.flow.default(scope)
-    sites = program.flow.within(scope)
+    flow_of(program).default(scope)
+    sites = flow_of(program).within(scope)
     if len({site.call.number for site in sites}) != len(scope.calls) or not scope.body:
         return None
     for site in sites:
@@ -636,7 +637,7 @@ def _elementwise(scope: Scope, program: Program) -> str | None:
 
 def interleave_calls(program: Program) -> Iterator[Hit]:
     """Find `interleave` with more parallel calls than its cycle is long."""
-    for site in program.flow.named(f"{DATASET}.interleave"):
+    for site in flow_of(program).named(f"{DATASET}.interleave"):
         cycle, calls = (
             number(site.argument(1, "cycle_length")),
             number(site.argument(3, "num_parallel_calls")),
@@ -655,7 +656,7 @@ def interleave_calls(program: Program) -> Iterator[Hit]:
 
 def sequential_interleave(program: Program) -> Iterator[Hit]:
     """Find `interleave` over files that reads one file at a time."""
-    for site in program.flow.named(f"{DATASET}.interleave"):
+    for site in flow_of(program).named(f"{DATASET}.interleave"):
         if is_given(site, 3, "num_parallel_calls") is not False:
             continue
         if _reads_files(program, site):
@@ -691,7 +692,7 @@ def _reads_files(program: Program, site: Site) -> bool:
             other.call.number == func.number
             and other.name == "functools.partial"
             and _is_reader(other.args[0] if other.args else None)
-            for other in program.flow.within(site.scope)
+            for other in flow_of(program).within(site.scope)
         )
     )
 
@@ -704,7 +705,7 @@ def _is_reader(value: Value | None) -> bool:
 def useless_deterministic(program: Program) -> Iterator[Hit]:
     """Find `deterministic=` of `map` or `interleave` without parallel calls."""
     for name in ("map", "interleave"):
-        for site in program.flow.named(f"{DATASET}.{name}"):
+        for site in flow_of(program).named(f"{DATASET}.{name}"):
             if site.call.keyword("deterministic") is None:
                 continue
             if is_given(site, 1 if name == "map" else 3, "num_parallel_calls") is not False:
@@ -723,7 +724,7 @@ def file_map_pool(program: Program) -> Iterator[Hit]:
 
     They share a pool of as many threads as there are cores.
     """
-    for site in program.flow.named(f"{DATASET}.map"):
+    for site in flow_of(program).named(f"{DATASET}.map"):
         calls = number(site.argument(1, "num_parallel_calls"))
         if calls is None or calls <= 8 or flag(site.argument(8, "use_unbounded_threadpool")) is not None:
             continue

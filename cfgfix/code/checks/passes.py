@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import constant, dotted, walk
 from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Comprehension, Expr, Name, Place
@@ -179,7 +180,7 @@ def _shuffled(program: Program, scope: Scope, data: Expr, *, in_order: bool) -> 
     """Return where data is made that each pass goes through in another order, or None."""
     if in_order:
         return _generator(program, scope, data)
-    values = alternatives(program.flow.value_of_name(scope, data))
+    values = alternatives(flow_of(program).value_of_name(scope, data))
     found = values[0] if len(values) == 1 else None
     for _ in range(_MOST):
         if not isinstance(found, Dataset) or found.site is None:

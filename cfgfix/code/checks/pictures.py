@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.bindings import assignment_read
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import ELEMENT, hot_paths
 from cfgfix.code.model.expressions import constant, dotted, is_name
 from cfgfix.code.model.hit import Rewrite, at, hit_at
@@ -26,7 +27,7 @@ def without_rank(program: Program) -> Iterator[Hit]:
     """Find pictures that are resized although they may be films."""
     hot = hot_paths(program)
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.named("tensorflow.image.resize"):
+    for site in flow_of(program).named("tensorflow.image.resize"):
         key = id(site.scope), site.call.number
         given = site.call.argument(0, "images")
         if given is None or key in seen or written_for_one(program, site.scope):
@@ -62,7 +63,7 @@ def _decoded(program: Program, site: Site, expr: Expr) -> Site | None:
             expr = expr.left
         elif isinstance(expr, Call):
             call = expr
-            made = next((item for item in program.flow.within(scope) if item.call is call), None)
+            made = next((item for item in flow_of(program).within(scope) if item.call is call), None)
             if made is not None and made.name in _DECODES:
                 written = call.argument(4, "expand_animations")
                 kept = written is None or constant(written) is True

@@ -8,6 +8,7 @@ from collections.abc import Container, Iterator
 from cfgfix.code.checks.bindings import bound_once
 from cfgfix.code.checks.guarded_calls import consistent
 from cfgfix.code.inference.branches import excluded
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import dotted, is_name, is_none
 from cfgfix.code.model.nodes import (
     Attribute,
@@ -84,7 +85,7 @@ def _sites_entering(program: Program, scope: Scope, later: Site) -> list[Site]:
     """Return the calls beside a later step by which a function is entered: the one that gives it its dataset, else all."""
     entering = [
         site
-        for site in program.flow.within(later.scope)
+        for site in flow_of(program).within(later.scope)
         if any(target.scope is scope for target in site.targets)
     ]
     made = _source_of(later)
@@ -152,7 +153,7 @@ def made_by(program: Program, scope: Scope, expr: Expr, block: int) -> Site | No
                 expr = call.func.base
                 continue
             return next(
-                (site for site in program.flow.within(scope) if site.call is call and site.targets), None
+                (site for site in flow_of(program).within(scope) if site.call is call and site.targets), None
             )
         else:
             return None

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from cfgfix.code.checks.common import COMPILED, inside_function, short
 from cfgfix.code.checks.moves import free_name
 from cfgfix.code.inference.eras import where_known
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import keras_three
@@ -74,7 +75,7 @@ def policy_late(program: Program) -> Iterator[Hit]:
         "keras.mixed_precision.experimental.set_policy",
         "keras.config.set_dtype_policy",
     ):
-        for site in program.flow.named(name):
+        for site in flow_of(program).named(name):
             policy = site.argument(0, "policy")
             if isinstance(policy, Constant) and policy.value in ("float32", None):
                 continue
@@ -82,7 +83,7 @@ def policy_late(program: Program) -> Iterator[Hit]:
                 continue
             earlier = None
             later = False
-            for other in program.flow.within(site.scope):
+            for other in flow_of(program).within(site.scope):
                 if _is_layer(other) or (other.targets and not other.open and _makes_layers(program, other)):
                     before = other.call.number < site.call.number
                     if before and inside(site.scope, site.call.block, other.call.block):
@@ -100,10 +101,10 @@ def policy_late(program: Program) -> Iterator[Hit]:
 def unscaled_loss(program: Program) -> Iterator[Hit]:
     """Find gradients of unscaled losses that a loss-scaling optimizer applies."""
     makers = ("keras.mixed_precision.LossScaleOptimizer", "keras.optimizers.LossScaleOptimizer")
-    for scope in {id(s.scope): s.scope for s in program.flow.named("tensorflow.GradientTape")}.values():
+    for scope in {id(s.scope): s.scope for s in flow_of(program).named("tensorflow.GradientTape")}.values():
         applies = [
             site
-            for site in program.flow.within(scope)
+            for site in flow_of(program).within(scope)
             if site.call.method == "apply_gradients"
             and any(isinstance(item, Made) and item.name in makers for item in alternatives(site.receiver))
         ]
@@ -113,7 +114,7 @@ def unscaled_loss(program: Program) -> Iterator[Hit]:
             continue
         if any(
             target.scope.calls
-            for site in program.flow.within(scope)
+            for site in flow_of(program).within(scope)
             for target in site.targets
             if any(call.method in ("scale_loss", "get_scaled_loss") for call in target.scope.calls)
         ):
@@ -168,7 +169,7 @@ def old_scaling(program: Program) -> Iterator[Hit]:
     three = keras_three(program)
     for maker in makers:
         for method in ("get_scaled_loss", "get_unscaled_gradients"):
-            for site in program.flow.named(f"{maker}.{method}"):
+            for site in flow_of(program).named(f"{maker}.{method}"):
                 if site.raw.startswith("tf_keras") or not three:
                     continue
                 rewrites: tuple[Rewrite, ...] = ()

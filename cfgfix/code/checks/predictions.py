@@ -10,6 +10,7 @@ from cfgfix.code.checks.common import few_turns, in_tests, only_value
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.checks.pipelines import upstream
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import IMPORTS, is_tf_keras
@@ -37,7 +38,7 @@ def in_loop(program: Program) -> Iterator[Hit]:
     It makes them itself or through a function.
     """
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         if site.call.method != "predict" or keras_model_method(site.name) != "predict":
             continue
         scope = site.scope
@@ -93,7 +94,7 @@ def loop_around(program: Program, site: Site) -> tuple[Scope, int, Site | None] 
     for _ in range(_DEPTH):
         above: list[Scope] = []
         for scope in pending:
-            for caller in (*program.flow.callers(scope), *_by_attribute(program, scope)):
+            for caller in (*flow_of(program).callers(scope), *_by_attribute(program, scope)):
                 if in_tests(caller.scope) or id(caller.scope) in seen:
                     continue
                 loop = _innermost(caller.scope, caller.call.block)

@@ -19,6 +19,7 @@ from cfgfix.code.checks.models import fits_eagerly, trains
 from cfgfix.code.checks.pipelines import downstream, loaded_in_batches, upstream
 from cfgfix.code.checks.python_functions import NATIVE, is_debugged, is_light, lets_others_run, no_counterpart
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import ELEMENT, PY_FUNCTIONS, Reach, hot_paths
 from cfgfix.code.inference.releases import IMPORTS, keras_three
 from cfgfix.code.model.hit import at, hit_at
@@ -37,7 +38,7 @@ def in_map(program: Program) -> Iterator[Hit]:
     hot = hot_paths(program)
     groups: dict[object, list[Site]] = {}
     for name in sorted(PY_FUNCTIONS):
-        for site in program.flow.named(name):
+        for site in flow_of(program).named(name):
             reach = hot.reach_of(site, ELEMENT)
             if reach is None or in_tests(site.scope) or is_debugged(site):
                 continue
@@ -157,7 +158,7 @@ def _writes_records(scope: Scope) -> bool:
 
 def _called_for_one_pass(program: Program, scope: Scope) -> bool:
     """Tell whether a function that makes a dataset is called by files alone that evaluate or predict, and train nothing."""
-    files = {id(site.scope.module): site.scope for site in program.flow.callers(scope)}
+    files = {id(site.scope.module): site.scope for site in flow_of(program).callers(scope)}
     return bool(files) and all(
         _ONE_PASS_FILE.match(os.path.basename(caller.module.path)) and not trains(program, caller)
         for caller in files.values()
@@ -199,7 +200,7 @@ def without_shape(program: Program) -> Iterator[Hit]:
     hot = hot_paths(program)
     seen: set[tuple[int, str]] = set()
     for name in sorted(PY_FUNCTIONS):
-        for site in program.flow.named(name):
+        for site in flow_of(program).named(name):
             reach = hot.reach_of(site, ELEMENT)
             if reach is None or _is_shaped(program, site.scope, set()):
                 continue
@@ -262,7 +263,7 @@ def _is_fitted(program: Program, dataset: Dataset) -> bool:
     made = {id(dataset), *(id(step) for step in downstream(dataset))}
     return any(
         id(item) in made
-        for site in program.flow.sites
+        for site in flow_of(program).sites
         if site.call.method in ("fit", "evaluate")
         for value in (*site.args, *site.keywords.values())
         for item in alternatives(value)
@@ -296,6 +297,6 @@ def _is_shaped(program: Program, scope: Scope, seen: set[int]) -> bool:
             return True
     return any(
         _is_shaped(program, target.scope, seen)
-        for site in program.flow.within(scope)
+        for site in flow_of(program).within(scope)
         for target in site.targets
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cfgfix.code.checks.common import inside_function, short, stops
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import Reach
 from cfgfix.code.model.expressions import children, constant, dotted, text, walk
 from cfgfix.code.model.nodes import Attribute, Binary, Literal, Name, Subscript
@@ -276,7 +277,7 @@ def is_light(program: Program, site: Site) -> bool:
                 scope
             ):
                 return False
-            ours = {id(inner.call) for inner in program.flow.within(scope) if inner.targets}
+            ours = {id(inner.call) for inner in flow_of(program).within(scope) if inner.targets}
             for call in scope.calls:
                 name = dotted(call.func) or call.method or ""
                 calls += 1

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.checks.common import COMPILED, PIPELINE, never_entered, only_value, short, value_named
 from cfgfix.code.checks.models import kept_eager, switched_eager
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, Reach, hot_paths
 from cfgfix.code.model.expressions import MISSING, alike, constant, dotted, is_name, text, walk
@@ -42,7 +43,7 @@ _SETS_UP = frozenset({"__init__", "build"})
 
 def _drawn(program: Program, kind: str) -> Iterator[tuple[Site, Reach]]:
     hot = hot_paths(program)
-    for site in program.flow.under(*_PYTHON):
+    for site in flow_of(program).under(*_PYTHON):
         name = site.name
         if name.startswith(_HARMLESS) or name in _MAKERS:
             continue
@@ -210,7 +211,7 @@ def constant_seed(program: Program) -> Iterator[Hit]:
     They give the same number for every element.
     """
     hot = hot_paths(program)
-    for site in program.flow.under("tensorflow.random.stateless_", "tensorflow.image.stateless_random_"):
+    for site in flow_of(program).under("tensorflow.random.stateless_", "tensorflow.image.stateless_random_"):
         name = site.name
         reach = hot.reach_of(site, ELEMENT)
         if reach is None:
@@ -235,7 +236,7 @@ def same_in_each_call(program: Program) -> Iterator[Hit]:
     A number for a seed leaves no state behind.
     """
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.under("keras.random.", "tensorflow.random.stateless_"):
+    for site in flow_of(program).under("keras.random.", "tensorflow.random.stateless_"):
         key = id(site.scope), site.call.number
         if not _STATELESS.fullmatch(site.name) or key in seen or written_for_one(program, site.scope):
             continue
@@ -301,7 +302,7 @@ def _number_of(program: Program, where: Scope, event: Event) -> str | None:
         return None
     default = where.params[position].default
     found: set[str] = set()
-    callers = program.flow.callers(where)
+    callers = flow_of(program).callers(where)
     for caller in callers:
         if caller.call.opaque:
             return None
@@ -335,7 +336,9 @@ def _again_and_again(program: Program, site: Site) -> str | None:
     if owner is None or not is_keras_part(program, owner) or scope.name in _SETS_UP:
         return None
     calls_it = [
-        caller.scope.name for caller in program.flow.callers(scope) if program.owner(caller.scope) is owner
+        caller.scope.name
+        for caller in flow_of(program).callers(scope)
+        if program.owner(caller.scope) is owner
     ]
     return f"each call of {owner.name}" if "call" in calls_it else None
 

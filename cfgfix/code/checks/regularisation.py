@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import only_value
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import constant, dotted, is_name, is_none, text
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name, Place, Subscript
@@ -32,12 +33,14 @@ def left_out(program: Program) -> Iterator[Hit]:
     Its layers have regularizers, and nothing adds the model's losses.
     """
     seen: set[int] = set()
-    for tape in program.flow.named("tensorflow.GradientTape"):
+    for tape in flow_of(program).named("tensorflow.GradientTape"):
         scope = tape.scope
         if id(scope) in seen or written_for_one(program, scope):
             continue
         seen.add(id(scope))
-        if not _applies(scope) and not any(_applies(caller.scope) for caller in program.flow.callers(scope)):
+        if not _applies(scope) and not any(
+            _applies(caller.scope) for caller in flow_of(program).callers(scope)
+        ):
             continue
         for site in _sites_of_step(program, scope):
             found = next(
@@ -77,11 +80,11 @@ def _applies(scope: Scope) -> bool:
 
 def _sites_of_step(program: Program, scope: Scope) -> list[Site]:
     """Return the calls of a step, and of the functions of the project that it calls for its loss."""
-    found = list(program.flow.within(scope))
+    found = list(flow_of(program).within(scope))
     for site in list(found):
         for target in site.targets:
             if target.scope.name != "call":
-                found += program.flow.within(target.scope)
+                found += flow_of(program).within(target.scope)
     return found
 
 
@@ -107,7 +110,7 @@ def _asks(program: Program, value: Value) -> tuple[Scope, Call, str] | None:
         found = _asking(value.site.scope)
         if found is not None:
             return found
-        for site in program.flow.within(value.site.scope):
+        for site in flow_of(program).within(value.site.scope):
             for target in site.targets:
                 found = _asking(target.scope)
                 if found is not None:
@@ -132,7 +135,7 @@ def _of_class(program: Program, owner: Scope, depth: int) -> tuple[Scope, Call, 
             found = _asking(method)
             if found is not None:
                 return found
-            for site in program.flow.within(method):
+            for site in flow_of(program).within(method):
                 for made in alternatives(site.result):
                     if isinstance(made, Instance) and made.scope is not owner:
                         found = _of_class(program, made.scope, depth - 1)
@@ -161,9 +164,9 @@ def _is_added(program: Program, scope: Scope, asking: Module) -> bool:
             continue
         looked.add(id(here))
         modules[id(here.module)] = here.module
-        pending += [caller.scope for caller in program.flow.callers(here)]
+        pending += [caller.scope for caller in flow_of(program).callers(here)]
         if here is scope:
-            pending += [target.scope for site in program.flow.within(here) for target in site.targets]
+            pending += [target.scope for site in flow_of(program).within(here) for target in site.targets]
     return any(_ADDED.search(module.source_file().text) for module in modules.values())
 
 
@@ -266,11 +269,11 @@ def _model_of_layers(expr: Expr) -> Expr | None:
 
 def _built(program: Program, scope: Scope, model: Expr) -> Site | None:
     """Return the call that makes a model with its weights, where each that comes here is one."""
-    values = alternatives(program.flow.value_of_name(scope, model))
+    values = alternatives(flow_of(program).value_of_name(scope, model))
     if isinstance(model, Name) and any(item.name == model.name for item in scope.params):
         position = next(number for number, item in enumerate(scope.params) if item.name == model.name)
         given: list[Value] = []
-        for caller in program.flow.callers(scope):
+        for caller in flow_of(program).callers(scope):
             offset = int(any(target.receiver is not None for target in caller.targets))
             given += alternatives(caller.argument(position - offset, model.name))
         values = tuple(given)
@@ -324,7 +327,7 @@ def _is_made_anew(program: Program, scope: Scope, place: Place) -> bool:
     if any(call.method == "load_model" and call.place > place for call in scope.calls):
         return True
     modules = {id(scope.module): scope.module}
-    modules |= {id(caller.scope.module): caller.scope.module for caller in program.flow.callers(scope)}
+    modules |= {id(caller.scope.module): caller.scope.module for caller in flow_of(program).callers(scope)}
     return any(_REBUILT.search(module.source_file().text) for module in modules.values())
 
 

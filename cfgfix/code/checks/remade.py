@@ -10,6 +10,7 @@ from cfgfix.code.checks.common import goes_through_experiments, inside_function,
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import IMPORTS, is_tf_keras
@@ -77,7 +78,7 @@ def model_in_loop(program: Program) -> Iterator[Hit]:
         for scope in module.summary.scopes:
             if written_for_one(program, scope):
                 continue
-            for site in program.flow.within(scope):
+            for site in flow_of(program).within(scope):
                 loop = _innermost(scope, site.call.block)
                 if loop is None or (id(scope), loop) in seen or not _may_make(program, site):
                     continue
@@ -326,7 +327,7 @@ def _runs_in(program: Program, scope: Scope, loop: int, made: Site) -> bool:
         # What a call gave is a model, whether or not the function that made it is known to give one.
         if call.method in _RUNS and inside(scope, call.block, loop) and _is_among(call.receiver, names):
             return True
-    for site in program.flow.within(scope):
+    for site in flow_of(program).within(scope):
         if not inside(scope, site.call.block, loop):
             continue
         if keras_model_method(site.name) in _RUNS:
@@ -355,7 +356,7 @@ def _clears(program: Program, scope: Scope, loop: int) -> bool:
     for call in scope.calls:
         if inside(scope, call.block, loop) and _by_name(dotted(call.func) or call.method or ""):
             return True
-    for site in program.flow.within(scope):
+    for site in flow_of(program).within(scope):
         if inside(scope, site.call.block, loop):
             for target in site.targets:
                 if any(
@@ -378,7 +379,7 @@ def _entered_scopes(program: Program, scope: Scope, depth: int) -> Iterator[Scop
     while pending and len(seen) < 200:
         here, left = pending.pop()
         yield here
-        for site in program.flow.within(here) if left else ():
+        for site in flow_of(program).within(here) if left else ():
             for target in site.targets:
                 if id(target.scope) not in seen:
                     seen.add(id(target.scope))

@@ -9,6 +9,7 @@ from cfgfix.code.checks.common import short
 from cfgfix.code.checks.guarded_calls import may_run_together
 from cfgfix.code.checks.models import model_calls
 from cfgfix.code.checks.pipelines import upstream
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, walk
 from cfgfix.code.model.hit import Step, at, hit_in
@@ -103,7 +104,7 @@ def _scalers(program: Program, fit: Site) -> list[Site] | None:
             for given in call.args:
                 numbers |= _calls_behind(given, scope)
     found: list[Site] = []
-    for site in program.flow.of_calls(scope, numbers):
+    for site in flow_of(program).of_calls(scope, numbers):
         if any(site.call is other.call for other in found):
             continue
         if site.name in _RESCALING:
@@ -215,7 +216,7 @@ def _divided_name(program: Program, name: str, use: Site) -> _Division | None:
             return _Division(scope, found, event.block)
         if isinstance(value, Call) and len(event.targets) == 1:
             way = _way_to(event.targets[0], name)
-            function = program.flow.value_of_name(scope, value.func)
+            function = flow_of(program).value_of_name(scope, value.func)
             if way is not None and isinstance(function, Function):
                 return _given_divided(function.scope, way)
         if not any(is_name(part, name) for part in walk(value)):
@@ -328,7 +329,7 @@ def _quotient_here(expr: Expr) -> Place | None:
 
 def _prepared_twice(program: Program) -> Iterator[Hit]:
     """Yield inputs that are both divided and given to `preprocess_input`."""
-    for site in program.flow.named(_GENERATOR):
+    for site in flow_of(program).named(_GENERATOR):
         function = site.call.keyword("preprocessing_function")
         written = site.call.keyword("rescale")
         if function is None or written is None:

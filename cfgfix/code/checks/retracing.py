@@ -8,6 +8,7 @@ from cfgfix.code.checks.bindings import bound_in_loop
 from cfgfix.code.checks.common import COMPILED, few_turns, goes_through_experiments, in_tests
 from cfgfix.code.checks.moves import out_of_loop
 from cfgfix.code.inference.conditions import Conditions
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.inference.releases import IMPORTS
@@ -25,7 +26,7 @@ NEEDLES = (*COMPILED, *IMPORTS)
 
 def made_in_loop(program: Program) -> Iterator[Hit]:
     """Find a `tf.function` made anew in every turn of a loop over steps or data."""
-    for site in program.flow.named("tensorflow.function"):
+    for site in flow_of(program).named("tensorflow.function"):
         if site.call.number < 0:
             continue
         event = statement_of(site.scope, site.call.place)
@@ -91,7 +92,7 @@ def _in_called(
     seen = {id(scope)}
     while pending:
         here, way = pending.pop(0)
-        for caller in program.flow.callers(here):
+        for caller in flow_of(program).callers(here):
             if in_tests(caller.scope) or id(caller.scope) in seen:
                 continue
             path = (caller, *way)
@@ -202,7 +203,7 @@ def of_new_object(program: Program) -> Iterator[Hit]:
     Each object traces the method anew.
     """
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.compiled:
+    for site in flow_of(program).compiled:
         scope = site.scope
         func = site.call.func
         if not isinstance(func, Attribute) or not isinstance(func.base, (Name, Call)):
@@ -223,7 +224,7 @@ def of_new_object(program: Program) -> Iterator[Hit]:
         assert owner is not None
         if not any(
             isinstance(value, Instance) and owner in program.bases(value.scope).classes
-            for item in program.flow.within(scope)
+            for item in flow_of(program).within(scope)
             if item.call is made
             for value in alternatives(item.result)
         ):

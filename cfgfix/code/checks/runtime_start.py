@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from cfgfix.code.checks.common import inside_function
 from cfgfix.code.checks.guarded_calls import flag
 from cfgfix.code.inference.environment import environment_of, sets
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.flow.symbolic import holds_symbolic, is_symbolic
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.inference.releases import IMPORTS
@@ -181,7 +182,7 @@ def _while_imported(program: Program, module: Module, seen: set[int], depth: int
                 found = _while_imported(program, other, seen, depth - 1)
                 if found is not None:
                     return found
-    sites: list[Site] = program.flow.within(scope)
+    sites: list[Site] = flow_of(program).within(scope)
     for site in sites:
         if all(block.kind in ("body", "with") for block in scope.block_chain(site.call.block)) and (
             starts_runtime(site) or _builds(site) or _starts_inside(program, site)
@@ -201,7 +202,7 @@ def earlier_start(site: Site, program: Program) -> Site | None:
     imported = _imported_start(program, site)
     if imported is not None:
         return imported[0]
-    callers = [caller for caller in program.flow.callers(site.scope) if caller.scope is not site.scope]
+    callers = [caller for caller in flow_of(program).callers(site.scope) if caller.scope is not site.scope]
     if not callers:
         return None
     # Only where every way in comes too late.
@@ -229,7 +230,7 @@ def _starts_of(program: Program, scope: Scope) -> list[Site]:
     """Return the calls of a scope that initialise the runtime."""
     return [
         site
-        for site in program.flow.within(scope)
+        for site in flow_of(program).within(scope)
         if starts_runtime(site) or _builds(site) or _starts_inside(program, site)
     ]
 
@@ -270,14 +271,14 @@ def _set_before(program: Program, site: Site) -> bool:
         return False
     files = {
         id(other.scope.module)
-        for other in program.flow.named(*SET_GROWTH)
+        for other in flow_of(program).named(*SET_GROWTH)
         if other.call is not site.call
         and flag(other.argument(1, "enable")) is wanted
         and (other.scope.module is not site.scope.module or other.call.place < site.call.place)
         and not (other.scope is site.scope and never_together(site.scope, other.call.block, site.call.block))
         and earlier_start(other, program) is None
     }
-    callers = program.flow.callers(site.scope)
+    callers = flow_of(program).callers(site.scope)
     return id(site.scope.module) in files or (
         bool(callers) and all(id(caller.scope.module) in files for caller in callers)
     )
@@ -285,7 +286,7 @@ def _set_before(program: Program, site: Site) -> bool:
 
 def _late_calls(program: Program, names: tuple[str, ...]) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.named(*names):
+    for site in flow_of(program).named(*names):
         if (id(site.scope), site.call.number) in seen:
             continue
         earlier = earlier_start(site, program)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import dotted, place_of, walk
 from cfgfix.code.model.hit import at, hit_in
 from cfgfix.code.model.nodes import Binary, Boolean, Call, Compare, Conditional, Expr, Name, Place
@@ -22,7 +23,7 @@ _EXPONENTIALS = frozenset({"exp"})
 def compounded(program: Program) -> Iterator[Hit]:
     """Find schedules that lower the last rate by the factor for all epochs."""
     seen: set[int] = set()
-    for site in program.flow.named("keras.callbacks.LearningRateScheduler"):
+    for site in flow_of(program).named("keras.callbacks.LearningRateScheduler"):
         for function in _called(program, site.argument(0, "schedule")):
             scope = function.scope
             if id(scope) in seen or function.partial or written_for_one(program, scope):

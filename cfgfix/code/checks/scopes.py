@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.releases import refused_by_three
 from cfgfix.code.model.expressions import text
 from cfgfix.code.model.hit import Step, hit_at
@@ -21,7 +22,7 @@ NEEDLES = (b"Strategy", b".scope()")
 def model_outside_scope(program: Program) -> Iterator[Hit]:
     """Find models made and compiled on different sides of a strategy's scope."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         if site.call.method != "compile" or keras_model_method(site.name) != "compile":
             continue
         scope = site.scope
@@ -36,7 +37,7 @@ def model_outside_scope(program: Program) -> Iterator[Hit]:
         outer, inner = _under_scope(program, scope, made.block), _under_scope(program, scope, site.call.block)
         if (outer is None) is (inner is None) or any(
             _under_scope(program, caller.scope, caller.call.block) is not None
-            for caller in program.flow.callers(scope)
+            for caller in flow_of(program).callers(scope)
         ):
             continue
         severity: str | None = None
@@ -51,7 +52,7 @@ def model_outside_scope(program: Program) -> Iterator[Hit]:
         elif any(
             _enters_scope(program, target.scope)
             for other in (
-                program.flow.of_calls(scope, (made.value.number,)) if isinstance(made.value, Call) else ()
+                flow_of(program).of_calls(scope, (made.value.number,)) if isinstance(made.value, Call) else ()
             )
             for target in other.targets
         ):
@@ -86,7 +87,7 @@ def _under_scope(program: Program, scope: Scope, block: int) -> Call | None:
             call: Call = item.test
             receiver = call.receiver
             if call.method == "scope" and not call.args and receiver is not None:
-                values = alternatives(program.flow.value_of_name(scope, receiver))
+                values = alternatives(flow_of(program).value_of_name(scope, receiver))
                 if "strateg" in text(receiver).lower() or any(
                     isinstance(value, Made) and value.name.startswith("tensorflow.distribute.")
                     for value in values

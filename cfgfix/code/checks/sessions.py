@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from cfgfix.code.checks.common import few_turns, short
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.model.expressions import walk
 from cfgfix.code.model.hit import at, hit_at
@@ -29,7 +30,7 @@ _ADDS = re.compile(
 def grows(program: Program) -> Iterator[Hit]:
     """Find operations that a loop makes and runs in each turn."""
     seen: set[tuple[int, int]] = set()
-    for run in program.flow.named(*_SESSIONS):
+    for run in flow_of(program).named(*_SESSIONS):
         scope = run.scope
         loop = innermost_loop(scope, run.call.block)
         given = run.call.argument(0, "fetches")
@@ -65,7 +66,7 @@ def _maker_in_loop(program: Program, scope: Scope, given: Expr, loop: int) -> Si
         call: Call = expr
         if not inside(scope, call.block, loop):
             continue
-        sites: list[Site] = program.flow.within(scope)
+        sites: list[Site] = flow_of(program).within(scope)
         for site in sites:
             if site.call is call and _ADDS.fullmatch(site.name) and not site.targets:
                 return site

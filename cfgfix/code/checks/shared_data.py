@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cfgfix.code.checks.common import short
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import text
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in
 from cfgfix.code.model.program import Program
@@ -22,7 +23,7 @@ _MOST = 40
 def without_batches(program: Program) -> Iterator[Hit]:
     """Find datasets of single examples that `fit` is given."""
     seen: set[tuple[int, int]] = set()
-    for fit in program.flow.sites:
+    for fit in flow_of(program).sites:
         if fit.call.method != "fit" or not fit.name.startswith("keras."):
             continue
         key = id(fit.scope), fit.call.number
@@ -56,7 +57,7 @@ def _made_of_slices(value: object) -> Site | None:
 def one_cache_file(program: Program) -> Iterator[Hit]:
     """Find a cache file that one function gives to each dataset that it makes."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.named("tensorflow.data.Dataset.cache"):
+    for site in flow_of(program).named("tensorflow.data.Dataset.cache"):
         scope = site.scope
         key = id(scope), site.call.number
         name = site.argument(0, "filename")
@@ -93,7 +94,7 @@ def _is_straight(scope: Scope, block: int) -> bool:
 def _calls_of_one_run(program: Program, scope: Scope) -> list[Site]:
     """Return the calls of a function that follow one another, each with arguments of its own."""
     found: dict[str, Site] = {}
-    callers = program.flow.callers(scope)
+    callers = flow_of(program).callers(scope)
     if any(caller.scope is not callers[0].scope or caller.open for caller in callers):
         return []
     for caller in callers:

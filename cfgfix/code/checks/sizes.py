@@ -11,6 +11,7 @@ from cfgfix.code.checks.models import compiles_of
 from cfgfix.code.checks.moves import ELSEWHERE, autotune, move
 from cfgfix.code.checks.order import DECODES, kind, named_for_evaluation
 from cfgfix.code.checks.pipelines import downstream, upstream
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import GRAPH, KERAS_COMPILES, hot_paths
 from cfgfix.code.model.hit import Repair, Rewrite, at, hit_at
 from cfgfix.code.model.nodes import Literal
@@ -47,7 +48,7 @@ def unbuffered_end(program: Program) -> Iterator[Hit]:
     TensorFlow adds no prefetch behind those.
     """
     hot = hot_paths(program)
-    for how, dataset, scope, block in program.flow.consumed:
+    for how, dataset, scope, block in flow_of(program).consumed:
         if how != "loop" or hot.reach(scope, GRAPH) is not None:
             continue
         end = dataset
@@ -82,7 +83,7 @@ NO_ALIAS = "TensorFlow has no name of its own in this module"
 
 def map_after_cache(program: Program) -> Iterator[Hit]:
     """Expensive work without randomness behind a cache, done again in every epoch."""
-    for dataset in program.flow.datasets:
+    for dataset in flow_of(program).datasets:
         site = dataset.site
         if dataset.op != "map" or site is None:
             continue
@@ -169,11 +170,11 @@ def padded_for_fit(program: Program) -> Iterator[Hit]:
     """
     compiles = {
         site.number
-        for site in program.flow.named(*KERAS_COMPILES)
+        for site in flow_of(program).named(*KERAS_COMPILES)
         if flag(site.keywords.get("jit_compile")) is True
     }
     for name in ("keras.Model.fit", "keras.Sequential.fit") if compiles else ():
-        for fit in program.flow.named(name):
+        for fit in flow_of(program).named(name):
             of_model = compiles_of(program, *alternatives(fit.receiver))
             compiled = next((site for site in of_model if site.number in compiles), None)
             given_data = [item for item in alternatives(fit.argument(0, "x")) if isinstance(item, Dataset)]
@@ -256,7 +257,7 @@ def embedded_arrays(program: Program) -> Iterator[Hit]:
         "pandas.read_csv",
         "pandas.read_parquet",
     )
-    for site in program.flow.named(
+    for site in flow_of(program).named(
         "tensorflow.data.Dataset.from_tensor_slices", "tensorflow.data.Dataset.from_tensors"
     ):
         for value in alternatives(site.argument(0, "tensors")):
@@ -271,7 +272,7 @@ def early_cast(program: Program) -> Iterator[Hit]:
 
     It then holds four times the bytes.
     """
-    for dataset in program.flow.datasets:
+    for dataset in flow_of(program).datasets:
         site = dataset.site
         if dataset.op != "map" or site is None:
             continue

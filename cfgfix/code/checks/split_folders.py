@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from cfgfix.code.checks.handed_on import callers_of, constant_of
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import MISSING, place_of, text
 from cfgfix.code.model.hit import at, hit_in
 from cfgfix.code.model.nodes import Expr, Name
@@ -46,7 +47,7 @@ def cut_apart(program: Program) -> Iterator[Hit]:
     """Find training and validation files that two calls cut differently."""
     parts: dict[tuple[str, str], dict[str, list[_Part]]] = {}
     for name, positions in POSITIONS.items():
-        for site in program.flow.named(name):
+        for site in flow_of(program).named(name):
             if site.call.opaque or written_for_one(program, site.scope):
                 continue
             for caller in callers_of(program, site.scope):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from cfgfix.code.checks.models import compiles_of, model_calls
 from cfgfix.code.checks.pipelines import upstream
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import constant, dotted, is_name, text, walk
 from cfgfix.code.model.hit import Step, at, hit_in
 from cfgfix.code.model.nodes import (
@@ -109,7 +110,7 @@ def _ways_to(program: Program, fit: Site, scope: Scope) -> tuple[Site, ...]:
         if not isinstance(expr, Call):
             return ()
         call = expr
-        found = next((site for site in program.flow.callers(scope) if site.call is call), None)
+        found = next((site for site in flow_of(program).callers(scope) if site.call is call), None)
         if found is not None:
             return (found,)
         expr = call.receiver
@@ -284,7 +285,7 @@ def _of_result(program: Program, scope: Scope, event: Event, name: str, depth: i
     if len(event.targets) != 1 or not isinstance(target, Collection) or not isinstance(call, Call):
         return None
     number = next((at for at, item in enumerate(target.items) if is_name(item, name)), None)
-    site = next((item for item in program.flow.within(scope) if item.call is call), None)
+    site = next((item for item in flow_of(program).within(scope) if item.call is call), None)
     if number is None or site is None or len(site.targets) != 1 or site.open:
         return None
     inner = site.targets[0].scope

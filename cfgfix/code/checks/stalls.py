@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from cfgfix.code.checks.common import COMPILED, few_turns
 from cfgfix.code.checks.step_loops import applies_gradients, loops_over_data
 from cfgfix.code.inference.conditions import Conditions
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import hot_paths, innermost_loop, inside
 from cfgfix.code.model.expressions import text, walk
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in
@@ -42,7 +43,7 @@ def stalls(program: Program) -> Iterator[Hit]:
     for scope, block, step in hot.step_loops():
         if not loops_over_data(program, scope, block) or _by_chunks(scope, block):
             continue
-        for site in program.flow.within(scope):
+        for site in flow_of(program).within(scope):
             if not inside(scope, site.call.block, block) or innermost_loop(scope, site.call.block) != block:
                 continue
             found = _stalling(program, site)
@@ -136,7 +137,7 @@ def _stalls_in_callbacks(program: Program) -> Iterator[Hit]:
                 name.startswith("keras.callbacks.") for name in program.bases(owner).outside
             ):
                 continue
-            for site in program.flow.within(scope):
+            for site in flow_of(program).within(scope):
                 found = _stalling(program, site)
                 if found is None:
                     continue
@@ -181,7 +182,7 @@ def _stalling(program: Program, site: Site) -> tuple[str, tuple[Site, ...]] | No
     if site.name in _STALLS:
         return _STALLS[site.name], ()
     for target in site.targets:
-        for inner in program.flow.within(target.scope):
+        for inner in flow_of(program).within(target.scope):
             what = _STALLS.get(inner.name)
             if what is not None and _period(program, inner.scope, inner.call.block, 0) == 1:
                 return what, (inner,)
@@ -257,7 +258,7 @@ def _loop_of_copy(program: Program, scope: Scope, call: Call) -> tuple[Scope, in
         return scope, loop, None
     if _period(program, scope, call.block, 0) != 1 and call.block != 0:
         return None
-    callers: list[Site] = program.flow.callers(scope)
+    callers: list[Site] = flow_of(program).callers(scope)
     for caller in callers:
         loop = innermost_loop(caller.scope, caller.call.block)
         if (
@@ -274,7 +275,7 @@ def _step_beside(program: Program, scope: Scope, loop: int) -> Call | None:
     for call in scope.calls:
         if call.method in _TRAINS and innermost_loop(scope, call.block) == loop:
             return call
-    sites: list[Site] = program.flow.within(scope)
+    sites: list[Site] = flow_of(program).within(scope)
     for site in sites:
         if innermost_loop(scope, site.call.block) == loop and any(
             not any(block.kind in ("for", "while") for block in target.scope.blocks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside, run_on_replicas
 from cfgfix.code.model.expressions import text, walk
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Name, Subscript
@@ -22,7 +23,7 @@ def applies_gradients(program: Program, scope: Scope, seen: set[int]) -> bool:
         return True
     return any(
         applies_gradients(program, target.scope, seen)
-        for site in program.flow.within(scope)
+        for site in flow_of(program).within(scope)
         for target in site.targets
     )
 
@@ -70,7 +71,7 @@ def _names_any(expr: Expr, names: dict[str, None]) -> bool:
 def loops_over_data(program: Program, scope: Scope, block: int) -> bool:
     """Tell whether a loop goes over a dataset or over steps, rather than over epochs."""
     test = scope.blocks[block].test
-    for kind, _, where, number in program.flow.consumed:
+    for kind, _, where, number in flow_of(program).consumed:
         if kind == "loop" and where is scope and number == block:
             return True
     if test is None:

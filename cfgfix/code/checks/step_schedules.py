@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cfgfix.code.checks.models import fits_eagerly, kept_eager, may_fit_eagerly
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import GRAPH, hot_paths
 from cfgfix.code.inference.traced_tensors import TracedTensors
 from cfgfix.code.model.expressions import dotted, is_none, place_of, text, walk
@@ -80,7 +81,7 @@ def _optimizer_with(program: Program, owner: Scope) -> Site | None:
 @once
 def _optimizers(program: Program) -> dict[int, Site]:
     found: dict[int, Site] = {}
-    for site in program.flow.under(_OPTIMIZER):
+    for site in flow_of(program).under(_OPTIMIZER):
         if site.name.startswith(_SCHEDULE):
             continue
         for value in _values_given(program, site):
@@ -98,7 +99,7 @@ def _values_given(program: Program, site: Site) -> Iterator[Value]:
     for expr in (*site.call.args, *(value for _, value in site.call.keywords)):
         if not isinstance(expr, Name) or expr.name not in names or site.scope.binding(expr.name):
             continue
-        for caller in program.flow.callers(site.scope)[:_MOST_CALLERS]:
+        for caller in flow_of(program).callers(site.scope)[:_MOST_CALLERS]:
             target = next((item for item in caller.targets if item.scope is site.scope), None)
             if target is not None and not caller.call.opaque and not target.partial:
                 position = names.index(expr.name) - int(target.receiver is not None)
@@ -119,7 +120,7 @@ def _decisions(program: Program, method: Scope, given: frozenset[str]) -> Iterat
         seen.add(id(scope))
         tensors = TracedTensors(program, scope, names, guess=False)
         yield from _in_scope(program, scope, tensors)
-        for site in program.flow.within(scope):
+        for site in flow_of(program).within(scope):
             if len(site.targets) == 1 and not site.open:
                 target = site.targets[0]
                 if not target.scope.decorators and target.scope.name != "__call__":

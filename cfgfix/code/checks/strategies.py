@@ -9,6 +9,7 @@ from cfgfix.code.checks.guarded_calls import may_run_together
 from cfgfix.code.checks.models import compiles_of
 from cfgfix.code.checks.written_values import Written, written_at, written_constant
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import MISSING, constant, is_name, place_of, text
 from cfgfix.code.model.hit import at, hit_at, hit_in
@@ -26,7 +27,7 @@ NEEDLES = (
 
 def outside_strategy(program: Program) -> Iterator[Hit]:
     """Find Keras models made outside the scope of the strategy that trains them."""
-    for site in program.flow.under("tensorflow.distribute."):
+    for site in flow_of(program).under("tensorflow.distribute."):
         if not (
             site.name.endswith("Strategy")
             and not site.name.endswith(("OneDeviceStrategy", "ParameterServerStrategy"))
@@ -34,7 +35,7 @@ def outside_strategy(program: Program) -> Iterator[Hit]:
         ):
             continue
         scope = site.scope
-        inner = program.flow.within(scope)
+        inner = flow_of(program).within(scope)
         if any(
             item.name.endswith(".scope") and item.name.startswith("tensorflow.distribute.") for item in inner
         ):
@@ -100,7 +101,7 @@ _DATASET_ONLY = frozenset(
 
 def distributed_methods(program: Program) -> Iterator[Hit]:
     """Find methods of datasets called on what a strategy distributed."""
-    for site in program.flow.under("tensorflow.distribute."):
+    for site in flow_of(program).under("tensorflow.distribute."):
         owner, _, method = site.name.rpartition(".")
         if (
             method in _DATASET_ONLY
@@ -142,7 +143,7 @@ def whole_batch_each(program: Program) -> Iterator[Hit]:
     Every replica gets the whole batch.
     """
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.under("tensorflow.distribute."):
+    for site in flow_of(program).under("tensorflow.distribute."):
         key = id(site.scope), site.call.number
         given = site.call.argument(1, "args")
         if key in seen or _SPLIT.fullmatch(site.name) is None or not isinstance(given, Collection):
@@ -171,11 +172,11 @@ def _plain_batch(program: Program, site: Site, expr: Expr) -> tuple[Site, Site |
         return None
     position = next((number for number, item in enumerate(scope.params) if item.name == expr.name), None)
     if position is None:
-        made = _plain_dataset(program.flow.value_of_name(scope, expr))
+        made = _plain_dataset(flow_of(program).value_of_name(scope, expr))
         return (made, None) if made is not None else None
     if scope.binding(expr.name):
         return None
-    callers = program.flow.callers(scope)
+    callers = flow_of(program).callers(scope)
     found: list[tuple[Site, Site]] = []
     for caller in callers:
         offset = int(any(target.receiver is not None for target in caller.targets))
@@ -211,7 +212,7 @@ def uneven_batch(program: Program) -> Iterator[Hit]:
     """Find batches of `fit` that the devices which the code names cannot share evenly."""
     made = [
         site
-        for site in program.flow.named("tensorflow.distribute.MirroredStrategy")
+        for site in flow_of(program).named("tensorflow.distribute.MirroredStrategy")
         if not site.targets and not written_for_one(program, site.scope)
     ]
     places = {(id(site.scope), site.call.number) for site in made}
@@ -223,7 +224,7 @@ def uneven_batch(program: Program) -> Iterator[Hit]:
     if devices is None or devices < 2:
         return
     seen: set[tuple[int, int]] = set()
-    for fit in program.flow.named("keras.Model.fit", "keras.Sequential.fit"):
+    for fit in flow_of(program).named("keras.Model.fit", "keras.Sequential.fit"):
         key = id(fit.scope), fit.call.number
         if key in seen or fit.call.opaque or not _compiled_under(program, fit):
             continue
@@ -253,7 +254,7 @@ def _other_strategies(program: Program) -> bool:
     """Tell whether the program makes strategies of other kinds as well."""
     return any(
         site.name.endswith("Strategy") and site.name != "tensorflow.distribute.MirroredStrategy"
-        for site in program.flow.under("tensorflow.distribute.")
+        for site in flow_of(program).under("tensorflow.distribute.")
     )
 
 

@@ -10,6 +10,7 @@ from cfgfix.code.checks.models import model_calls
 from cfgfix.code.checks.pipelines import is_done_to_all_members, made_by, pipelines_to, possible
 from cfgfix.code.inference.branches import excluded, is_forced_by_call
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, is_none, text, walk
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in
@@ -259,7 +260,7 @@ def generator_of(program: Program, site: Site, expr: Expr) -> Scope | None:
         expr, scope, block = bound
     if not isinstance(expr, Call):
         return None
-    for made in program.flow.within(scope):
+    for made in flow_of(program).within(scope):
         if made.call.number == expr.number and made.call is expr:
             scopes = [target.scope for target in made.targets]
             if len(scopes) == 1 and scopes[0].generator and not made.open:
@@ -386,7 +387,7 @@ def _stops_itself(scope: Scope) -> bool:
 def _gone_over(program: Program) -> Iterator[Hit]:
     """Loops over endless datasets that nothing leaves, with something behind them."""
     seen: set[tuple[int, int]] = set()
-    for how, dataset, scope, block in program.flow.consumed:
+    for how, dataset, scope, block in flow_of(program).consumed:
         if how != "loop" or (id(scope), block) in seen:
             continue
         made = _never_ends(program, dataset)
@@ -443,7 +444,7 @@ def _is_interrupted(scope: Scope, block: int) -> bool:
 def _read_whole(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for name in sorted(_READS_ALL):
-        for site in program.flow.named(f"builtins.{name}"):
+        for site in flow_of(program).named(f"builtins.{name}"):
             key = (id(site.scope), site.call.number)
             if key in seen or len(site.call.args) < 1:
                 continue

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, is_name, place_of, text
 from cfgfix.code.model.hit import Rewrite, Step, hit_in
@@ -51,7 +52,7 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 def labels_and_predictions(program: Program) -> Iterator[Hit]:
     """Find losses and metrics that are given predictions first."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.under("keras.", "tensorflow.nn."):
+    for site in flow_of(program).under("keras.", "tensorflow.nn."):
         key = id(site.scope), site.call.number
         if key in seen or _ONE_WAY.fullmatch(site.name) is None or ".compat.v1" in site.raw:
             continue
@@ -124,7 +125,7 @@ def asked_of_batch(program: Program) -> Iterator[Hit]:
 
 def _losses(program: Program) -> Iterator[tuple[Scope, frozenset[str]]]:
     """Yield the functions that calculate a loss, with the parameters that get labels and predictions."""
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         if site.call.method == "compile" and keras_model_method(site.name) == "compile":
             for value in alternatives(site.argument(1, "loss")):
                 if isinstance(value, Function) and value.scope.kind == "function" and value.receiver is None:
@@ -172,7 +173,7 @@ def _asked(
         )
     if depth == 0:
         return
-    for site in program.flow.within(scope):
+    for site in flow_of(program).within(scope):
         for target in site.targets:
             names = [
                 item.name for item in target.scope.params[int(target.receiver is not None) + target.partial :]

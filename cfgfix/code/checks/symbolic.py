@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.inference.eras import asked_for
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.flow.symbolic import holds_symbolic
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.references import api
@@ -56,7 +57,7 @@ def operation_on_symbolic(program: Program) -> Iterator[Hit]:
         return
     table = api(program)
     told: dict[int, list[tuple[Site, str]]] = {}
-    for site in program.flow.under("tensorflow."):
+    for site in flow_of(program).under("tensorflow."):
         name = site.name
         if not any(
             type(value) is not Many and holds_symbolic(value)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TypedDict
 
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import PYTHON, hot_paths, inside
 from cfgfix.code.model.expressions import text
 from cfgfix.code.model.hit import Entry, Step, at, hit_in
@@ -89,13 +90,13 @@ def work_under_lock(program: Program) -> Iterator[Hit]:
 
 def _slow_inside(program: Program, scope: Scope, number: int) -> tuple[Call, str] | None:
     """Return the first call in a block that reads, decodes or tokenises, by itself or in the function that it calls, and words for it."""
-    named = {site.call.number: site.name for site in program.flow.within(scope)}
+    named = {site.call.number: site.name for site in flow_of(program).within(scope)}
     for call in scope.calls:
         if inside(scope, call.block, number) and (
             named.get(call.number, "").startswith(_SLOW) or _tokenises(call)
         ):
             return call, text(call.func)
-    for site in program.flow.within(scope):
+    for site in flow_of(program).within(scope):
         if not inside(scope, site.call.block, number):
             continue
         for target in site.targets:
@@ -106,7 +107,7 @@ def _slow_inside(program: Program, scope: Scope, number: int) -> tuple[Call, str
                     if _tokenises(call)
                     or any(
                         found.name.startswith(_SLOW)
-                        for found in program.flow.within(target.scope)
+                        for found in flow_of(program).within(target.scope)
                         if found.call is call
                     )
                 ),
@@ -154,7 +155,7 @@ def _functions_of_pools(program: Program) -> dict[int, list[tuple[str, _Entered]
     for reach in hot.reached(PYTHON):
         if reach.root.site is not None and reach.root.site.name != "tensorflow.data.Dataset.from_generator":
             found.setdefault(id(reach.scope), []).append((reach.via, {"entry": reach}))
-    for site in program.flow.under(*_POOLS):
+    for site in flow_of(program).under(*_POOLS):
         given = (
             site.argument(1, "target")
             if site.name == "threading.Thread"
@@ -176,7 +177,9 @@ def _functions_of_pools(program: Program) -> dict[int, list[tuple[str, _Entered]
                 pool = f"the thread pool at line {site.call.line} runs {scope.qualname}"
                 step = at(site, label="given to the pool's threads")
                 found.setdefault(id(here), []).append((pool, {"flow": (step,)}))
-                pending += [target.scope for inner in program.flow.within(here) for target in inner.targets]
+                pending += [
+                    target.scope for inner in flow_of(program).within(here) for target in inner.targets
+                ]
     return found
 
 

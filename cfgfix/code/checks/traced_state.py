@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from cfgfix.code.checks.bindings import bound_in_loop
 from cfgfix.code.checks.common import COMPILED, in_tests, never_entered
 from cfgfix.code.checks.compiled_scopes import compiled_for_sure, compiled_reach, compiled_scopes, eager_guard
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.inference.references import public_name
 from cfgfix.code.inference.releases import IMPORTS
@@ -244,7 +245,7 @@ def _change_after_call(program: Program, owner: Scope, name: str, traced: Scope)
         for event in method.events():
             if any(_is_attribute(target, name) and is_name(target.base, own) for target in event.targets):
                 setters.setdefault(id(method), Step(method, event.place, event.block, "changed here"))
-    for called in program.flow.callers(traced):
+    for called in flow_of(program).callers(traced):
         scope = called.scope
         if in_tests(scope):
             continue
@@ -256,7 +257,7 @@ def _change_after_call(program: Program, owner: Scope, name: str, traced: Scope)
                 for target in event.targets
             ) and _runs_after(program, scope, called.call, event.block, event.place, receiver):
                 return Step(scope, event.place, event.block, "changed here, after the call")
-        for site in program.flow.within(scope):
+        for site in flow_of(program).within(scope):
             for target in site.targets:
                 step = setters.get(id(target.scope))
                 if (
@@ -333,7 +334,7 @@ def variable(program: Program) -> Iterator[Hit]:
     The guard makes them once.
     """
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.sites:
+    for site in flow_of(program).sites:
         made = _with_variables(site)
         if made is None or (id(site.scope), site.call.number) in seen:
             continue

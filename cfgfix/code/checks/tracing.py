@@ -17,6 +17,7 @@ from cfgfix.code.checks.element_loops import turns_in_graph
 from cfgfix.code.checks.guarded_calls import flag
 from cfgfix.code.checks.models import fits_eagerly, kept_eager, may_fit_eagerly
 from cfgfix.code.inference.flow.datasets import DATASET, WITH_FUNCTION
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.flow.symbolic import holds_symbolic
 from cfgfix.code.inference.guards import before_in_expression, ready_inline
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PY_FUNCTIONS, Reach, Root, hot_paths
@@ -169,7 +170,7 @@ def _is_result(program: Program, scope: Scope, expr: Expr) -> bool:
         return _is_result(program, scope, expr.left) or _is_result(program, scope, expr.right)
     if not isinstance(expr, Call):
         return False
-    names = {site.name for site in program.flow.within(scope) if site.call is expr}
+    names = {site.name for site in flow_of(program).within(scope) if site.call is expr}
     return bool(names) and all(name.startswith(_GIVES_TENSORS) for name in names)
 
 
@@ -294,13 +295,13 @@ def _is_tensor_call(program: Program, scope: Scope, number: int) -> bool:
         site.call.number == number
         and site.name.startswith("tensorflow.")
         and not site.name.startswith(("tensorflow.io.gfile", "tensorflow.config", "tensorflow.get_logger"))
-        for site in program.flow.within(scope)
+        for site in flow_of(program).within(scope)
     )
 
 
 def printed(program: Program) -> Iterator[Hit]:
     """Find `print` of a value in a compiled function: it runs while tracing only."""
-    for site in program.flow.named("builtins.print"):
+    for site in flow_of(program).named("builtins.print"):
         reach = compiled_reach(program, site.scope, site)
         if (
             reach is None
@@ -352,7 +353,7 @@ def _only_handed_on(program: Program, scope: Scope, expr: Expr) -> bool:
     def holds(other: Expr) -> bool:
         return any(is_name(part, expr.name) for part in walk(other))
 
-    for site in program.flow.within(scope):
+    for site in flow_of(program).within(scope):
         if site.name.startswith(("tensorflow.", "keras.")) or isinstance(site.call.func, Name):
             arguments = (*site.call.args, *(value for _, value in site.call.keywords))
             if site.name != "builtins.print" and any(holds(item) for item in arguments):
@@ -564,7 +565,7 @@ def array_call(program: Program) -> Iterator[Hit]:
 
 def _of_inputs(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hit]:
     """Yield the functions of NumPy that get what `keras.Input` or a layer gave while a model is built."""
-    for site in program.flow.under("numpy."):
+    for site in flow_of(program).under("numpy."):
         key = id(site.scope), site.call.number
         if key in seen or site.name in _OF_SHAPES:
             continue
@@ -594,10 +595,10 @@ def _where_symbolic(program: Program) -> Iterator[tuple[Scope, set[str], str, se
     """
     eager = {
         id(function.scope)
-        for site in program.flow.named(*PY_FUNCTIONS)
+        for site in flow_of(program).named(*PY_FUNCTIONS)
         for function in functions_of(site.argument(0, "func"))
     }
-    for site in program.flow.named("keras.Model.compile", "keras.Sequential.compile"):
+    for site in flow_of(program).named("keras.Model.compile", "keras.Sequential.compile"):
         for position, name in ((1, "loss"), (3, "metrics"), (2, "metrics")):
             value = site.argument(position, name)
             for item in alternatives(value):
@@ -622,7 +623,7 @@ def _where_symbolic(program: Program) -> Iterator[tuple[Scope, set[str], str, se
             yield scope, {item.name for item in scope.params[1:2]}, reach.via, eager
     for scope in _calls_of_layers(program):
         yield scope, {item.name for item in scope.params[1:2]}, "Keras's fit compiles it", eager
-    for site in program.flow.under(f"{DATASET}."):
+    for site in flow_of(program).under(f"{DATASET}."):
         method = site.name.rpartition(".")[2]
         if method not in _OF_ELEMENTS:
             continue
@@ -640,7 +641,7 @@ def _where_symbolic(program: Program) -> Iterator[tuple[Scope, set[str], str, se
 
 def _calls_of_layers(program: Program) -> Iterator[Scope]:
     """Yield the `call` of each layer of the project where it trains by `fit`, and of each that is called to build a model."""
-    fits = next(program.flow.named("keras.Model.fit", "keras.Sequential.fit"), None) is not None
+    fits = next(flow_of(program).named("keras.Model.fit", "keras.Sequential.fit"), None) is not None
     for module in program.modules:
         for owner in module.summary.scopes:
             number = owner.children.get("call") if owner.kind == "class" else None
@@ -648,7 +649,7 @@ def _calls_of_layers(program: Program) -> Iterator[Scope]:
                 continue
             scope = module.summary.scopes[number]
             layer = fits and not is_keras_model(program, owner)
-            if layer or any(any(map(holds_symbolic, site.args)) for site in program.flow.callers(scope)):
+            if layer or any(any(map(holds_symbolic, site.args)) for site in flow_of(program).callers(scope)):
                 yield scope
 
 
@@ -663,7 +664,7 @@ def _arrays_of(
 ) -> Iterator[tuple[Scope, Call, str, tuple[Site, ...]]]:
     """Yield the calls of NumPy that a function makes for tensors, itself or in the functions that it hands them to."""
     known = TracedTensors(program, scope, frozenset(tensors), guess=guess)
-    for site in program.flow.within(scope):
+    for site in flow_of(program).within(scope):
         call = site.call
         if _ARRAYS.fullmatch(site.name) and not site.targets:
             if site.name not in _OF_SHAPES and any(

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import text, walk
@@ -23,7 +24,7 @@ NEEDLES = IMPORTS
 def tape_never_asked(program: Program) -> Iterator[Hit]:
     """Find tapes that are entered under a name which nothing else mentions."""
     seen: set[tuple[int, int]] = set()
-    for tape in program.flow.named("tensorflow.GradientTape"):
+    for tape in flow_of(program).named("tensorflow.GradientTape"):
         scope = tape.scope
         key = id(scope), tape.call.number
         if key in seen or written_for_one(program, scope):
@@ -83,7 +84,7 @@ _TRIES = re.compile(r"warm|bench|time|profil|test|check|sanity|demo|main", re.IG
 def thrown_away(program: Program) -> Iterator[Hit]:
     """Find operations that stand alone, of a tensor that the function goes on with."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.under("tensorflow."):
+    for site in flow_of(program).under("tensorflow."):
         scope = site.scope
         key = id(scope), site.call.number
         if site.name not in _PURE or site.targets or site.open or key in seen:

@@ -21,6 +21,7 @@ from cfgfix.code.checks.pipelines import (
     upstream,
 )
 from cfgfix.code.inference.flow.datasets import CONSTRUCTORS, DATASET, TRANSFORMATIONS
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
 from cfgfix.code.inference.references import api
@@ -57,7 +58,7 @@ NEEDLES = (
 def _sites(program: Program, scope: Scope) -> dict[int, Site]:
     """Return the sites of a scope by the number of their call; a dataset's wins over one that is not known."""
     found: dict[int, Site] = {}
-    for site in program.flow.within(scope):
+    for site in flow_of(program).within(scope):
         if site.call.number not in found or method_of(site):
             found[site.call.number] = site
     return found
@@ -65,7 +66,7 @@ def _sites(program: Program, scope: Scope) -> dict[int, Site]:
 
 def _transforming(program: Program) -> Iterable[Scope]:
     """Return the scopes that call a method of a dataset, in the order of their first such call."""
-    return {id(site.scope): site.scope for site in program.flow.under(f"{DATASET}.")}.values()
+    return {id(site.scope): site.scope for site in flow_of(program).under(f"{DATASET}.")}.values()
 
 
 def discarded(program: Program) -> Iterator[Hit]:
@@ -203,7 +204,7 @@ def _with_options(event: Event, target: Attribute, site: Site) -> Repair:
 
 def next_iter(program: Program) -> Iterator[Hit]:
     """Find `next(iter(ds))` in a loop: every turn begins anew."""
-    for site in program.flow.named("builtins.next"):
+    for site in flow_of(program).named("builtins.next"):
         if len(site.call.args) != 1 or not isinstance(site.call.args[0], Call):
             continue
         inner = site.call.args[0]
@@ -295,7 +296,7 @@ def _only_looks(program: Program, scope: Scope, loop: int) -> bool:
         _per_epoch(scope, loop)
         or any(
             kind == "loop" and where is scope and block == loop
-            for kind, _, where, block in program.flow.consumed
+            for kind, _, where, block in flow_of(program).consumed
         )
         or any(call.method in _PICTURES and inside(scope, call.block, loop) for call in scope.calls)
     )
@@ -316,7 +317,7 @@ def _per_epoch(scope: Scope, loop: int) -> bool:
 def rebuilt(program: Program) -> Iterator[Hit]:
     """Find datasets built inside a loop from things that do not change in it."""
     hot = hot_paths(program)
-    for dataset in program.flow.datasets:
+    for dataset in flow_of(program).datasets:
         site = dataset.site
         if site is None or site.name not in CONSTRUCTORS or site.through:
             continue
@@ -372,7 +373,7 @@ def _is_timed(program: Program, scope: Scope, loop: int) -> bool:
     return any(
         site.name in ("time.time", "time.perf_counter", "time.monotonic", "timeit.default_timer")
         and inside(scope, site.call.block, loop)
-        for site in program.flow.within(scope)
+        for site in flow_of(program).within(scope)
     )
 
 
@@ -384,14 +385,14 @@ def _datasets_below(dataset: Dataset) -> list[Dataset]:
 
 def counted(program: Program) -> Iterator[Hit]:
     """Counting a dataset by reading all of it."""
-    for site in program.flow.named("builtins.len"):
+    for site in flow_of(program).named("builtins.len"):
         if len(site.call.args) == 1 and isinstance(site.call.args[0], Call):
             inner = site.call.args[0]
             if isinstance(inner.func, Name) and inner.func.name == "list" and len(inner.args) == 1:
                 dataset = _value(program, site.scope, inner.args[0])
                 if dataset is not None:
                     yield _count(program, site, dataset, inner.args[0])
-    for site in program.flow.named("builtins.sum"):
+    for site in flow_of(program).named("builtins.sum"):
         if len(site.call.args) == 1 and isinstance(site.call.args[0], Comprehension):
             parts = site.call.args[0].parts
             if len(parts) == 2 and isinstance(parts[1], Literal) and parts[1].value == 1:
@@ -464,7 +465,7 @@ def _has_cardinality(program: Program) -> bool:
 def _value(program: Program, scope: Scope, expr: Expr) -> Dataset | None:
     if not isinstance(expr, Name):
         return None
-    env = program.flow.env_of(scope)
+    env = flow_of(program).env_of(scope)
     while env is not None:
         value = env.names.get(expr.name)
         if value is not None:
@@ -475,7 +476,7 @@ def _value(program: Program, scope: Scope, expr: Expr) -> Dataset | None:
 
 def file_cache(program: Program) -> Iterator[Hit]:
     """Find `cache` in a file of a fixed name."""
-    for site in program.flow.named(f"{DATASET}.cache"):
+    for site in flow_of(program).named(f"{DATASET}.cache"):
         name = site.argument(0, "filename")
         if isinstance(name, Constant) and isinstance(name.value, str) and name.value:
             yield hit_at(site, values={"file": name.value})
@@ -483,7 +484,7 @@ def file_cache(program: Program) -> Iterator[Hit]:
 
 def debug_mode(program: Program) -> Iterator[Hit]:
     """Find `tf.data.experimental.enable_debug_mode()` outside a debug switch."""
-    for site in program.flow.named("tensorflow.data.experimental.enable_debug_mode"):
+    for site in flow_of(program).named("tensorflow.data.experimental.enable_debug_mode"):
         if _is_guarded(site):
             continue
         event = statement(site)
@@ -590,7 +591,7 @@ _SINGLE = frozenset(
 
 def _keras(program: Program, method: str) -> Iterator[Site]:
     for name in ("keras.Model", "keras.Sequential"):
-        yield from program.flow.named(f"{name}.{method}")
+        yield from flow_of(program).named(f"{name}.{method}")
 
 
 def check(program: Program) -> Iterable[Hit]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cfgfix.code.checks.supply import ends
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import constant, dotted, is_name
 from cfgfix.code.model.hit import Step, at, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Comprehension, Expr, Lambda, Name, Place
@@ -24,7 +25,7 @@ _MOST = 200
 def one_iterator(program: Program) -> Iterator[Hit]:
     """Find `from_generator` over a function that returns one iterator."""
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.named("tensorflow.data.Dataset.from_generator"):
+    for site in flow_of(program).named("tensorflow.data.Dataset.from_generator"):
         scope = site.scope
         key = id(scope), site.call.number
         if key in seen or written_for_one(program, scope):
@@ -128,7 +129,7 @@ def _iterator_made_by(program: Program, scope: Scope, event: Event, value: Expr,
     full = program.static_name(value.func, scope) or ""
     if full in ("csv.reader", "csv.DictReader", "itertools.chain", "itertools.islice", "itertools.product"):
         return None if _lasts(program, scope, value) else (scope, event.place, event.block, shown)
-    sites = program.flow.of_calls(scope, (value.number,))
+    sites = flow_of(program).of_calls(scope, (value.number,))
     targets = {id(target.scope): target.scope for site in sites for target in site.targets}
     if not sites or len(targets) != 1 or any(site.open or site.name for site in sites):
         return None
@@ -146,7 +147,7 @@ def _lasts(program: Program, scope: Scope, call: Call) -> bool:
         if isinstance(given, Call):
             if program.static_name(given.func, scope) in _ENDLESS:
                 return True
-            for site in program.flow.of_calls(scope, (given.number,)):
+            for site in flow_of(program).of_calls(scope, (given.number,)):
                 if any(target.scope.generator and ends(target.scope) is False for target in site.targets):
                     return True
     return False
@@ -155,7 +156,7 @@ def _lasts(program: Program, scope: Scope, call: Call) -> bool:
 def _second_round(program: Program, dataset: Dataset) -> Step | None:
     """Return where a dataset is gone over again: by epochs of `fit`, by `repeat`, or by a loop in a loop."""
     loops: dict[int, tuple[Scope, int]] = {}
-    for how, looped, scope, block in program.flow.consumed:
+    for how, looped, scope, block in flow_of(program).consumed:
         if how == "loop":
             loops.setdefault(id(looped), (scope, block))
     pending, seen = [dataset], {id(dataset)}

@@ -9,6 +9,7 @@ from typing import Any
 from cfgfix.code.checks.common import tensorflow_alias
 from cfgfix.code.checks.layer_calls import Parts, methods
 from cfgfix.code.inference.eras import asked_for
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.references import api, bound_twice
 from cfgfix.code.inference.releases import keras_three, of_other_releases, refused_by_three
 from cfgfix.code.model.expressions import MISSING, constant, is_name, is_true, place_of, text, walk
@@ -80,7 +81,7 @@ def untracked(program: Program) -> Iterator[Hit]:
     parts = Parts(program)
     uses: _Uses | None = None
     seen: set[tuple[int, int]] = set()
-    for site in program.flow.named(_VARIABLE):
+    for site in flow_of(program).named(_VARIABLE):
         scope, call = site.scope, site.call
         owner = program.owner(scope)
         if owner is None or (id(scope), call.number) in seen or site.raw != _VARIABLE:

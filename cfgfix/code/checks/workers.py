@@ -13,6 +13,7 @@ from cfgfix.code.checks.order import named_for_evaluation
 from cfgfix.code.checks.pipelines import pipelines_to, possible
 from cfgfix.code.inference.entry_points import imports_of, reached_from
 from cfgfix.code.inference.environment import Variable, environment_of
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, walk
 from cfgfix.code.model.hit import Rewrite, Step, at, hit_at, hit_in
@@ -93,7 +94,7 @@ def cluster_set_late(program: Program) -> Iterator[Hit]:
 def _made_in(program: Program) -> Iterator[tuple[Scope, Site, Place, int]]:
     """Yield the scopes in which strategies that read TF_CONFIG come to be: made there, by a function, or by an import."""
     makers = [
-        site for site in program.flow.named(*_READS_CLUSTER) if not (site.call.args or site.call.keywords)
+        site for site in flow_of(program).named(*_READS_CLUSTER) if not (site.call.args or site.call.keywords)
     ]
     for made in makers:
         yield made.scope, made, made.call.place, made.call.block
@@ -109,7 +110,7 @@ def _made_in(program: Program) -> Iterator[tuple[Scope, Site, Place, int]]:
                         yield scope, made, event.place, event.block
         pending, seen = [made.scope], {id(made.scope)}
         while pending and len(seen) < 20:
-            for caller in program.flow.callers(pending.pop()):
+            for caller in flow_of(program).callers(pending.pop()):
                 yield caller.scope, made, caller.call.place, caller.call.block
                 if id(caller.scope) not in seen:
                     seen.add(id(caller.scope))
@@ -122,7 +123,7 @@ def _set_in(program: Program, scope: Scope, item: Variable) -> tuple[Place, int]
         return item[3].place, item[3].block
     found = [
         (site.call.place, site.call.block)
-        for site in program.flow.within(scope)
+        for site in flow_of(program).within(scope)
         if any(target.scope is item[0] for target in site.targets)
     ]
     return min(found) if found else None
@@ -142,7 +143,7 @@ def _starts_processes(program: Program, module: Module) -> bool:
     return any(
         site.name.startswith(_STARTS_PROCESSES)
         for scope in module.summary.scopes
-        for site in program.flow.within(scope)
+        for site in flow_of(program).within(scope)
     )
 
 
@@ -151,7 +152,7 @@ def _made_again(program: Program, made: Site, told: Place, scope: Scope) -> bool
     return any(
         (other.scope is not scope and other.call is not made.call)
         or (other.scope is scope and other.call.place.start > told.start)
-        for other in program.flow.named(*_READS_CLUSTER)
+        for other in flow_of(program).named(*_READS_CLUSTER)
         if not in_tests(other.scope)
     )
 
@@ -326,7 +327,7 @@ def mean_for_each_replica(program: Program) -> Iterator[Hit]:
     The gradients of the replicas are added up, so the mean has to be over the whole batch.
     """
     for strategy in _STRATEGIES:
-        for site in program.flow.under(strategy):
+        for site in flow_of(program).under(strategy):
             if site.call.method not in ("run", "experimental_run_v2"):
                 continue
             if not _may_be_several(site):
@@ -373,7 +374,7 @@ def _step_of_mean(program: Program, scope: Scope) -> tuple[Scope, Call, Site, bo
     """
     if any(call.method in ("all_reduce", "merge_call", "compute_average_loss") for call in scope.calls):
         return None
-    sites = {site.call.number: site for site in program.flow.within(scope)}
+    sites = {site.call.number: site for site in flow_of(program).within(scope)}
     for call in scope.calls:
         if call.method != "apply_gradients" or call.keyword("skip_gradients_aggregation") is not None:
             continue
@@ -395,7 +396,7 @@ def _step_of_mean(program: Program, scope: Scope) -> tuple[Scope, Call, Site, bo
 
 def _mean_of(program: Program, scope: Scope, call: Call, depth: int = 2) -> tuple[Scope, Call | None]:
     """Return the call that takes a mean: the one given, or the one whose result the function that it calls returns."""
-    site = next((site for site in program.flow.within(scope) if site.call is call), None)
+    site = next((site for site in flow_of(program).within(scope) if site.call is call), None)
     if site is None:
         return scope, None
     if site.name in _MEANS and len(call.args) == 1 and not call.keywords:
@@ -463,7 +464,7 @@ def _value(scope: Scope, expr: Expr | None, call: Call) -> Expr | None:
 
 def _one_for_each_example(program: Program, scope: Scope, mean: Call) -> bool:
     """Tell whether a mean is over losses of single examples: Keras divides a loss that it has reduced itself by the replicas."""
-    sites = {site.call.number: site for site in program.flow.within(scope)}
+    sites = {site.call.number: site for site in flow_of(program).within(scope)}
     inner = _value(scope, mean.args[0], mean)
     if inner is None:
         return False
@@ -481,7 +482,7 @@ def _one_for_each_example(program: Program, scope: Scope, mean: Call) -> bool:
         return site.name not in _MEANS and not site.name.endswith(
             (".reduce_sum", ".compute_average_loss", ".scale_regularization_loss")
         )
-    made = alternatives(program.flow.value_of_name(scope, call.func))
+    made = alternatives(flow_of(program).value_of_name(scope, call.func))
     return bool(made) and all(
         isinstance(value, Made)
         and value.name.startswith("keras.losses.")
@@ -523,7 +524,7 @@ _BATCHES = frozenset({"batch", "padded_batch"})
 
 def open_batch_on_tpu(program: Program) -> Iterator[Hit]:
     """Training data for TPUs whose last batch may be smaller."""
-    made = [site for site in program.flow.named(*_TPU) if not in_tests(site.scope)]
+    made = [site for site in flow_of(program).named(*_TPU) if not in_tests(site.scope)]
     if not made:
         return
     near = {module for site in made for module in reached_from(program, site.scope.module)} | {
@@ -568,11 +569,11 @@ def _trained_on(program: Program) -> Iterator[tuple[Site, Dataset]]:
         if dataset is not None:
             yield site, dataset
     for strategy in _TPU:
-        for site in program.flow.under(strategy):
+        for site in flow_of(program).under(strategy):
             if site.call.method in _DISTRIBUTES:
                 values = [site.args[0]] if site.args else []
                 values += [
-                    program.flow.default(function.scope)
+                    flow_of(program).default(function.scope)
                     for value in values
                     for function in functions_of(value)
                 ]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from cfgfix.code.checks.bindings import bound_once
 from cfgfix.code.checks.outputs import constant_in_every_call
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import MISSING, constant, is_name
 from cfgfix.code.model.nodes import (
     Attribute,
@@ -265,7 +266,7 @@ class _Reader:
         )
         if parameter.kind not in ("plain", "keyword"):
             return None
-        callers = self.program.flow.callers(scope)
+        callers = flow_of(self.program).callers(scope)
         if left <= 0 or not callers or len(callers) > MAX_CALLERS or scope.binding(name):
             return None
         found: Written | None = None

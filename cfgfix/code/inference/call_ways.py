@@ -11,7 +11,7 @@ from typing import Any
 from cfgfix.code.inference.branches import excluded
 from cfgfix.code.inference.conditions import RUN_EAGERLY, Conditions, asks_mode
 from cfgfix.code.inference.flow.datasets import DATASET
-from cfgfix.code.inference.flow.flow import Flow
+from cfgfix.code.inference.flow.flow import Flow, flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.parameters import is_classmethod
 from cfgfix.code.model.expressions import is_name, walk
@@ -49,7 +49,7 @@ class Ways:
     """Which calls of a function lie on a way to it: guards with the values that the calls before gave, and receivers."""
 
     def __init__(self, program: Program) -> None:
-        self._flow: Flow = program.flow
+        self._flow: Flow = flow_of(program)
         self._program = program
         self._conditions = Conditions(program, None)
         self._tested: dict[int, frozenset[str]] = {}

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.reachability import Reached, plain_names
 from cfgfix.code.model.expressions import alike, dotted, is_name, text
 from cfgfix.code.model.nodes import Call, Expr, Name
@@ -47,7 +48,7 @@ def never_run(program: Program, scope: Scope) -> bool:
     name = scope.name
     if scope.kind != "function" or not name.startswith("_") or name.startswith("__") or scope.decorators:
         return False
-    return not program.flow.callers(scope) and not _what_runs(program).mentions(scope)
+    return not flow_of(program).callers(scope) and not _what_runs(program).mentions(scope)
 
 
 def uncalled(program: Program, scope: Scope) -> bool:
@@ -91,7 +92,7 @@ def _is_unnamed(program: Program, scope: Scope) -> bool:
     return (
         all(isinstance(base, Name) and base.name == "object" for base in owner.bases)
         and stands_alone(program, scope.module)
-        and not program.flow.callers(scope)
+        and not flow_of(program).callers(scope)
         and not _what_runs(program).mentions(scope)
     )
 

@@ -18,7 +18,7 @@ from cfgfix.code.inference.call_ways import (
 )
 from cfgfix.code.inference.conditions import RUN_EAGERLY
 from cfgfix.code.inference.flow.datasets import WITH_FUNCTION
-from cfgfix.code.inference.flow.flow import Flow
+from cfgfix.code.inference.flow.flow import Flow, flow_of
 from cfgfix.code.inference.flow.run import MAX_WAYS
 from cfgfix.code.model.hit import Step, Way, at, steps_to
 from cfgfix.code.model.nodes import Call, Literal, Place
@@ -199,7 +199,7 @@ class HotPaths:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.flow: Flow = program.flow
+        self.flow: Flow = flow_of(program)
         self.ways = ways_of(program)
         self.roots: list[Root] = list(self._roots())
         self._reached: dict[tuple[int, str], list[Reach]] = {}
@@ -545,7 +545,7 @@ def run_on_replicas(program: Program, scope: Scope) -> Iterator[Function]:
         if call.method not in _ON_REPLICAS or not call.args or innermost_loop(scope, call.block) is not None:
             continue
         if call.method != "run" or call.keyword("args") is not None:
-            for function in functions_of(program.flow.value_of_name(scope, call.args[0])):
+            for function in functions_of(flow_of(program).value_of_name(scope, call.args[0])):
                 if function.scope is not scope:
                     yield function
 

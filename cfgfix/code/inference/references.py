@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text, walk
 from cfgfix.code.model.nodes import Attribute, Expr, Literal, Name, Place
@@ -241,7 +242,7 @@ def _set_by_program(program: Program) -> set[str]:
             name = program.static_name(target, scope) if scope.references else None
             if name is not None and name.startswith(("tensorflow.", "keras.", "numpy.")):
                 found.add(name)
-    for site in program.flow.named("builtins.setattr") if program.flow is not None else ():
+    for site in flow_of(program).named("builtins.setattr") if program.flow is not None else ():
         call = site.call
         if len(call.args) == 3:
             name = program.static_name(call.args[0], site.scope)

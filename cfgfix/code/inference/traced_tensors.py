@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import children, dotted, is_name
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Name, Subscript
 from cfgfix.code.model.program import Program, is_keras_part
@@ -66,7 +67,7 @@ class TracedTensors:
         self._given = given
         self._guess = guess
         self._depth = depth
-        self.sites: dict[int, Site] = {site.call.number: site for site in program.flow.within(scope)}
+        self.sites: dict[int, Site] = {site.call.number: site for site in flow_of(program).within(scope)}
 
     def holds(self, expr: Expr, depth: int = _DEPTH) -> bool:
         """Tell whether an expression is calculated from a tensor, where it stands."""

@@ -10,7 +10,7 @@ import functools
 import itertools
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from cfgfix.code.model import python_files as discover
@@ -31,7 +31,7 @@ from cfgfix.code.model.scanning import (
 from cfgfix.code.model.summary import Event, ModuleSummary, Scope, broken_summary
 from cfgfix.code.model.summary_cache import SummaryStore, dump
 from cfgfix.code.model.summary_codec import pack
-from cfgfix.code.model.values import ClassValue, External, Function, ModuleValue, Value
+from cfgfix.code.model.values import ClassValue, External, Function, ModuleValue, Site, Value
 from cfgfix.code.tensorflow.requirement import NOTHING, Requirement
 from cfgfix.core.cache import digest
 from cfgfix.core.errors import UnreadableError
@@ -129,6 +129,13 @@ class NamedLeaves(Protocol):
     @property
     def leaves(self) -> Mapping[tuple[Any, ...], Any]:
         """The values that are no sections."""
+
+
+class Runs(Protocol):
+    """What the parts below the runs over a program ask of them."""
+
+    def callers(self, scope: Scope) -> Sequence[Site]:
+        """Return the calls that may enter a scope."""
 
 
 class Module:
@@ -294,8 +301,8 @@ class Program:
         """Modules that the prefilter lets through, in order of path."""
         self.problems: list[Module] = []
         """Files that could not be read."""
-        self.flow: Any = None
-        """The runs over the program (`flow.Flow`), once made."""
+        self.flow: Runs | None = None
+        """The runs over the program, once made (`flow_of` gives them with all they can be asked)."""
         self.requirement: Requirement = NOTHING
         """What the project asks for."""
         self.configs: tuple[NamedLeaves, ...] = ()

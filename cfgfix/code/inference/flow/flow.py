@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cfgfix.code.inference.flow.statements import Statements
+from cfgfix.code.model.program import Program
 
 
 class Flow(Statements):
@@ -16,3 +17,15 @@ class Flow(Statements):
                     self.default(scope)
                 elif scope.kind == "module":
                     self.module_env(module)
+
+
+def flow_of(program: Program) -> Flow:
+    """Return the runs over a program.
+
+    Raises:
+        TypeError: If the program was not run, which is a mistake of the caller.
+    """
+    flow = program.flow
+    if not isinstance(flow, Flow):
+        raise TypeError("the program was not run: run `Flow(program)` first")
+    return flow
