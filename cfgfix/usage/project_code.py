@@ -319,12 +319,13 @@ class ProjectCode:
         return find_requirement([file.path for file in files], self._tensorflow)
 
     def _run(self, files: list[Any], overlay: Mapping[str, bytes] = MappingProxyType({})) -> ProjectRuns:
+        from cfgfix.usage.all_runs import make_all_runs
         from cfgfix.usage.program_runs import ProjectRuns
 
         with self._program(files, overlay) as program:
             runs = ProjectRuns(program, self.root)
             runs.failures, runs.follows_models = self.failures, self._follows_models
-            runs.run()
+            make_all_runs(runs)
             if not overlay:
                 self._runs = runs
         return runs
