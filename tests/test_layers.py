@@ -24,7 +24,7 @@ LAYERS = (
 BESIDE = {("tf", "measure"), ("diagnose", "measure"), ("diagnose", "tf"), ("cli", "lsp")}
 """Which package imports from which of its own layer."""
 INSIDE = {
-    "code": ("tensorflow", "model", "inference", "fixes", "checks", "scan", "language"),
+    "code": ("tensorflow", "model", "inference", "fixes", "checks", "finding_maker", "scan", "language"),
     "config": ("loaders", "document", "dialects", "schema", "values", "compose"),
 }
 """The parts of the two big packages, lowest first."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
+from cfgfix.code.finding_maker import MAX_FINDINGS
 from cfgfix.code.fixes.proof import prove, prove_comments
 from cfgfix.code.model.comment_tokens import readable_comments
-from cfgfix.code.scan import MAX_FINDINGS
 from cfgfix.core.edits import Change, Edit, ProofError, ReplaceText
 from cfgfix.core.findings import Finding
 

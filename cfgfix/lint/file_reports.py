@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection
 
 from cfgfix.config.compose.overrides import override, shifted
 from cfgfix.config.dialects.dialect import Dialect
@@ -26,6 +27,7 @@ from cfgfix.lint.session import (
     with_surroundings,
 )
 from cfgfix.lint.targets import standing_of, targets_of
+from cfgfix.rules.report import tell_cut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -327,10 +329,13 @@ def _fixed_report(source: SourceFile, dialect: Dialect, loader: Loader, fixed: F
     )
 
 
-def _as_many_as_listed(findings: list[Finding]) -> Iterator[Finding]:
-    """Yield as many findings of each rule as a check lists."""
-    counts: dict[str, int] = {}
+def _as_many_as_listed(findings: list[Finding]) -> list[Finding]:
+    """Return as many findings of each rule as a check lists."""
+    counts = Counter[str]()
+    listed: list[Finding] = []
     for finding in findings:
-        counts[finding.rule] = counts.get(finding.rule, 0) + 1
+        counts[finding.rule] += 1
         if counts[finding.rule] <= MAX_FINDINGS:
-            yield finding
+            listed.append(finding)
+    tell_cut(listed, {rule for rule, count in counts.items() if count > MAX_FINDINGS}, MAX_FINDINGS)
+    return listed

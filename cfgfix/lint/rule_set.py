@@ -20,7 +20,7 @@ from cfgfix.lint.suppressing import about_suppressions, apply_suppressions
 from cfgfix.rules.catalogue import Catalogue
 from cfgfix.rules.checker import by_check
 from cfgfix.rules.hit import Hit
-from cfgfix.rules.report import TextFile, make_finding, severity_of
+from cfgfix.rules.report import TextFile, make_finding, severity_of, tell_cut
 from cfgfix.rules.rule import DEPENDS_ON, About, Policy, Rule, YieldsTo
 
 TYPE_CHECKING = False
@@ -136,6 +136,7 @@ class RuleSet:
             about = about_suppressions(document.source, result, self.catalogue, judged, self._about)
             findings, hidden = result.shown + about, result.hidden
         findings.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
+        tell_cut(findings, project.room.cut, most)
         return DocumentResult(findings, hidden, told_skips, frozenset(project.room.cut))
 
     def _skips(self, found: dict[str, str], *, coded: bool) -> list[Skip]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from cfgfix.core.edits import Fix, Safety
 from cfgfix.core.findings import Confidence, Finding, Location, Severity, State, format_key_path
+from cfgfix.core.records import replace
 from cfgfix.rules.expression import Missing
 from cfgfix.rules.hit import HitChange, Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from typing import Any, Protocol
 
     from cfgfix.core.edits import Change
@@ -190,3 +191,22 @@ def make_fix(
         changes,
         spec.why if spec is not None else "",
     )
+
+
+def tell_cut(findings: list[Finding], cut: Collection[str], most: int) -> None:
+    """Say at the last finding of each rule that was cut off that there are more.
+
+    Args:
+        findings: What is listed of one file, in order; changed in place.
+        cut: The rules of which that is only a part.
+        most: How many of one rule are listed.
+    """
+    open_rules = set(cut)
+    for number in range(len(findings) - 1, -1, -1):
+        if not open_rules:
+            return
+        finding = findings[number]
+        if finding.rule in open_rules:
+            open_rules.remove(finding.rule)
+            note = f"there are more of this rule in the file: {most:,} are listed"
+            findings[number] = replace(finding, notes=(*finding.notes, note))

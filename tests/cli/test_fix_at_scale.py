@@ -1,5 +1,7 @@
 """Many findings in one file: all are fixed, what is refused is told with the true reason, and the proofs stay few."""
 
+import json
+
 import pytest
 
 from cfgfix.config.document import language
@@ -86,3 +88,22 @@ def test_two_suppressions_in_one_comment_are_removed_in_one_run(tmp_path, proofs
     report, after = fixed(tmp_path, text)
     assert "ignore" not in after
     assert not report.refused
+
+
+def test_what_is_cut_off_is_said(tmp_path, cfgfix):
+    values = "".join(f"  k{number}: 1e-3\n" for number in range(MAX_FINDINGS + 1))
+    (tmp_path / "many.yaml").write_text(f"{HEAD}x:\n{values}")
+    calls = "".join(f"o{number} = tf.keras.optimizers.Adam(lr=0.1)\n" for number in range(201))
+    (tmp_path / "many.py").write_text(f"import tensorflow as tf\n{calls}")
+    (tmp_path / "few.py").write_text("import tensorflow as tf\no = tf.keras.optimizers.Adam(lr=0.1)\n")
+    done = cfgfix("check", ".", "many.yaml", "--output-format", "json")
+    said = {}
+    for file in json.loads(done.out)["files"]:
+        for finding in file["findings"]:
+            for note in finding["notes"]:
+                if note.startswith("there are more of this rule"):
+                    said.setdefault(file["path"], []).append((finding["location"]["line"], note))
+    assert said == {
+        "many.py": [(201, "there are more of this rule in the file: 200 are listed")],
+        "many.yaml": [(MAX_FINDINGS + 4, "there are more of this rule in the file: 1,000 are listed")],
+    }

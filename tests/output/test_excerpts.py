@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfgfix.code import scan
+from cfgfix.code import finding_maker
 from cfgfix.core.findings import Location
 from cfgfix.core.records import replace
 from cfgfix.core.source_file import excerpt
@@ -59,7 +59,7 @@ def test_a_check_that_keeps_less_says_the_same(request_of):
 
 def test_a_text_that_was_let_go_is_read_again(request_of, monkeypatch):
     usual = engine.check(request_of)
-    monkeypatch.setattr(scan, "MOST_TEXT", 0)
+    monkeypatch.setattr(finding_maker, "MOST_TEXT", 0)
     assert said(engine.check(request_of)) == said(usual)
 
 
