@@ -60,7 +60,7 @@ def test_hits_become_findings_in_three_places():
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         )
     )
-    assert callers == ["code/scan.py", "lint/rule_set.py", "lint/suppressing.py"]
+    assert callers == ["code/finding_maker.py", "lint/rule_set.py", "lint/suppressing.py"]
 
 
 def test_a_hit_takes_from_its_rule_what_it_leaves_open():
