@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from cfgfix.core.errors import CfgfixError, UnreadableError
-from cfgfix.core.records import replace
 from cfgfix.core.source_file import read_source, replace_atomically
 from cfgfix.core.temporary_files import remove_leftovers
 from cfgfix.core.writing import require_inside
@@ -23,15 +22,14 @@ def write_reports(reports: list[FileReport], errors: list[CfgfixError]) -> bool:
         try:
             current = read_source(report.path)
             if current.text != report.before:
-                errors.append(_changed_meanwhile(report.path))
-                reports[position] = replace(report, text=report.before, applied=(), after=None, before=None)
-                continue
+                raise _changed_meanwhile(report.path)
             assert current.stamp is not None
             replace_atomically(report.path, report.encoded, current.stamp)
             written = True
         except UnreadableError as error:
             errors.append(error)
-            reports[position] = replace(report, text=report.before, applied=(), after=None, before=None)
+            # What was found in the text that could not be written says nothing of the one that stays.
+            reports[position] = FileReport(report.path, passed_over=error.message)
     return written
 
 

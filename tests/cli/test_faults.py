@@ -158,18 +158,43 @@ def mounted(tmp_path):
 def test_a_disk_that_is_really_full(mounted, tmp_path, cfgfix):
     path = mounted / "config.yaml"
     path.write_text(BEFORE)
-    try:
-        with open(mounted / "filler", "wb") as stream:
-            while True:
-                stream.write(b"x" * 4096)
-                stream.flush()
-    except OSError:
-        pass
+    fill(mounted)
     result = cfgfix("fix", str(path))
     assert result.code == ExitCode.UNREADABLE
     assert "No space left" in result.err + result.out
     assert path.read_text() == BEFORE
     assert not leftovers(mounted)
+    assert "no findings" not in result.err + result.out
+
+
+def fill(folder):
+    try:
+        with open(folder / "filler", "wb") as stream:
+            while True:
+                stream.write(b"x" * 4096)
+                stream.flush()
+    except OSError:
+        pass
+
+
+@pytest.mark.parametrize("room", [0, 1, 3, 12])
+def test_a_cache_without_room_changes_nothing_of_what_is_said(mounted, tmp_path, cfgfix, room):
+    (tmp_path / "herd.yaml").write_text("cows: 3\nroundz: 2\n")
+    (tmp_path / "train.py").write_text(
+        "import tensorflow as tf\nimport yaml\n\nherd = yaml.safe_load(open('herd.yaml'))\n"
+        "model = tf.keras.Sequential([tf.keras.layers.Dense(herd['cows'])])\nmodel.compile('adam', 'mse')\n"
+        "model.fit(tf.zeros((8, 2)), tf.zeros((8, 3)), epochs=herd['rounds'])\n"
+    )
+    for number in range(room):
+        (mounted / f"{number}").write_bytes(bytes(4096))
+    fill(mounted)
+    for number in range(room):
+        (mounted / f"{number}").unlink()
+    (mounted / "cache").mkdir()
+    first = cfgfix("check", ".", env={"CFGFIX_CACHE_DIR": str(mounted / "cache")})
+    assert first == cfgfix("check", ".")
+    assert first.code == ExitCode.FINDINGS
+    assert "roundz" in first.out
 
 
 def test_a_read_only_file_system(mounted, cfgfix):

@@ -101,7 +101,10 @@ class SummaryStore:
         if path not in self._fresh or self._new is None:
             return self._read(self._old, entry)
         found = self._read(self._new, entry)
-        self._new.seek(self._end)
+        try:
+            self._new.seek(self._end)
+        except OSError:
+            self._give_up()
         return found
 
     def put(self, path: str, stamp: Stamp, content: bytes, needles: int, packed: bytes | None) -> None:
@@ -216,9 +219,11 @@ class SummaryStore:
 
     def _drop_new(self) -> None:
         """Forget the new file; its entries go with it."""
-        if self._new is not None:
-            self._new.close()
-            self._new = None
+        new, self._new = self._new, None
+        if new is not None:
+            # What stands in its buffer may find no room on the disk.
+            with contextlib.suppress(OSError):
+                new.close()
         if self._temporary:
             with contextlib.suppress(OSError):
                 os.unlink(self._temporary)
@@ -229,8 +234,7 @@ class SummaryStore:
 
     def _give_up(self) -> None:
         self.writes = False
-        with contextlib.suppress(OSError):
-            self._drop_new()
+        self._drop_new()
 
 
 def _sweep(place: str) -> None:
