@@ -66,7 +66,7 @@ def find_unread(runs: ConfigRuns) -> None:
                 continue
             if not runs.exhausted and any(key.writes for key in runs.keys_at(path)):
                 continue
-            if _is_read_from_defaults(runs, entry):
+            if _is_read_from_defaults(runs, entry) or _is_switched_off(runs, path):
                 continue
             guard = _read_otherwise(runs, path, every_way)
             if guard:
@@ -192,6 +192,29 @@ def _is_read_from_defaults(runs: ConfigRuns, entry: Entry) -> bool:
     return found
 
 
+def _is_switched_off(runs: ConfigRuns, path: KeyPath) -> bool:
+    """Tell whether the one value that is read of a file makes the program pass it over.
+
+    The same call loads other files, and of one of them the key is read.
+    """
+    for result, opened in zip(runs.results, runs.mine, strict=True):
+        read = [
+            place
+            for place, key in opened.keys.items()
+            if counts_as_read(key) and place in runs.entries and runs.entries[place].kind == "scalar"
+        ]
+        spot = opened.loading.spot
+        if len(read) != 1 or not any(
+            other is not opened
+            and (other.loading.spot.path, other.loading.spot.place) == (spot.path, spot.place)
+            and (key := other.keys.get(path)) is not None
+            and counts_as_read(key)
+            for other in result.opened.values()
+        ):
+            return False
+    return True
+
+
 def _is_mentioned_below(runs: ConfigRuns, entry: Entry) -> bool:
     if entry.kind != "map":
         return False
@@ -263,10 +286,26 @@ def _unread_verdict(runs: ConfigRuns, entry: Entry) -> Verdict:
         entry.path,
         entry.key,
         {"key": format_key_path(entry.path)},
-        severity="info" if _is_for_a_reader(name) and len(entry.path) == 1 else None,
+        severity="info"
+        if (_is_for_a_reader(name) and len(entry.path) == 1) or _is_shown_as_rest(runs, entry.path)
+        else None,
         spot=logs[0] if logs else None,
         label="only written down again" if logs else "",
         notes=tuple(notes),
+    )
+
+
+def _is_shown_as_rest(runs: ConfigRuns, path: KeyPath) -> bool:
+    """Tell whether functions only show a key that they are given beyond their parameters.
+
+    That may be what they are for.
+    """
+    keys = runs.keys_at(path)
+    logs = [spot for key in keys for spot in key.logs]
+    return (
+        bool(logs)
+        and not any(key.accepted or key.reads for key in keys)
+        and all(any(item.kind == "**" for item in spot.scope.params) for spot in logs)
     )
 
 
@@ -521,6 +560,7 @@ def _idle_verdict(runs: ConfigRuns, path: KeyPath, idle: Idle) -> Verdict:
         path,
         runs.entries[path].key,
         values,
+        severity="info" if _is_shown_as_rest(runs, path) else None,
         spot=places[0] if places else None,
         label=label if places else "",
         notes=tuple(notes),

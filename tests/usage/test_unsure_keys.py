@@ -213,3 +213,53 @@ def test_what_no_one_calls_of_an_object_handed_over_stops_no_run(tmp_path: Path)
     tf.py_function(lambda barn: barn.legs, [Barn(herd)], tf.int32)
     """
     assert of_one(tmp_path, code, "legs: 4\n") == []
+
+
+SWITCHES = {
+    "popped": ("if not herd.pop('enabled', True):\n        continue", "enabled: false"),
+    "a word": ("if herd.get('state') == 'sold':\n        continue", "state: sold"),
+    "in a function that returns": ("if skips(herd):\n        continue", "skip: true"),
+}
+
+
+@pytest.mark.parametrize(("test", "switch"), SWITCHES.values(), ids=SWITCHES)
+def test_a_file_that_switches_itself_off(tmp_path: Path, test: str, switch: str) -> None:
+    code = f"""{HEAD}
+def skips(herd):
+    return herd.get("skip", False)
+
+
+for path in sorted(glob.glob("farm_*.yaml")):
+    with open(path) as f:
+        herd = yaml.safe_load(f)
+    {test}
+    tf.keras.layers.Dense(herd["legs"])
+"""
+    says = told(
+        tmp_path,
+        {
+            "train.py": code,
+            "farm_a.yaml": "legs: 4\nwool: 1\n",
+            "farm_b.yaml": f"{switch}\nlegs: 2\n",
+            "farm_c.yaml": f"{switch}\nlegs: 6\nwool: 2\n",
+        },
+    )
+    assert says["farm_a.yaml"] == [("dead-key", "wool")]
+    assert says["farm_b.yaml"] == []
+    assert says["farm_c.yaml"] == [("dead-key", "wool")]
+
+
+def test_what_a_function_shows_of_its_further_arguments(tmp_path: Path) -> None:
+    code = """
+    def shear(sheep, **how):
+        logging.info("shears %d: %s", sheep, ", ".join(f"{k}={v}" for k, v in how.items()))
+
+    def count(sheep, wool=0):
+        print(sheep, wool)
+
+    shear(3, **herd["shear"])
+    count(3, **herd["count"])
+    tf.keras.layers.Dense(herd["legs"])
+    """
+    config = "legs: 4\nshear: {slow: true, blade: 3}\ncount: {wool: 2}\n"
+    assert of_one(tmp_path, code, config) == [("logged-key", "count.wool")]

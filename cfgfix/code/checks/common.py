@@ -9,11 +9,12 @@ from typing import Any
 from cfgfix.code.checks.models import TRAINING
 from cfgfix.code.inference.entry_points import is_test
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.model.expressions import dotted, is_name, is_true, text
+from cfgfix.code.model.expressions import dotted, is_name, is_true, text, walk
 from cfgfix.code.model.nodes import (
     Attribute,
     Call,
     Expr,
+    Literal,
     Name,
     Subscript,
 )
@@ -258,12 +259,16 @@ def few_turns(program: Program, scope: Scope, block: int, most: int = 10) -> boo
 
 
 _PASSES_ON = frozenset({"enumerate", "tqdm", "list", "reversed", "sorted", "zip", "items", "values"})
+_LISTS_FILES = frozenset({"glob", "iglob", "rglob"})
+_CONFIG_ENDINGS = (".yaml", ".yml", ".json", ".toml", ".ini", ".cfg")
+_TAKES_ITEM = frozenset({"get", "get_nowait"})
+"""Methods that without arguments are those of queues: a mapping's `get` has one."""
 
 
 def goes_through_experiments(program: Program, scope: Scope, expr: Expr | None, depth: int = 4) -> bool:
     """Tell whether a loop goes through runs that the project lists.
 
-    A config, or a function of the project, gives them: they are few, and each is a run of its own.
+    A config, a folder of configs or a function of the project gives them: they are few, and each is a run of its own.
     """
     if expr is None or depth == 0:
         return False
@@ -276,10 +281,33 @@ def goes_through_experiments(program: Program, scope: Scope, expr: Expr | None, 
         return False
     call = expr
     last = call.method or (dotted(call.func) or "").rpartition(".")[2]
+    if last in _LISTS_FILES:
+        return any(
+            isinstance(part, Literal) and str(part.value).endswith(_CONFIG_ENDINGS)
+            for given in call.args
+            for part in walk(given)
+        )
     if last in _PASSES_ON:
         given = call.receiver if last in ("items", "values") and call.method else next(iter(call.args), None)
         return goes_through_experiments(program, scope, given, depth - 1)
     return isinstance(program.static_value(call.func, scope), Function)
+
+
+def works_off_queue(scope: Scope, loop: int) -> bool:
+    """Tell whether each turn of a loop takes an item out of a queue."""
+    test = scope.blocks[loop].test
+    asked = [call for call in scope.calls if call.block == loop]
+    asked += [part for part in walk(test) if isinstance(part, Call)] if test is not None else []
+    return any(
+        (call.method in _TAKES_ITEM and not call.args)
+        or (
+            is_name(call.func, "iter")
+            and len(call.args) == 2
+            and isinstance(call.args[0], Attribute)
+            and call.args[0].attribute in _TAKES_ITEM
+        )
+        for call in asked
+    )
 
 
 def is_library_demo(scope: Scope, block: int) -> bool:

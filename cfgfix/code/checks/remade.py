@@ -6,7 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cfgfix.code.checks.common import goes_through_experiments, inside_function, short
+from cfgfix.code.checks.common import (
+    goes_through_experiments,
+    inside_function,
+    short,
+    works_off_queue,
+)
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.eras import written_for_one
@@ -100,6 +105,7 @@ def model_in_loop(program: Program) -> Iterator[Hit]:
                     site,
                     severity="info"
                     if goes_through_experiments(program, scope, scope.blocks[loop].test)
+                    or works_off_queue(scope, loop)
                     else None,
                     flow=() if made is site else (at(made, label="makes the model"),),
                     values={
