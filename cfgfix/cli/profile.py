@@ -84,7 +84,7 @@ def run(
     """Run the first steps of a training SCRIPT and show where its time goes.
 
     SCRIPT runs with its ARGUMENTS as it is and is stopped after these steps. It really runs: what it writes in these steps
-    is written. Options of this command stand before SCRIPT.
+    is written. Options of this command stand before SCRIPT. Ctrl-C stops it earlier, and what was seen until then is told.
     """
     if not module and not os.path.isfile(script):
         raise CfgfixError(
@@ -100,7 +100,7 @@ def run(
         "arguments": list(arguments),
         "module": module,
     }
-    found = _run("cfgfix.measure.training:job", job, plan=plan, **program)
+    found = _run("cfgfix.measure.training:job", job, plan=plan, hands_on_interrupt=True, **program)
     if found["not_finite"] is not None:
         from cfgfix.measure.numerics import MORE_STEPS, with_origin
 
@@ -336,7 +336,12 @@ def _every(text: str) -> tuple[str, float]:
 
 
 def _run(
-    entry: str, shared: Mapping[str, Any], *, on_start: Callable[[int], None] | None = None, **extra: Any
+    entry: str,
+    shared: Mapping[str, Any],
+    *,
+    on_start: Callable[[int], None] | None = None,
+    hands_on_interrupt: bool = False,
+    **extra: Any,
 ) -> dict[str, Any]:
     """Run a job in a child process."""
     need_tensorflow()
@@ -356,6 +361,7 @@ def _run(
             progress=show,
             on_start=on_start,
             show_output=shared["show_output"],
+            hands_on_interrupt=hands_on_interrupt,
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,8 @@ from cfgfix.measure.statistics import robust_deviation
 
 STALL_SECONDS = 0.003
 """What a step must take longer than the others, at least, to count as a stall."""
+ALIKE = 1.5
+"""How many times as long a stall may be at the end of an epoch as within it and still be the same one."""
 REGULAR = 0.7
 """Share of the gaps between stalls that are alike where they come at a period."""
 
@@ -152,6 +154,14 @@ def find_stalls(steps: Sequence[Step], found: Attribution, loop: Loop) -> tuple[
                 key = found.by_step[place].most_common(1)[0][0]
             events.setdefault((when, key), []).append((int(place), float(series[place]) - level))
             stalled[place] = True
+    ends = _at_epochs(steps, found, loop, middle)
+    for (when, key), seen in events.items():
+        # What comes at a period comes in the last step of an epoch, too.
+        if when == BETWEEN_STEPS and key in ends and len(seen) > 1:
+            level, at_end = (float(np.median([size for _, size in hits])) for hits in (seen, ends[key]))
+            if level / ALIKE <= at_end <= level * ALIKE:
+                seen.extend(ends.pop(key))
+                seen.sort()
     made = []
     for (when, key), seen in events.items():
         compiled = key not in found.called
@@ -173,14 +183,27 @@ def find_stalls(steps: Sequence[Step], found: Attribution, loop: Loop) -> tuple[
                 compiled,
             )
         )
-    made += _at_epochs(steps, found, loop, middle, total)
+    for key, hits in ends.items():
+        who, at, what = _named(found, key)
+        made.append(
+            Stall(
+                who,
+                at,
+                what,
+                EPOCH_END,
+                len(hits),
+                period_of([place for place, _ in hits]),
+                float(np.median([size for _, size in hits])),
+                sum(size for _, size in hits) / total,
+            )
+        )
     return sorted(made, key=lambda stall: -stall.share), stalled
 
 
 def _at_epochs(
-    steps: Sequence[Step], found: Attribution, loop: Loop, middle: float, total: float
-) -> Iterator[Stall]:
-    """Yield what the ends of epochs cost in Python, by function."""
+    steps: Sequence[Step], found: Attribution, loop: Loop, middle: float
+) -> dict[tuple[str, str], list[tuple[int, float]]]:
+    """Return what the ends of epochs cost in Python, by function: the steps, and seconds in each."""
     cost: dict[tuple[str, str], list[tuple[int, float]]] = {}
     for place, step in enumerate(steps):
         looks = sum(found.by_step[place].values())
@@ -191,22 +214,12 @@ def _at_epochs(
         )
         for key, count in found.by_step[place].items():
             cost.setdefault(key, []).append((place, extra * count / looks))
-    for key, hits in cost.items():
-        seconds = float(np.median([size for _, size in hits]))
-        if seconds < max(STALL_SECONDS, middle) or _is_loop_itself(key, loop):
-            continue
-        who, at, what = _named(found, key)
-        places = [place for place, _ in hits]
-        yield Stall(
-            who,
-            at,
-            what,
-            EPOCH_END,
-            len(hits),
-            period_of(places),
-            seconds,
-            sum(size for _, size in hits) / total,
-        )
+    return {
+        key: hits
+        for key, hits in cost.items()
+        if float(np.median([size for _, size in hits])) >= max(STALL_SECONDS, middle)
+        and not _is_loop_itself(key, loop)
+    }
 
 
 def find_parts(

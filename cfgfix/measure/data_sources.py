@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -43,18 +44,60 @@ def _rows_of(make: DatasetMaker, made: Any) -> Callable[[], Iterator[Any]] | Non
     """Return what gives the batches of a `PyDataset`, a `Sequence` or a generator anew; None for anything else."""
     import inspect
 
-    kinds = {kind.__name__ for kind in type(made).__mro__}
-    if kinds & {"PyDataset", "Sequence"} and hasattr(made, "__getitem__") and "keras" in _modules_of(made):
-
-        def items() -> Iterator[Any]:
-            for place in range(len(made)):
-                yield made[place]
-
-        return items
+    if is_py_dataset(made):
+        return lambda: _items_of(made)
     if inspect.isgenerator(made):
         # One that has ended gives nothing again, so each run asks for a new one.
         return lambda: iter(make())
     return None
+
+
+def is_py_dataset(made: object) -> bool:
+    """Return whether something is a `PyDataset`, or a `Sequence`, of Keras."""
+    kinds = {kind.__name__ for kind in type(made).__mro__}
+    return (
+        bool(kinds & {"PyDataset", "Sequence"})
+        and hasattr(made, "__getitem__")
+        and "keras" in _modules_of(made)
+    )
+
+
+def _items_of(made: Any) -> Iterator[Any]:
+    """Yield the batches of a `PyDataset`, made by as many workers as Keras would give it."""
+    workers = int(getattr(made, "workers", 1) or 1)
+    processes = bool(getattr(made, "use_multiprocessing", False))
+    if workers < 2 and not processes:
+        for place in range(len(made)):
+            yield made[place]
+        return
+    import multiprocessing
+    from multiprocessing.pool import ThreadPool
+
+    pool: Any = multiprocessing.Pool(workers, _keep, (made,)) if processes else ThreadPool(workers)
+    item = _item if processes else made.__getitem__
+    ahead = max(int(getattr(made, "max_queue_size", 10) or 10), workers)
+    waiting: collections.deque[Any] = collections.deque()
+    try:
+        for place in range(len(made)):
+            waiting.append(pool.apply_async(item, (place,)))
+            if len(waiting) > ahead:
+                yield waiting.popleft().get()
+        while waiting:
+            yield waiting.popleft().get()
+    finally:
+        pool.terminate()
+
+
+_kept: list[Any] = []
+"""In a worker process, what it reads from."""
+
+
+def _keep(made: Any) -> None:
+    _kept[:] = [made]
+
+
+def _item(place: int) -> Any:
+    return _kept[0][place]
 
 
 def _modules_of(made: Any) -> set[str]:

@@ -30,6 +30,9 @@ SAMPLE_SECONDS = 0.004
 """Between two looks at the training thread. A look takes some twenty microseconds."""
 MEMORY_SECONDS = 0.25
 """Between two readings of the memory."""
+GUEST_STEPS = 10
+"""Training steps of another loop within one step after which that loop is the one that trains now: a program may train some more on
+a second dataset in each step."""
 FEW_STEPS = 20
 """Steps below which the time given is stretched."""
 KEPT_STEPS = 20_000
@@ -87,6 +90,8 @@ class Loop:
     epochs: int = 0
     dataset: Any = None
     """The last that it iterated over."""
+    given: Any = None
+    """What `fit` was called with."""
     waited: float = 0.0
     """For its batches, within steps that start no epoch."""
     fresh: bool = False
@@ -95,6 +100,22 @@ class Loop:
     """Whether Keras was told to run eagerly."""
     lone: bool = False
     """Whether it takes its batches from nothing that is watched: NumPy arrays, a generator of the user's own."""
+
+
+@dataclass(slots=True)
+class Guest:
+    """A loop that takes batches within a step of another one."""
+
+    place: tuple[str, str]
+    begin: float
+    host: Step
+    """The step as it was when this loop came."""
+    asked: int = 0
+    """Batches since then."""
+    trained: int = 0
+    """Calls that took gradients since then."""
+    lone: bool = False
+    """Whether it takes its batches from nothing that is watched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +168,8 @@ class Observation:
         self._thread = threading.get_ident()
         self._state = "python"
         self._kinds: list[str] = []
+        self._fed: list[Any] = []
+        """What the running methods of Keras were called with."""
         self._homes: dict[int, Loop] = {}
         self._running: Any = None
         self._trainers: dict[int, Any] = {}
@@ -154,6 +177,7 @@ class Observation:
         self._kept: list[Any] = []
         self._open: Step | None = None
         self._open_loop: Loop | None = None
+        self._guest: Guest | None = None
         self._ended: float | None = None
         """When the epoch, or the `fit`, of the open step ended."""
         self._busy: float | None = None
@@ -255,7 +279,7 @@ class Observation:
             loop = self._home()
             loop.epochs += 1
             loop.fresh = True
-            loop.dataset = dataset
+            loop.dataset, loop.given = dataset, self._fed[-1] if self._fed else None
             self._homes[id(iterator)] = loop
             self._kept.append(iterator)
             if self._open is not None:
@@ -281,7 +305,35 @@ class Observation:
             return True
         if outer.kind in ("evaluate", "predict"):
             return place[0] in ("fit", "loop")
+        if outer.kind == "fit" and self._ended is not None:
+            return True
         return self._only_looked(outer)
+
+    def _takes_over(self, place: tuple[str, str], now: float, *, lone: bool = False) -> bool:
+        """Return whether a loop that takes a batch within a step of another is the next training of the program.
+
+        The step is then as it was when this loop came.
+        """
+        if self._open is None:
+            return True
+        if lone and self._guest is not None and not self._guest.lone:
+            # Its steps are those of a dataset's loop.
+            return False
+        if self._guest is None or self._guest.place != place:
+            self._guest = Guest(place, now, replace(self._open), lone=lone)
+        guest = self._guest
+        guest.asked += 1
+        least = 1 if self._ended is not None else GUEST_STEPS
+        if guest.asked <= least or guest.trained < guest.asked - 1:
+            return False
+        for name in ("wait", "call", "trace", "calls"):
+            setattr(self._open, name, getattr(guest.host, name))
+        self._close_step(self._ended or guest.begin)
+        return True
+
+    def _took_gradients(self) -> None:
+        if self._guest is not None:
+            self._guest.trained += 1
 
     def _only_looked(self, loop: Loop) -> bool:
         """Return whether a loop only looked at the data before the training."""
@@ -403,6 +455,7 @@ class Observation:
                 raise
             else:
                 if id(function) in self._trainers:
+                    self._took_gradients()
                     self._keep(given)
                 return given
             finally:
@@ -500,7 +553,12 @@ class Observation:
         if self._kinds:
             return
         outer = self._open_loop if self._open is not None else None
-        if outer is None or (outer.lone and outer.place == self._place()[1]) or self._only_looked(outer):
+        if (
+            outer is None
+            or (outer.lone and outer.place == self._place()[1])
+            or self._only_looked(outer)
+            or (self._ended is not None and self._takes_over(self._place(), time.perf_counter(), lone=True))
+        ):
             loop = self._home()
             loop.lone = True
             self._step_begins(loop)
@@ -535,6 +593,7 @@ class Observation:
                 if self._inside_call:
                     self._trainers[id(self._running)] = self._running
                 elif tf.executing_eagerly():
+                    self._took_gradients()
                     self._lone_step([])
                     if self._open is not None:
                         self._open.trains = True
@@ -554,6 +613,7 @@ class Observation:
                 if not self._is_here:
                     return plain(model, *arguments, **keywords)
                 self._kinds.append(kind)
+                self._fed.append(keywords.get("x", arguments[0] if arguments else None))
                 if kind == "fit" and getattr(model, "run_eagerly", False):
                     place = user_place() or "?"
                     self.loops.setdefault((kind, place), Loop(kind, place)).eager = True
@@ -561,6 +621,7 @@ class Observation:
                     return plain(model, *arguments, **keywords)
                 finally:
                     self._kinds.pop()
+                    self._fed.pop()
                     if kind == "fit" and self._open_loop is not None and self._open_loop.kind == kind:
                         self._ended = time.perf_counter()
 
@@ -576,10 +637,15 @@ class Observation:
                 self._open is None
                 or self._open_loop is None
                 or self._gives_way(self._open_loop, self._place())
+                or (
+                    self._ended is not None
+                    and self._takes_over(self._place(), time.perf_counter(), lone=True)
+                )
             ):
                 self._step_begins(self._home())
                 if self._open is not None and hasattr(x, "__len__"):
                     self._open.samples = len(x)
+            self._took_gradients()
             if self._open is not None:
                 self._open.trains = True
             return plain(model, x, *arguments, **keywords)
@@ -596,9 +662,13 @@ class Observation:
             if outer is not None and outer.kind in ("fit", "loop") and loop.kind in ("evaluate", "predict"):
                 return
             if outer is not None and loop is not self._training:
-                if not self._gives_way(outer, (loop.kind, loop.place)):
+                place = (loop.kind, loop.place)
+                if not self._gives_way(outer, place) and not self._takes_over(place, now):
                     return
                 self._training = None
+                if outer.kind == "fit" and self._ended is not None:
+                    # What the program does between two trainings is part of neither.
+                    self._close_step(self._ended)
         self._close_step(now)
         training = loop.kind in ("fit", "loop")
         if training:
@@ -643,7 +713,7 @@ class Observation:
         if self._open is not None:
             self._open.end = now
             self.done += self._open.trains
-        self._open = self._ended = self._busy = None
+        self._open = self._ended = self._busy = self._guest = None
 
     # --- looking
 

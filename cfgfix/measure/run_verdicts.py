@@ -35,14 +35,27 @@ def judge(
     wait_share: float,
     floor: float,
     busy: float,
+    batches: Sequence[Verdict] = (),
 ) -> tuple[Verdict, ...]:
-    """Return what the figures mean, problems first, those that are worth most first."""
+    """Return what the figures mean, problems first, those that are worth most first.
+
+    Args:
+        found: The figures.
+        steps: Those that count.
+        loop: Their loop.
+        anew: Functions that were made again and again, with their counts.
+        wait_share: Of steps that start no epoch.
+        floor: The wait for a batch that lies in memory.
+        busy: What a step takes without its wait.
+        batches: What is wrong with them, where the dataset was not measured by itself.
+    """
     total = sum(step.seconds for step in steps)
     eager = not any(step.calls for step in steps)
     made = [
         *judge_numbers(found.not_finite),
         # What a loop without a dataset waits for is Python between its steps.
         *(() if loop.lone else _input(found, wait_share=wait_share, floor=floor, busy=busy)),
+        *batches,
         *_stalls(found),
         *_between_steps(found, eager=eager, lone=loop.lone),
         *judge_retraces(found.traces, anew, found.steps, compiled=not eager, run_seconds=total),

@@ -57,7 +57,11 @@ def user_trace(error: BaseException) -> str:
     Where every frame is one of those, the last one stays.
     """
     frames = traceback.extract_tb(error.__traceback__)
-    kept = [frame for frame in frames if not os.path.abspath(frame.filename).startswith(_HERE)]
+    kept = [
+        frame
+        for frame in frames
+        if not os.path.abspath(frame.filename).startswith(_HERE) and frame.filename != "<frozen runpy>"
+    ]
     lines = ["Traceback (most recent call last):\n"] if kept else []
     lines += traceback.format_list(kept)
     lines += traceback.format_exception_only(type(error), error)
@@ -463,6 +467,7 @@ def run_child(
     on_start: Callable[[int], None] | None = None,
     environment: Mapping[str, str] | None = None,
     show_output: bool = False,
+    hands_on_interrupt: bool = False,
 ) -> dict[str, Any]:
     """Run `entry(options, progress)` in a child process and return its answer.
 
@@ -474,13 +479,16 @@ def run_child(
         on_start: Called with the child's process id.
         environment: Added to the child's environment.
         show_output: Let the user's code write to standard error at once; else its output is shown only after a failure.
+        hands_on_interrupt: On Ctrl-C, interrupt the child and wait for its answer; on a second one, end it.
 
     Raises:
         UserCodeError: The user's code failed, crashed or ran out of time.
+        KeyboardInterrupt: It was interrupted and had no answer.
         CfgfixError: The arguments are wrong.
         RuntimeError: A fault of this package in the child.
     """
     import json
+    import signal
     import subprocess
     import sys
     import tempfile
@@ -491,6 +499,7 @@ def run_child(
     variables["CFGFIX_CHILD_ROOT"] = root
     code = "import os,sys;sys.path.insert(0,os.environ.pop('CFGFIX_CHILD_ROOT'));from cfgfix.measure.child import main;main();os._exit(0)"
     found: dict[str, Any] = {}
+    interrupted = False
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(  # noqa: S603 - this interpreter, with this package
             [sys.executable, "-c", code],
@@ -524,7 +533,15 @@ def run_child(
                 process.stdin.write(json.dumps({"entry": entry, "options": dict(options)}).encode())
                 process.stdin.close()
             try:
-                process.wait(seconds)
+                try:
+                    process.wait(seconds)
+                except KeyboardInterrupt as pressed:
+                    # Not where cfgfix itself is told to end, which arrives as a kind of its own.
+                    if not hands_on_interrupt or type(pressed) is not KeyboardInterrupt:
+                        raise
+                    interrupted = True
+                    process.send_signal(signal.SIGINT)
+                    process.wait(seconds)
             except subprocess.TimeoutExpired:
                 raise UserCodeError(
                     f"did not end within {seconds:g} s, and was stopped",
@@ -535,6 +552,8 @@ def run_child(
             _end(process)
             listener.join(5)
             lines.close()
+        if interrupted and found.get("event") != "result":
+            raise KeyboardInterrupt
         return _outcome(found, process.returncode, _tail(output))
 
 

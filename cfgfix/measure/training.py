@@ -7,6 +7,8 @@ dataset that they took it from is measured by itself, with the time that a step 
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,6 +18,7 @@ import numpy as np
 
 from cfgfix.core.errors import CfgfixError, ExitCode
 from cfgfix.core.wording import counted
+from cfgfix.measure import content
 from cfgfix.measure import data as data_profile
 from cfgfix.measure.attribution import (
     Attribution,
@@ -25,12 +28,14 @@ from cfgfix.measure.attribution import (
     mark_compilations,
     warm_up,
 )
+from cfgfix.measure.data_sources import call_maker, is_py_dataset
+from cfgfix.measure.dataset_graph import read_graph
 from cfgfix.measure.numerics import (
     broken_weights,
     find_not_finite,
     read_scalars,
 )
-from cfgfix.measure.observe import Observation, Step, StopObservation
+from cfgfix.measure.observe import Loop, Observation, Step, StopObservation
 from cfgfix.measure.pace import Load
 from cfgfix.measure.padding import Padding, read_padding
 from cfgfix.measure.run_profile import RunPlan, RunProfile, device_memory, memory_growth
@@ -39,7 +44,7 @@ from cfgfix.measure.sampling import Progress, iterate, silent, user_code
 from cfgfix.measure.script import main_loop, run_script
 from cfgfix.measure.statistics import summarise
 from cfgfix.measure.summaries import with_summaries
-from cfgfix.measure.verdicts import INPUT_BOUND
+from cfgfix.measure.verdicts import INPUT_BOUND, Verdict
 
 LEAST_STEPS = 10
 """Steps after the warm-up below which nothing is concluded."""
@@ -84,14 +89,16 @@ def analyse(
     profile: dict[str, Any] | None = None
     wait_share = sum(step.wait for step in usual) / max(sum(step.seconds for step in usual), 1e-9)
     floor = 0.0
-    dataset = loop.dataset
+    fed = loop
     if shares["wait"] >= shares["epochs"]:
         # Of several datasets that a step takes batches from, the one it waits for.
-        dataset = max(
+        fed = max(
             (each for each in loops if each.kind in ("fit", "loop") and each.dataset is not None),
             key=lambda each: each.waited,
             default=loop,
-        ).dataset
+        )
+    # The workers of what Keras reads from end with its loop: it is read anew.
+    dataset = _data_of(fed)
     if (
         plan.data_seconds
         and dataset is not None
@@ -143,8 +150,14 @@ def analyse(
         for name, count in observation.tracings.made_anew(after=lead + 1).items()
         if any(trace.context == context and trace.function == name for trace in observation.tracings.traces)
     }
+    batches: tuple[Verdict, ...] = ()
+    if plan.data_seconds and profile is None and dataset is not None:
+        batches = _judge_batches(dataset, fed.given)
     return replace(
-        made, verdicts=judge(made, steps, loop, anew, wait_share=wait_share, floor=floor, busy=busy)
+        made,
+        verdicts=judge(
+            made, steps, loop, anew, wait_share=wait_share, floor=floor, busy=busy, batches=batches
+        ),
     )
 
 
@@ -157,6 +170,32 @@ def _hint(observation: Observation) -> str:
             "model.fit and train_on_batch, and calls of a step that takes gradients"
         )
     return "name the script that trains, with the arguments it takes, and give it time with --seconds"
+
+
+def _data_of(loop: Loop) -> Any:
+    """Return the dataset of a loop, made anew where Keras made it of what has workers."""
+    if loop.dataset is None or not is_py_dataset(loop.given):
+        return loop.dataset
+    try:
+        return call_maker(lambda: loop.given)
+    except CfgfixError:
+        return None
+
+
+def _judge_batches(dataset: Any, given: object) -> tuple[Verdict, ...]:
+    """Return what is wrong with the batches of a dataset that was not measured by itself.
+
+    Args:
+        dataset: The loop's.
+        given: What `fit` was called with.
+    """
+    graph = read_graph(dataset)
+    found = [*content.judge_graph(graph)]
+    if not inspect.isgenerator(given):
+        # What such a one has given does not come a second time.
+        with contextlib.suppress(CfgfixError):
+            found += content.judge_order(content.class_order(content.read_labels(dataset)))
+    return tuple(found)
 
 
 def _padding(dataset: Any) -> Padding | None:
@@ -260,6 +299,9 @@ def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
                 run_script(script, options.get("arguments", ()), module=module)
             except StopObservation:
                 pass
+            except KeyboardInterrupt:
+                # What was seen until then is told.
+                observation.stopped = True
             except SystemExit as error:
                 if error.code not in (None, 0) and not observation.done:
                     raise

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -129,6 +131,17 @@ def test_a_stall_is_told_with_function_period_size_and_share():
     assert stall.share == pytest.approx(1.0 / (1.0 + 117 * 0.009), rel=0.1)
     assert "keras.saving.save_weights" in problems[0].summary
     assert problems[0].worth == pytest.approx(1 / (1 - stall.share))
+
+
+def test_a_stall_in_the_last_step_of_an_epoch_is_the_same_stall():
+    made = Programme().planted(range(9, 120, 10), 0.08, "Backup.on_train_batch_end")
+    for place in range(19, 120, 20):
+        made.loop.steps[place].starts = True
+    found, problems = made.judged()
+    (stall,) = found.stalls
+    assert [verdict.name for verdict in problems] == ["stall"]
+    assert stall.period == pytest.approx(10)
+    assert stall.count >= 11
 
 
 def test_stalls_of_two_causes_are_told_apart():
@@ -373,6 +386,30 @@ def test_a_loop_of_ones_own_is_observed_and_cleaned_up(folder):
 
 
 @pytest.mark.acceptance
+def test_an_interrupted_run_tidies_up_and_tells_what_was_seen(folder):
+    script = folder / "train.py"
+    script.write_text(
+        LOOP.replace("step(batch, number // 20)", "step(batch, 0); open(str(number), 'w').close()")
+    )
+    # Inherited from a shell that runs tests in the background, Ctrl-C would be ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    command = [sys.executable, "-m", "cfgfix", "profile", "run", "--json", "--steps", "100000", "train.py"]
+    with open(folder / "out", "w+b") as out:
+        process = subprocess.Popen(command, stdout=out)
+        signal.signal(signal.SIGINT, before)
+        while not (folder / "60").exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(300) in (0, 1)
+        out.seek(0)
+        found = json.load(out)
+    assert found["steps"] >= 50
+    assert (folder / "cleaned").exists()
+    assert not (folder / "ended").exists()
+
+
+@pytest.mark.acceptance
 def test_a_short_program_ends_by_itself(folder):
     text = LOOP.replace("10**6", "30 * 8").replace("number // 20", "0")
     found = observed(folder, text)
@@ -418,6 +455,62 @@ def test_a_look_at_the_data_before_the_training_is_not_the_loop(tf):
     loop = main_loop(list(seen.loops.values()))
     assert loop is not None
     assert [step.trains for step in loop.steps] == [True] * 3
+
+
+def test_trainings_one_after_the_other_are_loops_of_their_own(tf):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    x, y = np.zeros([12, 2], "f"), np.zeros([12, 1], "f")
+    weight = tf.Variable(1.0)
+
+    @tf.function
+    def lone(value):
+        trained(tf, weight, value)
+
+    with Observation() as seen:
+        model.fit(x, y, batch_size=4, epochs=2, verbose=0)
+        model.fit(x, y, batch_size=2, epochs=2, verbose=0)
+        for value in tf.data.Dataset.range(5):
+            trained(tf, weight, value)
+        for value in tf.data.Dataset.range(7):
+            trained(tf, weight, value)
+        for _ in range(9):
+            lone(tf.constant(1.0))
+    steps = [[step.trains for step in loop.steps] for loop in seen.loops.values()]
+    # Where no `fit` ends, the first step shows that the second loop trains, too; a function is known once it is traced.
+    assert steps == [[True] * 6, [True] * 12, [True] * 5, [True] * 6, [True] * 7]
+    ends = [(loop.steps[0].begin, loop.steps[-1].end) for loop in seen.loops.values()]
+    assert all(end <= begin for (_, end), (begin, _) in itertools.pairwise(ends))
+
+
+def test_a_second_dataset_of_a_step_and_a_held_out_one_are_no_training(tf):
+    weight = tf.Variable(1.0)
+    with Observation() as seen:
+        others = iter(tf.data.Dataset.range(100))
+        for _ in range(2):
+            for value in tf.data.Dataset.range(4):
+                trained(tf, weight, value)
+                for _ in range(3):
+                    trained(tf, weight, next(others))
+            for value in tf.data.Dataset.range(30):
+                float(weight * tf.cast(value, tf.float32))
+    taken = [loop for loop in seen.loops.values() if loop.steps]
+    assert [len(loop.steps) for loop in taken] == [8]
+
+
+def test_what_is_wrong_with_batches_is_told_where_nothing_waits_for_them(tf):
+    weight = tf.Variable(1.0)
+
+    def noisy(value, label):
+        return tf.cast(value, tf.float32) + tf.random.uniform([]), label
+
+    data = tf.data.Dataset.from_tensor_slices((np.arange(400), np.repeat(np.arange(10), 40)))
+    with Observation() as seen:
+        for value, _ in data.map(noisy).cache().batch(8).prefetch(2):
+            trained(tf, weight, value)
+    found = analyse(seen, RunPlan(), FREE, source="train.py")
+    told = {verdict.name: verdict.outcome for verdict in found.verdicts}
+    assert told["order"] is told["repeats"] is Outcome.PROBLEM
 
 
 def test_a_loop_of_single_batches_is_seen(tf):

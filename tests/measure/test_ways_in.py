@@ -10,8 +10,8 @@ import pytest
 from cfgfix.core.errors import CfgfixError
 from cfgfix.measure.data import measure
 from cfgfix.measure.data_profile import Plan
-from cfgfix.measure.data_sources import dataset_maker
-from cfgfix.measure.sampling import load_object, training_line
+from cfgfix.measure.data_sources import call_maker, dataset_maker
+from cfgfix.measure.sampling import load_object, run_child, training_line
 from cfgfix.measure.step import measure as measure_step
 from cfgfix.measure.step_profile import StepPlan
 from cfgfix.measure.step_subject import step_maker, subject_of
@@ -156,3 +156,53 @@ def test_a_module_that_would_train_is_not_imported(tmp_path, monkeypatch):
     assert "trains_at_once.py:4" in str(caught.value)
     assert "cfgfix profile run trains_at_once.py" in caught.value.hint
     assert not (tmp_path / "trained").exists()
+
+
+@pytest.mark.parametrize("processes", [False, True])
+def test_the_workers_of_a_dataset_of_keras_make_its_batches(tf, processes):
+    import os
+    import threading
+
+    class Rows(tf.keras.utils.PyDataset):
+        def __len__(self):
+            return 12
+
+        def __getitem__(self, index):
+            worker = os.getpid() if processes else threading.get_ident()
+            return np.full([2, 1], index, "f"), np.full([2, 1], worker, "i8")
+
+    made = call_maker(lambda: Rows(workers=2, use_multiprocessing=processes, max_queue_size=3))
+    for _ in range(2):
+        batches = [(float(x[0, 0]), int(worker[0, 0])) for x, worker in made]
+        assert [place for place, _ in batches] == list(range(12))
+        here = os.getpid() if processes else threading.get_ident()
+        assert here not in {worker for _, worker in batches}
+    next(iter(made))
+
+
+@pytest.mark.acceptance
+def test_what_keras_reads_with_workers_is_read_anew_after_the_run(tf, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    script = tmp_path / "train.py"
+    script.write_text(WORKERS)
+    options = {"script": str(script), "plan": {"steps": 60, "seconds": 60, "data_seconds": 2}}
+    found = run_child("cfgfix.measure.training:job", options, seconds=200)
+    assert found["data"]["rates"]["samples_per_batch"] == 4
+
+
+WORKERS = """
+import time
+import numpy as np
+import tensorflow as tf
+
+class Rows(tf.keras.utils.PyDataset):
+    def __len__(self):
+        return 50
+    def __getitem__(self, index):
+        time.sleep(0.1)
+        return np.zeros([4, 3], "f"), np.zeros([4, 1], "f")
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(Rows(workers=4), epochs=5, verbose=0)
+"""
