@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from cfgfix.advice.key_meaning import call_at
+from cfgfix.advice.key_report import findings_at
 from cfgfix.config.document.compose import compose
-from cfgfix.core.findings import format_key_path, parse_key_path
+from cfgfix.core.findings import KeyPath, format_key_path, parse_key_path
 from cfgfix.core.source_file import read_source
 from cfgfix.lint.request import Request
 from cfgfix.lint.session import Runs, dialect_of
 from cfgfix.usage.config_files import form_of
 from cfgfix.usage.unopened import top_names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfgfix.usage.code_says import CodeSays
 
 MAX_CONFIGS = 8
 """Most configs of which it is told where they are read, one by one."""
@@ -42,19 +48,32 @@ def file_facts(path: str) -> dict[str, Any]:
             else "there is no Python around it"
         )
         return facts
-    facts["loader"] = says.loader
+    facts["loader"] = says.loader if says.form == "yaml" else says.form
+    facts["programs"] = list(says.programs)
     facts["opened"] = [
         {"program": line, "way": list(way)} for line, way in zip(says.evidence, says.ways, strict=True)
     ]
     facts["judged"] = says.framework
     facts["read"] = {format_key_path(key): f"{place[0]}:{place[1]}" for key, place in says.reads}
     facts["asked"] = {format_key_path(key): f"{place[0]}:{place[1]}" for key, place in says.asked}
+    facts["reaches"] = {
+        format_key_path(key): call for key in dict.fromkeys(_keys_of(says)) if (call := call_at(key, says))
+    }
+    facts["found"] = [
+        f"{finding.location.line}: {finding.severity.label} {finding.rule}: {finding.message}"
+        for finding in findings_at(path, None)
+    ]
     return facts
+
+
+def _keys_of(says: CodeSays) -> Iterator[KeyPath]:
+    yield from (item.path for item in says.reached if item.path is not None)
 
 
 def file_lines(facts: dict[str, Any]) -> list[str]:
     """Return what is known of a config file as lines of text."""
-    lines = [f"{facts['file']}: a config file"]
+    programs = facts.get("programs")
+    lines = [f"{facts['file']}: {f'a config of {_join_in_words(programs)}' if programs else 'a config file'}"]
     if facts.get("dialect"):
         lines.append(f"  its keys are those of: {facts['dialect']}")
     if "lacking" in facts:
@@ -67,9 +86,20 @@ def file_lines(facts: dict[str, Any]) -> list[str]:
     lines.append(f"  read by {facts['loader']}")
     if not facts["judged"]:
         lines.append("  no program that opens it comes to TensorFlow, so the code says nothing of its keys")
-    lines += _places("read", facts["read"])
+    if facts["found"]:
+        lines += ["  what a check finds:", *(f"    {text}" for text in facts["found"])]
+    reaches = facts["reaches"]
+    lines += _places(
+        "read",
+        {key: f"{place}{_call_text(place, reaches.get(key))}" for key, place in facts["read"].items()},
+    )
     lines += _places("asked for and not there", facts["asked"])
     return lines
+
+
+def _call_text(place: str, call: str | None) -> str:
+    """Return the call that a value reaches, as it is told behind the place where its key is read."""
+    return f"  {call.removesuffix(f' in {place}')}" if call else ""
 
 
 def _places(title: str, places: dict[str, str]) -> list[str]:

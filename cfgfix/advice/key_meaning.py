@@ -89,6 +89,19 @@ def end_lines(path: KeyPath, says: CodeSays) -> Iterator[str]:
         yield f"and {len(ends) - MAX_PLACES} more"
 
 
+def call_at(path: KeyPath, says: CodeSays) -> str:
+    """Return the first call that a key's value reaches, and how many more.
+
+    The text is empty where it reaches none.
+    """
+    ends = ends_of(path, says)
+    if not ends:
+        return ""
+    how = "reaches" if ends[0].reached.unchanged else "goes into"
+    more = f" and {len(ends) - 1} more" if len(ends) > 1 else ""
+    return f"{how} {ends[0].reached.call_text} in {ends[0].place}{more}"
+
+
 def absence_line(path: KeyPath, says: CodeSays) -> str:
     """Return what the code takes where a file does not have a key.
 

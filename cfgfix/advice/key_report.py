@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
-from cfgfix.advice.key_meaning import absence_line, beside_of, end_lines
+from cfgfix.advice.key_meaning import absence_line, beside_of, end_lines, read_line
 from cfgfix.advice.own_configs import OwnConfig
 from cfgfix.advice.page import Line
+from cfgfix.advice.shown_keys import ShownKey
 from cfgfix.config.document.compose import Document, Kind, compose
 from cfgfix.core.errors import CfgfixError
-from cfgfix.core.findings import Finding, KeyPath, format_key_path, parse_key_path
+from cfgfix.core.findings import Finding, format_key_path, parse_key_path
 from cfgfix.core.records import replace
 from cfgfix.core.source_file import read_source
 from cfgfix.lint.session import content_stamp, names_class
@@ -45,7 +46,7 @@ _VERDICTS = {
 }
 
 
-def project_lines(keys: Sequence[tuple[OwnConfig, KeyPath]], request: str | None) -> list[Line]:
+def project_lines(keys: Sequence[tuple[OwnConfig, ShownKey]], request: str | None) -> list[Line]:
     """Return what keys of the project's configs are.
 
     The value, what it reaches in the code, and what is found at it.
@@ -56,23 +57,16 @@ def project_lines(keys: Sequence[tuple[OwnConfig, KeyPath]], request: str | None
     """
     lines: list[Line] = []
     found: dict[str, list[Finding]] = {}
-    for own, path in keys[:MAX_KEYS]:
-        document = own.view.document
-        entry = document.find(path)
-        if entry is None:
-            continue
+    for own, shown in keys[:MAX_KEYS]:
         if own.path not in found:
-            found[own.path] = _findings(own.path, request)
-        key = format_key_path(path)
-        line, _ = document.source.position(entry[1].start)
-        shown = document.source.text[entry[1].value_start : entry[1].end].splitlines()
-        value = f" is {shown[0][:60]}" if len(shown) == 1 and shown[0] else ""
-        lines.append((1, f"{own.path}:{line}: {key}{value}"))
+            found[own.path] = findings_at(own.path, request)
+        path = shown.path
+        value = f" is {shown.value}" if shown.value else ""
+        lines.append((1, f"{own.path}:{shown.line}: {format_key_path(path)}{value}"))
         if own.says is not None:
             lines += [(3, text) for _, text in beside_of(path, own.meanings)]
-            lines += [(3, text) for text in end_lines(path, own.says)]
-            absent = absence_line(path, own.says)
-            lines += [(3, absent)] if absent else []
+            ends = [*end_lines(path, own.says)] or [read_line(path, own.says)]
+            lines += [(3, text) for text in (*ends, absence_line(path, own.says)) if text]
         lines += [
             (3, f"{finding.severity.label} {finding.rule}: {finding.message}")
             for finding in found[own.path]
@@ -83,13 +77,22 @@ def project_lines(keys: Sequence[tuple[OwnConfig, KeyPath]], request: str | None
     return lines
 
 
-def _findings(path: str, request: str | None) -> list[Finding]:
+def findings_at(path: str, request: str | None) -> list[Finding]:
+    """Return what a check of one file finds in it.
+
+    Args:
+        path: The file.
+        request: The machine that findings are about, as the command line names it.
+    """
     from cfgfix.lint.request import Request
     from cfgfix.lint.runner import check
 
     adjust = (lambda settings: replace(settings, hardware=request)) if request is not None else None
     report = check(Request(paths=(path,), adjust=adjust))
-    return [finding for file in report.files for finding in file.findings]
+    named = os.path.abspath(path)
+    return [
+        finding for file in report.files if os.path.abspath(file.path) == named for finding in file.findings
+    ]
 
 
 def key_lines(what: str, settings: Settings) -> list[str]:

@@ -5,24 +5,27 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from cfgfix.advice.recommend import recommend
+from cfgfix.advice.shown_keys import ShownKey, as_yaml, shown_keys
 from cfgfix.config.dialects.dialect import Dialect
 from cfgfix.config.dialects.parameters import KeyMeanings, key_meanings
 from cfgfix.config.dialects.signatures import Pattern
 from cfgfix.config.dialects.view import View
-from cfgfix.config.document.compose import Document, Kind, compose
+from cfgfix.config.document.compose import Document, Kind
 from cfgfix.config.loaders.scalars import LOADERS
 from cfgfix.config.schema.validate import Schema
 from cfgfix.core.errors import UnreadableError
-from cfgfix.core.findings import KeyPath
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import read_source
 from cfgfix.hardware.model import Hardware
 from cfgfix.lint.request import Request
 from cfgfix.lint.session import Run, Runs, dialect_of, target_of, with_meanings
 from cfgfix.settings.discovery import find
-from cfgfix.usage.checks import key_paths
 from cfgfix.usage.code_says import CodeSays
+from cfgfix.usage.config_files import ConfigFile
 
+MAX_WEIGHED = 20
+"""Most configs that are weighed for what they have to set."""
 MAX_LOOKED_AT = 100
 """Most files whose keys are looked at where no code opens a config."""
 
@@ -37,6 +40,7 @@ class OwnConfig:
         dialect: Its dialect, with those keys.
         says: What the code that opens it says; None where no code does.
         meanings: What that says of its keys.
+        keys: Its keys, as a reader sees them.
     """
 
     view: View
@@ -44,6 +48,7 @@ class OwnConfig:
     dialect: Dialect
     says: CodeSays | None
     meanings: KeyMeanings
+    keys: tuple[ShownKey, ...]
 
     @property
     def path(self) -> str:
@@ -69,7 +74,7 @@ def own_configs(hardware: Hardware | None) -> list[OwnConfig]:
     found: list[OwnConfig] = []
     for path, says in code.all().items():
         whole = os.path.join(code.root, path)
-        if says.framework and says.form in ("yaml", "json") and whole.startswith(here):
+        if says.framework and whole.startswith(here):
             own = _own_config(os.path.relpath(whole), runs, says, hardware)
             if own is not None:
                 found.append(own)
@@ -83,6 +88,30 @@ def own_configs(hardware: Hardware | None) -> list[OwnConfig]:
                 found.append(own)
     found.sort(key=lambda own: (-len(own.meanings.keys), own.path.count(os.sep), own.path))
     return found
+
+
+def most_telling(hardware: Hardware | None) -> OwnConfig | None:
+    """Return the config of the working folder with most to set for a machine.
+
+    None where none is known.
+
+    Args:
+        hardware: The machine.
+    """
+    configs = own_configs(hardware)
+    if hardware is None or not configs:
+        return next(iter(configs), None)
+
+    def told(own: OwnConfig) -> tuple[int, int]:
+        advice = recommend(own.view, hardware, own.schema)
+        return len(advice.choices), len(advice.left_out)
+
+    return max(configs[:MAX_WEIGHED], key=told)
+
+
+def has_code() -> bool:
+    """Tell whether the working folder is that of a project with Python in it."""
+    return _is_project() and _new_runs(None).code_around(os.path.join(".", "x")).followed().modules > 0
 
 
 def _new_runs(hardware: Hardware | None) -> Runs:
@@ -121,27 +150,36 @@ def own_config(path: str, hardware: Hardware | None) -> OwnConfig | None:
 
 def _own_config(path: str, runs: Runs, says: CodeSays | None, hardware: Hardware | None) -> OwnConfig | None:
     try:
-        document = compose(read_source(path))
+        file = ConfigFile(path, read_source(path))
         run = runs.run_for(runs.finder.settings_in(os.path.dirname(path) or "."))
     except UnreadableError:
         return None
+    loader = says.loader if says is not None else "pyyaml"
+    document = as_yaml(file, loader)
     if document.problem is not None or not document.roots or document.roots[0].kind != Kind.MAPPING:
         return None
     dialect = dialect_of(document, run)
     if dialect is None:
         dialect = run.dialects.get("generic") if says is not None else None
-    return _as_shown(document, run, dialect, says, hardware) if dialect is not None else None
+    if dialect is None:
+        return None
+    return _as_shown(document, run, dialect, says, hardware, shown_keys(file, loader))
 
 
 def _as_shown(
-    document: Document, run: Run, dialect: Dialect, says: CodeSays | None, hardware: Hardware | None
+    document: Document,
+    run: Run,
+    dialect: Dialect,
+    says: CodeSays | None,
+    hardware: Hardware | None,
+    keys: tuple[ShownKey, ...],
 ) -> OwnConfig:
     target = target_of(run, dialect, run.machines[0])
     loader = target.loader
     if says is not None:
         target = with_meanings(target, says.reached)
         if run.settings.loader is None and dialect.name == "generic":
-            loader = LOADERS[says.loader]
+            loader = LOADERS.get(says.loader, loader)
 
     def look(fact: str) -> object:
         value = hardware.lookup(fact) if hardware is not None else None
@@ -152,7 +190,7 @@ def _as_shown(
     if dialect.confidence == "low":
         own = _with_own_keys(target.dialect, view, target.schema)
         view = replace(target, dialect=own).view(document, 0)
-    return OwnConfig(view, target.schema, view.dialect, says, target.meanings or key_meanings(()))
+    return OwnConfig(view, target.schema, view.dialect, says, target.meanings or key_meanings(()), keys)
 
 
 def _with_own_keys(dialect: Dialect, view: View, schema: Schema | None) -> Dialect:
@@ -171,7 +209,7 @@ def _with_own_keys(dialect: Dialect, view: View, schema: Schema | None) -> Diale
     return replace(dialect, concepts={concept: patterns for concept, patterns in kept.items() if patterns})
 
 
-def keys_named(what: str, configs: list[OwnConfig]) -> Iterator[tuple[OwnConfig, KeyPath]]:
+def keys_named(what: str, configs: list[OwnConfig]) -> Iterator[tuple[OwnConfig, ShownKey]]:
     """Yield the keys of configs that a key path, its last steps or a concept names."""
     from cfgfix.core.findings import parse_key_path
 
@@ -180,6 +218,16 @@ def keys_named(what: str, configs: list[OwnConfig]) -> Iterator[tuple[OwnConfig,
     except ValueError:
         return
     for own in configs:
-        for path in dict.fromkeys(key_paths(own.view.document)):
-            if path[-len(asked) :] == asked or (what, path) in own.meanings.keys:
-                yield own, path
+        for key in own.keys:
+            if key.path[-len(asked) :] == asked or (what, key.path) in own.meanings.keys:
+                yield own, key
+
+
+def spellings(configs: list[OwnConfig]) -> Iterator[str]:
+    """Yield what the keys of configs can be asked for by: their names and their paths."""
+    from cfgfix.core.findings import format_key_path
+
+    for own in configs:
+        for key in own.keys:
+            yield format_key_path(key.path)
+            yield str(key.path[-1])

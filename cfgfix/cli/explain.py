@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -73,9 +74,11 @@ def explain(*, what: str, request: str | None, dialect: str | None, as_json: boo
         click.echo(json.dumps({"code": code}, indent=2) if as_json else visible_lines("\n".join(code)))
         return
     if page is None:
+        from cfgfix.advice.own_configs import own_configs, spellings
         from cfgfix.config.dialects.dialect import dialects
 
         names = [
+            *spellings(own_configs(None)),
             *catalogue.keys(),
             *topics(),
             *{concept for dialect in dialects().values() for concept in dialect.concepts},
@@ -90,7 +93,9 @@ def explain(*, what: str, request: str | None, dialect: str | None, as_json: boo
             data["code"] = code
         click.echo(json_text(data, indent=2, default=str))
     else:
-        click.echo(visible_lines("\n".join([*page.text(), *([""] if code else []), *code])))
+        text = page.text()
+        code = _not_told("\n".join(text), code)
+        click.echo(visible_lines("\n".join([*text, *([""] if code else []), *code])))
 
 
 def _is_config(what: str) -> bool:
@@ -112,6 +117,15 @@ def _in_code(what: str) -> list[str]:
     from cfgfix.advice.key_report import key_lines
 
     return key_lines(what, settings)
+
+
+def _not_told(page: str, code: Iterable[str]) -> list[str]:
+    """Return the reads of keys whose place a page does not have already."""
+    joined = " ".join(page.split())
+    return [line for line in code if (place := _READ.search(line)) is None or f" in {place[1]}" not in joined]
+
+
+_READ = re.compile(r": read in (\S+:\d+) \(")
 
 
 def _catalogue() -> Catalogue:
@@ -249,7 +263,9 @@ def subject_page(what: str, catalogue: Catalogue, request: str | None, wanted: s
     configs = own_configs(machine) if wanted is None else []
     own_keys = list(keys_named(what, configs))
     concepts = _concepts_of(what, dialects.values())
-    concepts |= {concept for own, path in own_keys for concept, known in own.meanings.keys if known == path}
+    concepts |= {
+        concept for own, key in own_keys for concept, known in own.meanings.keys if known == key.path
+    }
     topic = next((found for found in map(topic_of, [what, *sorted(concepts)]) if found is not None), None)
     kind = f"the concept {', '.join(sorted(concepts - {what}))}" if concepts - {what} else "a setting"
     if topic is not None and what == topic.name and topic.title != topic.name:

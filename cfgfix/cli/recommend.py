@@ -45,13 +45,7 @@ def command(*, config: str | None, request: str | None, dialect: str | None, as_
     view, schema, used = view_of(config, dialect, settings, machine)
     advice = recommend(view, machine, schema)
     if not advice.choices and not advice.left_out:
-        where = (
-            view.document.source.path if view.document.source.path != EMPTY else f"the dialect {used.name}"
-        )
-        raise CfgfixError(
-            f"{where} has none of the settings that depend on a machine",
-            hint="name another config, or a dialect with --dialect",
-        )
+        raise _nothing_to_recommend(view, used)
     if as_json:
         click.echo(json_text(as_data(advice, machine, used), indent=2))
         return
@@ -65,9 +59,28 @@ def command(*, config: str | None, request: str | None, dialect: str | None, as_
     click.echo(render(advice, heading), nl=False)
 
 
+def _nothing_to_recommend(view: View, used: Dialect) -> CfgfixError:
+    """Return what is told where no setting of a config depends on a machine."""
+    path = view.document.source.path
+    if path != EMPTY and view.meanings is not None:
+        return CfgfixError(
+            "no key of it reaches a setting that depends on a machine",
+            path=path,
+            hint=f"`cfgfix explain {visible(path)}` tells what each key reaches; batch sizes and the like stand in the code",
+        )
+    return CfgfixError(
+        f"{path if path != EMPTY else f'the dialect {used.name}'} has none of the settings that depend on a machine",
+        hint="name another config, or a dialect with --dialect",
+    )
+
+
 def _owner_text(view: View, used: Dialect, config: str | None) -> str:
     """Say whose keys a block has."""
+    from cfgfix.advice.own_configs import has_code
+
     path = config or view.document.source.path
+    if path == EMPTY and used.confidence == "low" and has_code():
+        return "the code here opens no config that is known, so the keys are common spellings and none of its own."
     if path == EMPTY and used.confidence == "low":
         return "no config is known here, so the keys are common spellings: name your config to have its own."
     if path == EMPTY:
@@ -139,7 +152,7 @@ def view_of(
     Raises:
         CfgfixError: The config cannot be read, or no dialect is named and none fits.
     """
-    from cfgfix.advice.own_configs import own_config, own_configs
+    from cfgfix.advice.own_configs import most_telling, own_config
     from cfgfix.config.dialects.dialect import schema_data
     from cfgfix.config.document.compose import Kind, compose
     from cfgfix.config.loaders.scalars import LOADERS
@@ -147,6 +160,10 @@ def view_of(
     from cfgfix.core.source_file import SourceFile, read_source
     from cfgfix.settings.project_dialects import known_dialects
 
+    if wanted is None:
+        own = own_config(config, machine) if config else most_telling(machine)
+        if own is not None:
+            return own.view, own.schema, own.dialect
     source = read_source(config) if config else SourceFile.from_bytes(b"{}\n", EMPTY)
     document = compose(source)
     if document.problem is not None:
@@ -154,10 +171,6 @@ def view_of(
     if not document.roots or document.roots[0].kind != Kind.MAPPING:
         raise CfgfixError("holds no mapping", path=config)
     known = known_dialects(settings)
-    if wanted is None:
-        own = own_config(config, machine) if config else next(iter(own_configs(machine)), None)
-        if own is not None:
-            return own.view, own.schema, own.dialect
     name = wanted or settings.dialect
     if name is not None:
         found = known.get(name)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from cfgfix.code.inference.interpreter.objects import Scalar
@@ -192,9 +193,9 @@ def _verdicts_of(
         frozenset(converted),
         _programs(runs),
         frozenset(map(runs.relative, _modules(runs))),
-        _reads(runs) if not several else {},
-        _asked_keys(runs) if not several else (),
-        reached if not several else (),
+        _reads(runs),
+        _asked_keys(runs),
+        tuple(_inside_documents(runs, reached)) if several else reached,
         job,
         branches_of(runs.path, runs.results) if not several else (),
         _fallbacks(runs) if not several else {},
@@ -241,14 +242,41 @@ def _modules(runs: ConfigRuns) -> Iterator[str]:
 
 
 def _reads(runs: ConfigRuns) -> dict[KeyPath, Place]:
-    """Return where each key is read first."""
+    """Return where each key is read first.
+
+    A key that stands elsewhere than it is looked for is not read.
+    """
+    repaired = {_inside_document(item.path) for item in runs.repairs}
+    return {path: place for path, place in _read_as_repaired(runs).items() if path not in repaired}
+
+
+def _read_as_repaired(runs: ConfigRuns) -> dict[KeyPath, Place]:
+    """Return where each key is read first once it stands where it is looked for."""
     found: dict[KeyPath, Place] = {}
     for opened in runs.mine:
         for path, key in opened.keys.items():
             spot = next(iter((*key.reads, *key.uses, *key.walks, *key.escapes)), None)
-            if path and spot is not None and len(found) < MAX_PLACES:
-                found.setdefault(path, (runs.relative(spot.path), spot.line))
+            inside = _inside_document(path)
+            if inside and spot is not None and len(found) < MAX_PLACES:
+                found.setdefault(inside, (runs.relative(spot.path), spot.line))
     return found
+
+
+def _inside_document(path: KeyPath) -> KeyPath:
+    """Return a key path as it is said inside the document that holds it."""
+    return path[1:] if path and isinstance(path[0], DocumentStep) else path
+
+
+def _inside_documents(runs: ConfigRuns, reached: Iterable[Reached]) -> Iterator[Reached]:
+    """Yield what values reach as it is said inside documents.
+
+    Of a key that several of them have nothing is said.
+    """
+    times = Counter(_inside_document(path) for path in runs.entries)
+    for item in reached:
+        inside = _inside_document(item.path) if item.path is not None else None
+        if inside is None or times[inside] == 1:
+            yield replace(item, path=inside)
 
 
 def _fallbacks(runs: ConfigRuns) -> dict[KeyPath, str]:
@@ -269,5 +297,10 @@ def _asked_keys(runs: ConfigRuns) -> tuple[tuple[KeyPath, Place], ...]:
             for section in item.sections:
                 if section.source == runs.path and len(found) < MAX_PLACES:
                     place = (runs.relative(item.spot.path), item.spot.line)
-                    found.setdefault((*section.path, item.name), place)
+                    found.setdefault(_inside_document((*section.path, item.name)), place)
+    reads = _read_as_repaired(runs) if runs.repairs else {}
+    for repair in runs.repairs:
+        place_read = reads.get(_inside_document(repair.path))
+        if place_read is not None:
+            found.setdefault(_inside_document((*repair.section, repair.name)), place_read)
     return tuple(found.items())

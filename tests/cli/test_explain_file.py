@@ -56,4 +56,6 @@ def test_as_json(cfgfix, plan):
 
 
 def test_a_key_is_explained_by_its_reads_without_settings(cfgfix, plan):
-    assert "In the code: units: read in train.py:8 (plan.yaml)" in cfgfix("explain", "units", cwd=plan).out
+    assert "reaches layers.Dense(units) in train.py:8" in cfgfix("explain", "units", cwd=plan).out
+    data = json.loads(cfgfix("explain", "units", "--json", cwd=plan).out)
+    assert data["code"] == ["In the code: units: read in train.py:8 (plan.yaml)"]
