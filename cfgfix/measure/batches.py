@@ -32,7 +32,7 @@ def shape_number(element: Any) -> Any:
 
     total: Any = 0
     place = 1
-    for part in tf.nest.flatten(element):
+    for part in (part for parts in _replicas_of(element) for part in parts):
         shape = getattr(part, "shape", None)
         if shape is None or shape.rank is None:
             continue
@@ -48,7 +48,21 @@ def rows_of(element: Any) -> int:
 
     It is 0 where there is none.
     """
-    return next((int(part.shape[0] or 0) for part in tensors_in(element) if part.shape.rank), 0)
+    for parts in _replicas_of(element):
+        ranked = [part for part in tensors_in(parts) if part.shape.rank]
+        if ranked:
+            return sum(int(part.shape[0] or 0) for part in (ranked if len(parts) > 1 else ranked[:1]))
+    return 0
+
+
+def _replicas_of(element: object) -> list[tuple[Any, ...]]:
+    """Return each part of a batch as what its replicas get; one of its own where it is not distributed."""
+    import tensorflow as tf
+
+    return [
+        part.values if isinstance(part, tf.distribute.DistributedValues) else (part,)
+        for part in tf.nest.flatten(element)
+    ]
 
 
 def tensors_in(element: object) -> list[tf.Tensor]:
@@ -69,9 +83,13 @@ def rows_in(element: object) -> tf.Tensor:
     """Return how many rows a batch inside a function has, as a tensor."""
     import tensorflow as tf
 
-    parts = [part for part in tf.nest.flatten(element, expand_composites=True) if tf.is_tensor(part)]
-    ranked = (part for part in parts if part.dtype != tf.variant and part.shape.rank)
-    return next((tf.shape(part, tf.int64)[0] for part in ranked), tf.constant(0, tf.int64))
+    for parts in _replicas_of(element):
+        flat = [part for part in tf.nest.flatten(parts, expand_composites=True) if tf.is_tensor(part)]
+        ranked = [part for part in flat if part.dtype != tf.variant and part.shape.rank]
+        if ranked:
+            counted = ranked if len(parts) > 1 else ranked[:1]
+            return tf.add_n([tf.shape(part, tf.int64)[0] for part in counted])
+    return tf.constant(0, tf.int64)
 
 
 def variables_of(sources: Any) -> list[Any]:

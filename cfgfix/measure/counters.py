@@ -5,6 +5,9 @@ A program may still want to set threads, devices or memory growth, which TensorF
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 
 class Counter:
     """A number on the CPU; it belongs to no distribution strategy, whatever scope it is made in."""
@@ -59,6 +62,34 @@ def iterator_kind() -> type:
     return kind
 
 
+@dataclass(frozen=True, slots=True)
+class DistributedKinds:
+    """The classes of what strategies make of datasets, and of their iterators."""
+
+    datasets: tuple[type, ...]
+    iterators: tuple[type, ...]
+
+
+def distributed_kinds() -> DistributedKinds:
+    """Return the classes of distributed datasets and iterators that are known."""
+    try:
+        from tensorflow.python.distribute import input_lib
+
+        return DistributedKinds(
+            (input_lib.DistributedDataset, input_lib.DistributedDatasetsFromFunction),
+            (input_lib.DistributedIterator,),
+        )
+    except (ImportError, AttributeError):
+        return DistributedKinds((), ())
+
+
+def dataset_of(distributed: Any) -> Any:
+    """Return the dataset that a strategy distributes, or None where it has none."""
+    one = getattr(distributed, "_original_dataset", None)
+    several = getattr(distributed, "_datasets", None)
+    return several[0] if one is None and several else one
+
+
 def tensor_kind() -> type:
     """Return the class of tensors outside of functions."""
     from tensorflow.python.framework import ops
@@ -84,4 +115,13 @@ def device_bytes() -> dict[str, float]:
     return found
 
 
-__all__ = ["Clocks", "Counter", "device_bytes", "iterator_kind", "tensor_kind"]
+__all__ = [
+    "Clocks",
+    "Counter",
+    "DistributedKinds",
+    "dataset_of",
+    "device_bytes",
+    "distributed_kinds",
+    "iterator_kind",
+    "tensor_kind",
+]

@@ -13,12 +13,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cfgfix.measure.batches import rows_in, rows_of, scalars_of, shape_number, tensors_in, variables_of
-from cfgfix.measure.counters import Clocks, device_bytes, iterator_kind
+from cfgfix.measure.counters import Clocks, dataset_of, device_bytes, distributed_kinds, iterator_kind
 from cfgfix.measure.graph_loops import Watch, replace_loops
+from cfgfix.measure.observed_steps import Guest, Look, Loop, Step
 from cfgfix.measure.stacks import describe_stack, user_place
 from cfgfix.measure.watch import Fetches, Tracings
 
@@ -41,98 +42,6 @@ KEPT_STEPS = 20_000
 
 class StopObservation(BaseException):
     """Ends the user's program where enough has been seen; no handler of ordinary errors catches it."""
-
-
-@dataclass(slots=True)
-class Step:
-    """One step of a loop: from one request for a batch to the next. Moments are those of `time.perf_counter`."""
-
-    begin: float
-    end: float = 0.0
-    wait: float = 0.0
-    """For data."""
-    call: float = 0.0
-    """In compiled functions, without waits and tracing."""
-    trace: float = 0.0
-    """In calls that traced or compiled."""
-    calls: int = 0
-    samples: int = 0
-    """Rows of its batches; 0 where they are not known."""
-    batches: int = 1
-    """More than one where a compiled function takes several."""
-    shape: int = 0
-    """A number that batches of the same shapes share."""
-    trains: bool = False
-    """Whether gradients were taken."""
-    starts: bool = False
-    """Whether an epoch began in it, or before it ended."""
-
-    @property
-    def seconds(self) -> float:
-        """The whole time."""
-        return self.end - self.begin
-
-    @property
-    def between(self) -> float:
-        """What is left for Python."""
-        return max(0.0, self.seconds - self.wait - self.call - self.trace)
-
-
-@dataclass(slots=True)
-class Loop:
-    """A place in the program that takes batches."""
-
-    kind: str
-    """`fit`, `evaluate`, `predict`, or `loop` for one of the user's own."""
-    place: str
-    """`file:line` in the user's code."""
-    steps: list[Step] = field(default_factory=list)
-    epochs: int = 0
-    dataset: Any = None
-    """The last that it iterated over."""
-    given: Any = None
-    """What `fit` was called with."""
-    waited: float = 0.0
-    """For its batches, within steps that start no epoch."""
-    fresh: bool = False
-    """Whether an epoch has begun and gave no batch yet."""
-    eager: bool = False
-    """Whether Keras was told to run eagerly."""
-    lone: bool = False
-    """Whether it takes its batches from nothing that is watched: NumPy arrays, a generator of the user's own."""
-
-
-@dataclass(slots=True)
-class Guest:
-    """A loop that takes batches within a step of another one."""
-
-    place: tuple[str, str]
-    begin: float
-    host: Step
-    """The step as it was when this loop came."""
-    asked: int = 0
-    """Batches since then."""
-    trained: int = 0
-    """Calls that took gradients since then."""
-    lone: bool = False
-    """Whether it takes its batches from nothing that is watched."""
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What the training thread did at one moment."""
-
-    moment: float
-    state: str
-    """`python`, `wait` or `call`."""
-    who: str
-    """The user's function, or the method of a callback."""
-    place: str
-    """`file:line` of the user's code; nothing for a callback that is not the user's."""
-    what: str
-    """What it had called, where that is known."""
-    kind: str
-    """Of the loop it was in: `fit`, `evaluate`, `predict` or `loop`."""
 
 
 class Observation:
@@ -204,13 +113,18 @@ class Observation:
         import tensorflow as tf
 
         # Nothing here may start the runtime: the program may yet want to set threads or devices.
-        iterator = iterator_kind()
+        iterator, distributed = iterator_kind(), distributed_kinds()
         function: Any = type(tf.function(lambda: None))
         self._replace(iterator, "_create_iterator", self._created)
         self._replace(iterator, "_next_internal", self._next)
         self._replace(iterator, "get_next_as_optional", self._next_optional)
         self._replace(function, "__call__", self._called)
         self._replace(tf.GradientTape, "gradient", self._derived)
+        for made in distributed.datasets:
+            self._replace(made, "__iter__", self._distributed)
+        for taken in distributed.iterators:
+            self._replace(taken, "get_next", self._next)
+            self._replace(taken, "get_next_as_optional", self._next_optional)
         self._undo.append(replace_loops(self._loop_in_function))
         for kind in ("fit", "evaluate", "predict"):
             self._replace(tf.keras.Model, kind, self._method(kind))
@@ -264,7 +178,7 @@ class Observation:
 
     def _created(self, plain: Any) -> Any:
         def create(iterator: Any, dataset: Any) -> Any:
-            if not self._is_here:
+            if not self._is_here or self._inside_distributed:
                 return plain(iterator, dataset)
             if self._inside_call and not _is_eager():
                 # A loop inside a function, which is watched as such.
@@ -276,18 +190,40 @@ class Observation:
                 made = plain(iterator, dataset)
             finally:
                 self._state = state
-            loop = self._home()
-            loop.epochs += 1
-            loop.fresh = True
-            loop.dataset, loop.given = dataset, self._fed[-1] if self._fed else None
-            self._homes[id(iterator)] = loop
-            self._kept.append(iterator)
-            if self._open is not None:
-                self._open.starts = True
-                self._open.wait += time.perf_counter() - begin
+            self._epoch_begins(iterator, dataset, begin)
             return made
 
         return create
+
+    def _distributed(self, plain: Any) -> Any:
+        def iterate(distributed: Any) -> Any:
+            if not self._is_here or self._inside_call:
+                return plain(distributed)
+            begin = time.perf_counter()
+            state, self._state = self._state, "wait"
+            self._inside_distributed = True
+            try:
+                iterator = plain(distributed)
+            finally:
+                self._state, self._inside_distributed = state, False
+            self._epoch_begins(iterator, dataset_of(distributed), begin)
+            return iterator
+
+        return iterate
+
+    _inside_distributed = False
+    """Whether a distributed iterator is at work, which is made of others."""
+
+    def _epoch_begins(self, iterator: Any, dataset: Any, begin: float) -> None:
+        loop = self._home()
+        loop.epochs += 1
+        loop.fresh = True
+        loop.dataset, loop.given = dataset, self._fed[-1] if self._fed else None
+        self._homes[id(iterator)] = loop
+        self._kept.append(iterator)
+        if self._open is not None:
+            self._open.starts = True
+            self._open.wait += time.perf_counter() - begin
 
     def _place(self) -> tuple[str, str]:
         return self._kinds[-1] if self._kinds else "loop", user_place() or "?"
@@ -339,21 +275,34 @@ class Observation:
         """Return whether a loop only looked at the data before the training."""
         return self._ended is not None and not any(step.trains for step in loop.steps)
 
+    def _taken(self, plain: Any, iterator: Any, *names: Any, distributed: bool) -> Any:
+        """Return the next element, with the iterators that a distributed one is made of left alone."""
+        self._inside_distributed = distributed
+        try:
+            return plain(iterator, *names)
+        finally:
+            self._inside_distributed = False
+
     def _next(self, plain: Any) -> Any:
         import tensorflow as tf
 
-        def take(iterator: Any) -> Any:
+        own = iterator_kind()
+
+        def take(iterator: Any, *names: Any) -> Any:
+            if self._inside_distributed or not self._on.is_set():
+                return plain(iterator, *names)
+            inner = not isinstance(iterator, own)
             if not tf.executing_eagerly():
-                return self._clocked(lambda: plain(iterator)) if self._on.is_set() else plain(iterator)
+                return self._clocked(lambda: self._taken(plain, iterator, *names, distributed=inner))
             if not self._is_here:
-                return plain(iterator)
+                return plain(iterator, *names)
             loop = self._homes.get(id(iterator))
             if loop is not None and not self._inside_call:
                 self._step_begins(loop)
             begin = time.perf_counter()
             state, self._state = self._state, "wait"
             try:
-                element = plain(iterator)
+                element = self._taken(plain, iterator, *names, distributed=inner)
             except (StopIteration, tf.errors.OutOfRangeError):
                 if loop is not None:
                     self._step_was_none(loop)
@@ -375,10 +324,13 @@ class Observation:
     def _next_optional(self, plain: Any) -> Any:
         import tensorflow as tf
 
+        own = iterator_kind()
+
         def take(iterator: Any) -> Any:
-            if tf.executing_eagerly() or not self._on.is_set():
+            if tf.executing_eagerly() or not self._on.is_set() or self._inside_distributed:
                 return plain(iterator)
-            return self._clocked(lambda: plain(iterator))
+            inner = not isinstance(iterator, own)
+            return self._clocked(lambda: self._taken(plain, iterator, distributed=inner))
 
         return take
 
@@ -414,7 +366,7 @@ class Observation:
     _inside_call = False
 
     def _called(self, plain: Any) -> Any:
-        kind = iterator_kind()
+        kinds = (iterator_kind(), *distributed_kinds().iterators)
 
         def call(function: Any, *arguments: Any, **keywords: Any) -> Any:
             if not self._is_here or self._inside_call:
@@ -427,7 +379,7 @@ class Observation:
                 (
                     self._homes[id(value)]
                     for value in arguments
-                    if isinstance(value, kind) and id(value) in self._homes
+                    if isinstance(value, kinds) and id(value) in self._homes
                 ),
                 None,
             )
@@ -771,3 +723,6 @@ def observed(*, steps: int | None = None, seconds: float | None = None) -> Itera
     """Observe what the body does, until it ends or enough has been seen."""
     with contextlib.suppress(StopObservation), Observation(steps=steps, seconds=seconds) as observation:
         yield observation
+
+
+__all__ = ["Look", "Loop", "Observation", "Step", "StopObservation", "observed"]

@@ -29,6 +29,8 @@ def is_users(file: str) -> bool:
     """
     return (
         not file.startswith("<")
+        # What AutoGraph makes of the user's code, while it is traced.
+        and "__autograph_generated_file" not in file
         and not (os.path.abspath(file) + os.sep).startswith(_LIBRARY)
         and ("site-packages" not in file and "dist-packages" not in file)
     )

@@ -286,6 +286,7 @@ def test_the_users_code_is_known_from_others():
     assert not is_users(json.__file__)
     assert not is_users(pytest.__file__)
     assert not is_users("<string>")
+    assert not is_users("/tmp/__autograph_generated_filehpnvkmew.py")
     who, place, _ = describe_stack(sys._getframe())
     assert who == "test_the_users_code_is_known_from_others"
     assert place.startswith(__file__)
@@ -541,6 +542,64 @@ def test_a_strategy_that_traces_in_other_threads_takes_gradients(tf):
         for value in tf.data.Dataset.range(20):
             step(value)
     assert seen.done == 3
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_batches_of_a_distributed_dataset_are_steps(tf, compiled):
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
+    data = tf.data.Dataset.range(24).batch(4)
+    with strategy.scope():
+        weight = tf.Variable(1.0)
+
+    @tf.function
+    def step(given):
+        value = next(given) if compiled else given
+        strategy.run(lambda part: trained(tf, weight, part), args=(value,))
+
+    shared = strategy.experimental_distribute_dataset(data)
+    with Observation() as seen:
+        for _ in range(2):
+            batches = iter(shared)
+            for _ in range(6) if compiled else batches:
+                step(batches if compiled else _)
+    (loop,) = seen.loops.values()
+    assert loop.dataset is data
+    assert loop.epochs == 2
+    assert [(step.trains, step.samples) for step in loop.steps] == [(True, 4)] * 12
+    assert all(step.wait > 0 for step in loop.steps)
+
+
+TWO_REPLICAS = """
+import time
+import tensorflow as tf
+
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+
+def slowly(x):
+    time.sleep(0.04)
+    return x
+
+def read(x):
+    return tf.ensure_shape(tf.numpy_function(slowly, [x], tf.float32), [12, 3]), tf.zeros([12, 1])
+
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+data = tf.data.Dataset.from_tensors(tf.ones([12, 3])).repeat().map(read).prefetch(2)
+model.fit(data, steps_per_epoch=80, verbose=0)
+"""
+
+
+@pytest.mark.acceptance
+def test_a_strategy_of_two_replicas_waits_for_its_dataset(folder):
+    found = observed(folder, TWO_REPLICAS, data_seconds=2)
+    (verdict,) = (entry for entry in found["verdicts"] if entry["name"] == "input")
+    assert verdict["outcome"] == "problem"
+    assert "Map(read)" in verdict["summary"]
+    assert found["shares"]["wait"] > 0.5
+    assert found["samples_per_second"] < 12 / 0.04
 
 
 def test_nothing_is_left_replaced(tf):
