@@ -19,7 +19,7 @@ from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import read_source
 from cfgfix.hardware.model import Hardware
 from cfgfix.lint.request import Request
-from cfgfix.lint.session import Run, Runs, dialect_of, target_of, with_meanings
+from cfgfix.lint.session import Run, Runs, dialect_of, machine_of_job, target_of, with_meanings
 from cfgfix.settings.discovery import find
 from cfgfix.usage.code_says import CodeSays
 from cfgfix.usage.config_files import ConfigFile
@@ -107,6 +107,19 @@ def most_telling(hardware: Hardware | None) -> OwnConfig | None:
         return len(advice.choices), len(advice.left_out)
 
     return max(configs[:MAX_WEIGHED], key=told)
+
+
+def machine_of_config(config: str | None) -> tuple[Hardware, str] | None:
+    """Return the machine of the job that runs a config, with one line that says so.
+
+    None where no job is known to limit it.
+
+    Args:
+        config: The file; None for the one of the working folder that has most to set.
+    """
+    own = own_config(config, None) if config is not None else most_telling(None)
+    job = own.says.job if own is not None and own.says is not None else None
+    return machine_of_job(job) if job is not None else None
 
 
 def has_code() -> bool:

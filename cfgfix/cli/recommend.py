@@ -40,7 +40,7 @@ def command(*, config: str | None, request: str | None, dialect: str | None, as_
     from cfgfix.settings.reader import discover
 
     settings = discover(".")
-    machine, line = machine_for(request, settings, fallback="auto")
+    machine, line = machine_for(request, settings, fallback="auto", config=config)
     assert machine is not None
     view, schema, used = view_of(config, dialect, settings, machine)
     advice = recommend(view, machine, schema)
@@ -118,17 +118,21 @@ def as_data(advice: Advice, machine: Hardware, dialect: Dialect) -> dict[str, An
 
 
 def machine_for(
-    request: str | None, settings: Settings, *, fallback: str | None
+    request: str | None, settings: Settings, *, fallback: str | None, config: str | None = None
 ) -> tuple[Hardware | None, str]:
     """Return the machine that is meant.
 
-    The option, else the settings' one, else `fallback`; and a line about it.
+    The option, else the settings' one, else that of the job that runs a config, else `fallback`; and a line about it.
 
     Raises:
         CfgfixError: No machine is meant, where one is needed, or it is not known.
     """
+    from cfgfix.advice.own_configs import machine_of_config
     from cfgfix.hardware.presets import resolve_hardware
 
+    by_job = machine_of_config(config) if request is None and settings.hardware is None else None
+    if by_job is not None:
+        return by_job
     wanted = request or settings.hardware or fallback
     if wanted is not None:
         wanted = settings.profiles.get(wanted, wanted)

@@ -113,7 +113,14 @@ def summary(hardware: Hardware) -> str:
         names[name] = names.get(name, 0) + 1
     parts += [f"{count} x {name}" if count > 1 else name for name, count in names.items()]
     if not hardware.gpus:
-        parts.append("no GPU" if hardware.gpu_count.value == 0 else "GPUs not known")
+        count = hardware.gpu_count.value
+        parts.append(
+            "no GPU"
+            if count == 0
+            else "GPUs not known"
+            if count is None
+            else f"{count} GPU{'' if count == 1 else 's'} of unknown name"
+        )
     if hardware.cpu.usable.value is not None:
         parts.append(f"{hardware.cpu.usable.value:g} CPU{'' if hardware.cpu.usable.value == 1 else 's'}")
     if hardware.memory.total_mib.value is not None:
@@ -420,15 +427,20 @@ def blank(label: str, origin: str, reason: str) -> Hardware:
     )
 
 
-def limited(label: str, cpus: float | None, ram_mib: float | None) -> Hardware:
+def limited(
+    label: str, cpus: float | None, ram_mib: float | None, card: str = "", gpus: int | None = None
+) -> Hardware:
     """Return a machine of which only the limits are known under which a job runs.
 
     Args:
         label: What says them.
         cpus: The CPUs that the job may use, or None.
         ram_mib: Its memory in MiB, or None.
+        card: The id of its card in the table; empty where none is named.
+        gpus: How many cards it is given, or None.
     """
     from cfgfix.core.records import replace
+    from cfgfix.hardware import table
     from cfgfix.hardware.model import exact
 
     hardware = blank(label, "profile", f"{label} does not say")
@@ -438,6 +450,11 @@ def limited(label: str, cpus: float | None, ram_mib: float | None) -> Hardware:
     if ram_mib is not None:
         memory = replace(hardware.memory, total_mib=exact(ram_mib, label), limited_by=f"the limit of {label}")
         hardware = replace(hardware, memory=memory)
+    row = table.find_gpu(card) if card else None
+    if row is not None:
+        hardware = replace(hardware, gpus=table.profile_gpus(row, gpus or 1))
+    if gpus is not None:
+        hardware = replace(hardware, gpu_count=exact(gpus, label))
     return hardware
 
 

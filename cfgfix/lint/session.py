@@ -40,9 +40,10 @@ if TYPE_CHECKING:
 
     from cfgfix.config.dialects.parameters import Reached
     from cfgfix.config.schema.infer import Inferred
+    from cfgfix.hardware.model import Hardware
     from cfgfix.usage.code_beside import Surroundings
     from cfgfix.usage.code_says import CodeSays
-    from cfgfix.usage.jobs import Job
+    from cfgfix.usage.job_limits import Job
     from cfgfix.usage.key_uses import Usage
     from cfgfix.usage.project_code import ProjectCode
 
@@ -535,19 +536,25 @@ def with_meanings(target: Target, reached: Sequence[Reached]) -> Target:
     return replace(target, dialect=dialect_by_meanings(target.dialect, found), meanings=found)
 
 
-def with_job_limits(target: Target, job: Job) -> tuple[Target, str]:
-    """Return a target whose machine is what a job may use, with one line that says so."""
+def machine_of_job(job: Job) -> tuple[Hardware, str]:
+    """Return the machine that the limits of a job are, with one line that says so."""
     from cfgfix.hardware.presets import limited, summary
 
-    label = f"{job.kind} in {job.path}:{job.line}"
-    hardware = limited(label, job.cpus, job.ram_mib)
+    label, limits = f"{job.kind} in {job.path}:{job.line}", job.limits
+    hardware = limited(label, limits.cpus, limits.ram_mib, limits.card, limits.gpus)
+    taken = f"; {limits.said} is taken for the largest of that name" if limits.said else ""
+    return hardware, f"hardware: the limits of {label} ({summary(hardware)}{taken})"
+
+
+def with_job_limits(target: Target, job: Job) -> tuple[Target, str]:
+    """Return a target whose machine is what a job may use, with one line that says so."""
+    hardware, line = machine_of_job(job)
 
     def look(name: str) -> Any:
         found = hardware.lookup(name)
         return None if found is None else found.value
 
-    line = f"hardware: the limits of {label} ({summary(hardware)})"
-    return replace(target, hardware=look, hardware_label=label), line
+    return replace(target, hardware=look, hardware_label=hardware.label), line
 
 
 def with_surroundings(run: Run, dialect: Dialect, source: SourceFile, target: Target) -> Target:

@@ -12,7 +12,7 @@ from cfgfix.core.findings import Location
 from cfgfix.core.records import dataclass
 from cfgfix.rules.hit import Hit, Span, span_of
 from cfgfix.usage.config_files import KeyPath, Place
-from cfgfix.usage.jobs import Job
+from cfgfix.usage.job_limits import Job, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,9 +102,7 @@ def packed(known: Known) -> Any:
             item.asked,
             item.ways,
             [_packed_reached(one) for one in item.reached],
-            (item.job.kind, item.job.path, item.job.line, item.job.cpus, item.job.ram_mib)
-            if item.job
-            else None,
+            _packed_job(item.job) if item.job is not None else None,
             [(one.module, one.place.plain, one.taken, one.path) for one in item.branches],
             item.fallbacks,
             item.release,
@@ -130,6 +128,16 @@ def packed(known: Known) -> Any:
             followed.mentions,
         ),
     )
+
+
+def _packed_job(job: Job) -> Any:
+    limits = job.limits
+    return job.kind, job.path, job.line, limits.cpus, limits.ram_mib, limits.card, limits.said, limits.gpus
+
+
+def _unpacked_job(data: Any) -> Job:
+    kind, path, line, *limits = data
+    return Job(kind, path, line, Limits(*limits))
 
 
 def _packed_place(place: Location) -> Any:
@@ -214,7 +222,7 @@ def unpacked(data: Any) -> Known:
             asked,
             ways,
             tuple(_unpacked_reached(one) for one in reached),
-            Job(*job) if job is not None else None,
+            _unpacked_job(job) if job is not None else None,
             tuple(
                 Branch(module, nodes.Place(*place), taken, path) for module, place, taken, path in branches
             ),

@@ -17,7 +17,7 @@ from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import read_source
 from cfgfix.usage.commands import Command
 from cfgfix.usage.entrances import Entrances
-from cfgfix.usage.jobs import may_limit
+from cfgfix.usage.job_manifests import may_limit
 from cfgfix.usage.program_runs import MAX_STEPS, ProjectRuns
 from cfgfix.usage.run_host import Site
 from cfgfix.usage.run_results import RunResult, Trace, outcome_of, trace_of

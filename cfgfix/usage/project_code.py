@@ -244,7 +244,7 @@ class ProjectCode:
         changed = [path for path, stamp in self._stamped.items() if stamps.get(path) != stamp]
         if not changed:
             return known
-        if self._follows_models:
+        if self._follows_models or _name_a_card(known):
             return None
         from cfgfix.usage.taken_over import taken_over, unpacked_configs
 
@@ -310,7 +310,7 @@ class ProjectCode:
             with self._program(files) as program:
                 runs = run_again(program, self.root, kept, changed, wanted)
                 if runs is not None:
-                    runs.follows_models = self._follows_models
+                    runs.follows_models = self._follows_models or _name_a_card(unpacked(known))
         except Exception:  # noqa: BLE001 - everything is run then, and says what is wrong
             return None
         return None if runs is None or runs.failures else (runs, kept, unpacked(known))
@@ -320,11 +320,15 @@ class ProjectCode:
 
     def _run(self, files: list[Any], overlay: Mapping[str, bytes] = MappingProxyType({})) -> ProjectRuns:
         from cfgfix.usage.all_runs import make_all_runs
+        from cfgfix.usage.jobs import jobs_of
         from cfgfix.usage.program_runs import ProjectRuns
 
         with self._program(files, overlay) as program:
             runs = ProjectRuns(program, self.root)
-            runs.failures, runs.follows_models = self.failures, self._follows_models
+            runs.failures = self.failures
+            runs.follows_models = self._follows_models or any(
+                item.job.limits.card for item in jobs_of(runs.files)
+            )
             make_all_runs(runs)
             if not overlay:
                 self._runs = runs
@@ -420,6 +424,11 @@ def _hit(verdict: Verdict, places: Places) -> Hit:
             *verdict.others,
         ),
     )
+
+
+def _name_a_card(known: Known) -> bool:
+    """Tell whether a job names the card that a config is used with."""
+    return any(says.job is not None and says.job.limits.card for says in known.configs.values())
 
 
 def _batches(runs: ProjectRuns) -> Iterator[OptionVerdict]:

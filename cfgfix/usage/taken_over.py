@@ -19,7 +19,7 @@ from cfgfix.core.source_file import SourceFile
 from cfgfix.rules.hit import Hit, span_of
 from cfgfix.usage.code_says import CodeSays, Known
 from cfgfix.usage.config_files import ConfigFile, Entry, KeyPath, Span
-from cfgfix.usage.jobs import may_limit
+from cfgfix.usage.job_manifests import may_limit
 from cfgfix.usage.project_files import ProjectFiles, words_of
 
 TYPE_CHECKING = False

@@ -18,7 +18,8 @@ from cfgfix.usage.config_files import ConfigFile, DocumentStep, KeyPath, Place
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
 from cfgfix.usage.held_out import find_trained_on
 from cfgfix.usage.idle_keys import find_idle, find_overwritten, find_unread
-from cfgfix.usage.jobs import Job, job_for, jobs_of
+from cfgfix.usage.job_limits import Job
+from cfgfix.usage.jobs import job_for, jobs_of
 from cfgfix.usage.lacking_keys import find_lacking, join_lacking
 from cfgfix.usage.mentions import MentionIndex
 from cfgfix.usage.overrides import find_unknown_overrides

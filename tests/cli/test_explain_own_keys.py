@@ -109,3 +109,21 @@ def test_code_without_a_config_is_told_that_no_key_is_one_of_its_own(cfgfix, tmp
     done = cfgfix("recommend", "--hardware", "t4,cpus=4,ram=16", cwd=tmp_path)
     heading = " ".join(line.lstrip("# ") for line in done.out.splitlines()[:4])
     assert "the code here opens no config that is known" in heading
+
+
+def test_the_job_that_runs_the_program_is_the_machine(cfgfix, tmp_path):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "feed.yaml").write_text("hands: 64\n")
+    (tmp_path / "run.py").write_text(
+        "import tensorflow as tf\nimport yaml\nfeed = yaml.safe_load(open('feed.yaml'))\n"
+        "data = tf.data.Dataset.range(9).map(lambda i: i, num_parallel_calls=feed['hands'])\n"
+    )
+    (tmp_path / "go.sh").write_text("#!/bin/bash\n#SBATCH -c 6 --gres=gpu:t4:1\npython run.py\n")
+    done = cfgfix("recommend", cwd=tmp_path)
+    assert yaml.safe_load(done.out) == {"hands": 6}
+    heading = " ".join(line.lstrip("# ") for line in done.out.splitlines()[:4])
+    assert "the limits of a Slurm job in go.sh:2 (Tesla T4, 6 CPUs)" in heading
+    page = " ".join(cfgfix("explain", "hands", cwd=tmp_path).out.split())
+    assert "cfgfix recommends for a Slurm job in go.sh:2, in the keys of feed.yaml hands: 6" in page
+    named = cfgfix("recommend", "--hardware", "t4,cpus=3,ram=16", cwd=tmp_path)
+    assert yaml.safe_load(named.out) == {"hands": 3}
