@@ -11,12 +11,13 @@ from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, Reach, hot_paths
+from cfgfix.code.inference.references import api
 from cfgfix.code.model.expressions import MISSING, alike, constant, dotted, is_name, text, walk
 from cfgfix.code.model.hit import hit_at
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name
 from cfgfix.code.model.program import Program, is_keras_part
-from cfgfix.code.model.summary import Event, Scope
-from cfgfix.code.model.values import Constant, Site
+from cfgfix.code.model.summary import Scope
+from cfgfix.code.model.values import Constant, Items, Made, Many, Site, Value
 from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"random", *PIPELINE, *COMPILED, b"run_functions_eagerly")
@@ -216,12 +217,32 @@ def constant_seed(program: Program) -> Iterator[Hit]:
         reach = hot.reach_of(site, ELEMENT)
         if reach is None:
             continue
-        seed = site.call.keyword("seed")
-        if seed is None and name.startswith("tensorflow.random.stateless_") and len(site.call.args) > 1:
-            seed = site.call.args[1]
-        if seed is None or constant(seed) is MISSING:
+        takes = api(program).calls.parameters(name)
+        position = takes.positional.index("seed") if takes and "seed" in takes.positional else 1
+        written = site.call.argument(position, "seed")
+        if written is None or site.call.opaque:
+            continue
+        if (
+            constant(written) is MISSING
+            and not _is_of_numbers(site.argument(position, "seed"))
+            and _whole_number(program, site, written) is None
+        ):
             continue
         yield hit_at(site, entry=reach, values={"call": short(site), "via": reach.via})
+
+
+def _is_of_numbers(value: Value | None) -> bool:
+    """Tell whether a value is a whole number, or a list or tensor of nothing else, whatever way is taken."""
+    if isinstance(value, Many):
+        return all(_is_of_numbers(item) for item in value.values)
+    if isinstance(value, Items):
+        return bool(value.items) and all(_is_of_numbers(item) for item in value.items)
+    if isinstance(value, Made) and value.name in _TENSORS_OF and value.site is not None:
+        return bool(value.site.args) and _is_of_numbers(value.site.args[0])
+    return isinstance(value, Constant) and type(value.value) is int
+
+
+_TENSORS_OF = frozenset({"tensorflow.constant", "tensorflow.convert_to_tensor", "numpy.array"})
 
 
 _STATELESS = re.compile(
@@ -269,13 +290,9 @@ def _whole_number(program: Program, site: Site, given: Expr) -> str | None:
             for where, event, target in base.module.stores()
             if target.attribute == given.attribute and program.owner(where) is base
         ]
-        if (
-            len(stored) != 1
-            or stored[0][0].name != "__init__"
-            or not isinstance(stored[0][1].value, (Literal, Name))
-        ):
+        if len(stored) != 1 or stored[0][0].name != "__init__" or stored[0][1].value is None:
             return None
-        return _number_of(program, *stored[0])
+        return _number_of(program, stored[0][0], stored[0][1].value)
     if isinstance(given, Name):
         value = only_value(scope, given)
         if isinstance(value, (Literal, Collection)):
@@ -287,12 +304,17 @@ def _whole_number(program: Program, site: Site, given: Expr) -> str | None:
         )
         if isinstance(found, Constant) and type(found.value) is int and given.name not in scope.names:
             return str(found.value)
+        around = program.outer(scope)
+        if around is not None and around.kind == "function" and given.name not in scope.names:
+            return _number_of(program, around, given)
     return None
 
 
-def _number_of(program: Program, where: Scope, event: Event) -> str | None:
-    """Return the number that a constructor keeps: its own, or that of its parameter in every call."""
-    value = event.value
+def _number_of(program: Program, where: Scope, value: Expr) -> str | None:
+    """Return the number that a function keeps: its own, or that of its parameter in every call; also of a list of them."""
+    if isinstance(value, Collection):
+        parts = [_number_of(program, where, item) for item in value.items]
+        return f"({', '.join(part or '' for part in parts)})" if parts and all(parts) else None
     if isinstance(value, Literal):
         return str(value.value) if type(value.value) is int else None
     if not isinstance(value, Name):
@@ -301,12 +323,13 @@ def _number_of(program: Program, where: Scope, event: Event) -> str | None:
     if position is None or where.binding(value.name):
         return None
     default = where.params[position].default
+    offset = int(program.owner(where) is not None)
     found: set[str] = set()
     callers = flow_of(program).callers(where)
     for caller in callers:
         if caller.call.opaque:
             return None
-        given = caller.call.argument(position - 1, value.name)
+        given = caller.call.argument(position - offset, value.name)
         if given is None:
             kept, inside_of = default, program.outer(where)
         else:
