@@ -84,6 +84,92 @@ class Net(tf.keras.Model):
     def call(self, x):
         return self.out(self.block(x))
 """
+STEP = """\
+import json
+import tensorflow as tf
+
+SET = json.load(open("settings.json"))
+
+
+{builder}
+
+optimizer = tf.keras.optimizers.Adam()
+
+
+@tf.function
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(model(x, training=True) - y))
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+
+
+for _ in range(3):
+    step(tf.ones([2, 2]), tf.ones([2, 1]))
+"""
+CHOSEN = """\
+def build(weight):
+    penalty = tf.keras.regularizers.L1(weight) if weight else None
+    return tf.keras.Sequential([tf.keras.layers.Dense(4, kernel_regularizer=penalty), tf.keras.layers.Dense(1)])
+
+
+model = build(SET["weight"])
+"""
+BRANCH = """\
+def build(weight):
+    penalty = None
+    if weight > 0:
+        penalty = tf.keras.regularizers.l2(weight)
+    return tf.keras.Sequential([tf.keras.layers.Dense(4, kernel_regularizer=penalty), tf.keras.layers.Dense(1)])
+
+
+model = build(SET["weight"])
+"""
+HANDED = """\
+def dense(units, penalty=None):
+    return tf.keras.layers.Dense(units, activation="relu", bias_regularizer=penalty)
+
+
+def build():
+    return tf.keras.Sequential([dense(4, tf.keras.regularizers.L2(1e-3)), dense(1)])
+
+
+model = build()
+"""
+DEFAULT = """\
+def build(units, penalty="l2"):
+    return tf.keras.Sequential([tf.keras.layers.Dense(units, kernel_regularizer=penalty), tf.keras.layers.Dense(1)])
+
+
+model = build(4)
+"""
+
+
+@pytest.mark.parametrize(
+    "builder", [CHOSEN, BRANCH, HANDED, DEFAULT], ids=["chosen", "branch", "handed", "default"]
+)
+def test_penalties_that_a_setting_chooses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, builder: str
+) -> None:
+    text = STEP.format(builder=builder).replace("as tape:", "as tape:  # found")
+    check_marked(tmp_path, monkeypatch, "TFF061", text)
+
+
+@pytest.mark.parametrize(
+    ("builder", "old", "new"),
+    [
+        (CHOSEN, 'SET["weight"]', "0.0"),
+        (BRANCH, 'SET["weight"]', "0"),
+        (BRANCH, "l2(weight)", "l2(0.0)"),
+        (HANDED, ", tf.keras.regularizers.L2(1e-3)", ""),
+        (DEFAULT, "build(4)", "build(4, None)"),
+    ],
+    ids=["chosen", "branch", "nothing", "handed", "default"],
+)
+def test_penalties_that_are_known_to_be_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, builder: str, old: str, new: str
+) -> None:
+    assert old in builder
+    check_marked(tmp_path, monkeypatch, "TFF061", STEP.format(builder=builder.replace(old, new)))
 
 
 @pytest.mark.parametrize("texts", [(FUNCTIONAL,), (CLASSES, NET)], ids=["functional", "classes"])

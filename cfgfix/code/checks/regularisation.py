@@ -6,13 +6,24 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import only_value
+from cfgfix.code.inference.conditions import UNKNOWN, Conditions, truth
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import constant, dotted, is_name, is_none, text
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in
-from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name, Place, Subscript
+from cfgfix.code.model.nodes import (
+    Attribute,
+    Call,
+    Collection,
+    Conditional,
+    Expr,
+    Literal,
+    Name,
+    Place,
+    Subscript,
+)
 from cfgfix.code.model.program import Module, Program, once
-from cfgfix.code.model.summary import Scope
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Instance, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
 
@@ -25,6 +36,7 @@ _ADDED = re.compile(
 )
 """What shows that penalties reach the loss: the model's own list, Keras's method that adds it, or weights that decay by other means."""
 _DEPTH = 3
+_MOST_CALLERS = 16
 
 
 def left_out(program: Program) -> Iterator[Hit]:
@@ -107,12 +119,12 @@ def _asks(program: Program, value: Value) -> tuple[Scope, Call, str] | None:
     if isinstance(value, Made):
         if value.site is None:
             return None
-        found = _asking(value.site.scope)
+        found = _asking(program, value.site.scope)
         if found is not None:
             return found
         for site in flow_of(program).within(value.site.scope):
             for target in site.targets:
-                found = _asking(target.scope)
+                found = _asking(program, target.scope)
                 if found is not None:
                     return found
         return None
@@ -132,7 +144,7 @@ def _of_class(program: Program, owner: Scope, depth: int) -> tuple[Scope, Call, 
                 or method.name in ("call", "train_step")
             ):
                 continue
-            found = _asking(method)
+            found = _asking(program, method)
             if found is not None:
                 return found
             for site in flow_of(program).within(method):
@@ -144,13 +156,84 @@ def _of_class(program: Program, owner: Scope, depth: int) -> tuple[Scope, Call, 
     return None
 
 
-def _asking(scope: Scope) -> tuple[Scope, Call, str] | None:
+def _asking(program: Program, scope: Scope) -> tuple[Scope, Call, str] | None:
     for call in scope.calls:
         for name in _ASKS:
-            given = only_value(scope, call.keyword(name))
-            if given is not None and not is_none(given) and isinstance(given, (Call, Literal)):
+            given = call.keyword(name)
+            if given is not None and _is_penalty(program, scope, given, call.line, _DEPTH):
                 return scope, call, name
     return None
+
+
+def _is_penalty(program: Program, scope: Scope, given: Expr, line: int, depth: int) -> bool:
+    """Tell whether an expression is a penalty on some way that is not known to be closed."""
+    if isinstance(given, Literal):
+        return isinstance(given.value, str)
+    if isinstance(given, Call):
+        return not _is_zero(program, scope, given, line)
+    if depth <= 0:
+        return False
+    if isinstance(given, Conditional):
+        holds = truth(Conditions(program, None).value(given.test, scope, before=line))
+        ways = [
+            way
+            for way, closed in ((given.then, holds is False), (given.otherwise, holds is True))
+            if not closed
+        ]
+        return any(_is_penalty(program, scope, way, line, depth - 1) for way in ways)
+    if not isinstance(given, Name):
+        return False
+    bound = scope.binding(given.name)
+    if bound:
+        return all(event.kind == "assign" for event in bound) and any(
+            event.value is not None
+            and any(is_name(target, given.name) for target in event.targets)
+            and not _is_closed(program, scope, event)
+            and _is_penalty(program, scope, event.value, event.line, depth - 1)
+            for event in bound
+        )
+    return any(
+        _is_penalty(program, where, value, where.line if call is None else call.line, depth - 1)
+        for where, value, call in _given(program, scope, given.name)
+    )
+
+
+def _is_zero(program: Program, scope: Scope, call: Call, line: int) -> bool:
+    """Tell whether a penalty is known to weigh nothing."""
+    if (dotted(call.func) or "").rpartition(".")[2].lower() not in ("l1", "l2", "l1_l2", "l1l2"):
+        return False
+    given = [*call.args, *(value for _, value in call.keywords)]
+    conditions = Conditions(program, None)
+    return bool(given) and all(conditions.value(item, scope, before=line) == 0 for item in given)
+
+
+def _is_closed(program: Program, scope: Scope, event: Event) -> bool:
+    """Tell whether a condition around a statement is known not to hold."""
+    conditions = Conditions(program, None)
+    for item in scope.block_chain(event.block):
+        if item.kind == "if" and item.test is not None:
+            holds = truth(conditions.value(item.test, scope, before=item.line))
+            if holds is not UNKNOWN and holds is not item.branch:
+                return True
+    return False
+
+
+def _given(program: Program, scope: Scope, name: str) -> Iterator[tuple[Scope, Expr, Call | None]]:
+    """Yield what the callers of a function give one of its parameters, or its default where one gives nothing."""
+    position = next((number for number, item in enumerate(scope.params) if item.name == name), None)
+    around = program.outer(scope)
+    if position is None or around is None:
+        return
+    default = scope.params[position].default
+    for caller in flow_of(program).callers(scope)[:_MOST_CALLERS]:
+        if caller.call.opaque:
+            continue
+        bound = any(target.scope is scope and target.receiver is not None for target in caller.targets)
+        value = caller.call.argument(position - int(bound), name)
+        if value is not None:
+            yield caller.scope, value, caller.call
+        elif default is not None:
+            yield around, default, None
 
 
 def _is_added(program: Program, scope: Scope, asking: Module) -> bool:
