@@ -187,6 +187,148 @@ Tuner().run(1), Tuner().right(1)
 """
 
 
+BY_METHODS = """\
+import tensorflow as tf
+from tensorflow import keras
+
+
+class Net:
+    def __init__(self, body):
+        self.body = body
+        self.body.trainable = False
+        inputs = keras.Input([4])
+        self.net = keras.Model(inputs, keras.layers.Dense(1)(self.body(inputs)))
+
+    def compile(self, rate):
+        self.net.compile(keras.optimizers.Adam(rate), "mse")
+
+    def first(self, data):
+        self.compile(1e-2)
+        self.net.fit(data)
+
+    def thaw(self):
+        self.body.trainable = True  # found
+
+    def second(self, data):
+        self.net.fit(data)
+
+    def compiled(self, data):
+        self.body.trainable = True
+        self.compile(1e-4)
+        self.net.fit(data)
+
+
+def body():
+    return keras.Sequential([keras.layers.Dense(4)])
+
+
+data = tf.data.Dataset.from_tensors((tf.ones([1, 4]), tf.ones([1, 1])))
+net = Net(body())
+net.first(data)
+net.thaw()
+net.second(data)
+net.compiled(data)
+one, other = Net(body()), Net(body())
+other.first(data)
+right = Net(body())
+right.first(data)
+right.compiled(data)
+"""
+BY_FUNCTION = """\
+import tensorflow as tf
+from tensorflow import keras
+
+
+def build():
+    body = keras.applications.MobileNetV2(include_top=False, pooling="avg")
+    body.trainable = False
+    model = keras.Sequential([body, keras.layers.Dense(1)])
+    model.compile("adam", "mse")
+    return model, body
+
+
+def unfreeze(part, last):
+    for layer in part.layers[-last:]:
+        layer.trainable = True  # found
+
+
+def train(net, data):
+    net.fit(data, epochs=2)
+
+
+def train_anew(net, data):
+    net.compile("adam", "mse")
+    net.fit(data, epochs=2)
+
+
+def by_layer(model, data):
+    model.fit(data)
+    body = model.get_layer("mobilenetv2")
+    body.trainable = True  # found
+    model.fit(data)
+
+
+def main(data):
+    model, body = build()
+    train(model, data)
+    unfreeze(body, 20)
+    train(model, data)
+
+
+def compiled_anew(data):
+    model, body = build()
+    train_anew(model, data)
+    unfreeze(body, 10)
+    train_anew(model, data)
+
+
+def of_another(data):
+    model, body = build()
+    second, part = build()
+    train(model, data)
+    unfreeze(part, 10)
+    train(model, data)
+
+
+def now_and_then(data, tune):
+    model, body = build()
+    if tune:
+        model.fit(data)
+    body.trainable = True
+    model.fit(data)
+
+
+def as_it_was(data):
+    model, body = build()
+    body.trainable = False
+    model.fit(data)
+    body.trainable = False
+    model.fit(data)
+
+
+data = tf.data.Dataset.range(3)
+main(data)
+compiled_anew(data)
+of_another(data)
+now_and_then(data, False)
+as_it_was(data)
+model, _ = build()
+by_layer(model, data)
+"""
+
+
+@pytest.mark.parametrize("text", [BY_METHODS, BY_FUNCTION], ids=["methods", "functions"])
+def test_layers_thawed_by_another_function(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    check_marked(tmp_path, monkeypatch, "TFF038", text, severity="error")
+
+
+def test_a_compile_in_another_method_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = BY_METHODS.replace("True  # found", "True\n        self.compile(1e-4)")
+    check_marked(tmp_path, monkeypatch, "TFF038", compiled, severity="error")
+
+
 def test_layers_thawed_between_two_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check_marked(tmp_path, monkeypatch, "TFF038", THAWED, severity="error")
 

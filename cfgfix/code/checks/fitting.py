@@ -1,4 +1,4 @@
-"""What `fit` cannot do with a model as it was compiled: set a rate that follows a schedule, or see what became trainable since."""
+"""What `fit` cannot do with a model as it was compiled: set a rate that follows a schedule, or one compile for each turn of a loop."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from cfgfix.code.checks.models import compiles_of
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import KERAS_COMPILES, inside
-from cfgfix.code.model.expressions import constant, dotted, is_name, walk
+from cfgfix.code.model.expressions import dotted, is_name, walk
 from cfgfix.code.model.hit import Step, at, hit_in
-from cfgfix.code.model.nodes import Attribute, Call, Expr, Name, Subscript
+from cfgfix.code.model.nodes import Attribute, Call, Expr, Name
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Function, Instance, Made, Site, alternatives
@@ -169,176 +169,6 @@ def _schedules_of(program: Program, model: Made) -> list[tuple[str, Site]]:
                 return []
             found.append((rate.name.rpartition(".")[2], rate.site))
     return found if compiled else []
-
-
-def trainable_since(program: Program) -> Iterator[Hit]:
-    """Find `trainable` set between two calls of `fit` without another `compile`.
-
-    The step that was compiled keeps what it had.
-    """
-    seen: set[tuple[int, str]] = set()
-    for later in flow_of(program).named(*FITS):
-        scope = later.scope
-        model = dotted(later.call.func.base) if isinstance(later.call.func, Attribute) else None
-        if model is None or (id(scope), model) in seen or written_for_one(program, scope):
-            continue
-        switches = _switches(program, scope)
-        for event, name, block in switches:
-            if not event.place.start < later.call.place.start:
-                break
-            if name not in _parts_of(program, model, scope) or not inside(scope, later.call.block, block):
-                continue
-            first = _fitted_before(program, scope, model, event)
-            if first is None or _may_compile(program, scope, first, later):
-                continue
-            seen.add((id(scope), model))
-            yield hit_in(
-                scope,
-                event.place,
-                event.block,
-                {
-                    "name": name,
-                    "model": model,
-                    "first": first.call.name_line,
-                    "line": later.call.name_line,
-                },
-                needs=((scope, first.call.block), (scope, later.call.block)),
-                related=(
-                    at(first, label="the step is compiled here"),
-                    at(later, label="and used again here"),
-                ),
-            )
-            break
-
-
-@once
-def _switches(program: Program, scope: Scope) -> list[tuple[Event, str, int]]:
-    """Return the statements that switch `trainable`, in order, each with what it switches and the block it happens in."""
-    del program
-    found = [(event, _retoggled_layers(event, scope)) for event in scope.events_of("assign")]
-    return [(event, *switched) for event, switched in found if switched is not None]
-
-
-def _retoggled_layers(event: Event, scope: Scope) -> tuple[str, int] | None:
-    """Return what a statement sets `trainable` of to a constant, or whose layers, with the block it happens in; or None."""
-    if len(event.targets) != 1 or event.value is None:
-        return None
-    target = event.targets[0]
-    if (
-        not isinstance(target, Attribute)
-        or target.attribute != "trainable"
-        or not isinstance(constant(event.value), bool)
-    ):
-        return None
-    owner, block = target.base, event.block
-    if isinstance(owner, Name):
-        loops = [item for item in scope.binding(owner.name) if item.kind == "for"]
-        around = next(
-            (item for item in loops if any(inside(scope, block, body) for body, _ in item.bodies)), None
-        )
-        if around is not None:
-            if around.value is None or len(around.targets) != 1 or not isinstance(around.targets[0], Name):
-                return None
-            owner, block = around.value, around.block
-            if not _names_layers(owner):
-                return None
-    shown = dotted(_without_layers(owner))
-    return (shown, block) if shown is not None else None
-
-
-def _names_layers(expr: Expr) -> bool:
-    while isinstance(expr, Subscript):
-        expr = expr.base
-    return bool(isinstance(expr, Attribute) and expr.attribute == "layers")
-
-
-def _without_layers(expr: Expr) -> Expr:
-    """Return whose layer something is: of `model.layers[0]` and `model.get_layer("a")` the model."""
-    while True:
-        if isinstance(expr, Subscript):
-            expr = expr.base
-        elif isinstance(expr, Attribute) and expr.attribute == "layers":
-            model: Expr = expr.base
-            return model
-        elif isinstance(expr, Call) and expr.receiver is not None and expr.method == "get_layer":
-            return expr.receiver
-        else:
-            return expr
-
-
-@once
-def _parts_of(program: Program, model: str, scope: Scope) -> set[str]:
-    """Return the names of a model and of all that the statement which makes it is made with."""
-    pending, seen = [model], {model}
-    while pending:
-        for value in _made_with(program, pending.pop(), scope):
-            for part in walk(value):
-                shown = dotted(part) if isinstance(part, (Name, Attribute)) else None
-                if shown is not None and shown not in seen:
-                    seen.add(shown)
-                    pending.append(shown)
-    return seen
-
-
-def _made_with(program: Program, name: str, scope: Scope) -> list[Expr]:
-    """Return what a name, or an attribute of the object at hand, is given."""
-    own, _, attribute = name.partition(".")
-    if not attribute:
-        return [event.value for event in scope.binding(name) if event.value is not None]
-    return [event.value for event in _stores(program, scope, own, attribute) if event.value is not None]
-
-
-def _stores(program: Program, scope: Scope, own: str, attribute: str) -> list[Event]:
-    """Return the statements of a class that store an attribute of its object."""
-    owner = program.owner(scope)
-    if owner is None or not scope.params or scope.params[0].name != own:
-        return []
-    return [
-        event
-        for method in owner.module.summary.scopes
-        if method.parent == owner.number and method.kind == "function" and method.params
-        for event in method.events()
-        for target in event.targets
-        if isinstance(target, Attribute)
-        and target.attribute == attribute
-        and is_name(target.base, method.params[0].name)
-    ]
-
-
-def _fitted_before(program: Program, scope: Scope, model: str, event: Event) -> Site | None:
-    """Return a `fit` of the same model on the way to a statement, in the same scope."""
-    for site in _fits_by_model(program, scope).get(model, ()):
-        if site.call.place.end <= event.place.start and inside(scope, event.block, site.call.block):
-            return site
-    return None
-
-
-@once
-def _fits_by_model(program: Program, scope: Scope) -> dict[str | None, list[Site]]:
-    found: dict[str | None, list[Site]] = {}
-    for site in flow_of(program).within(scope):
-        if site.name in FITS:
-            found.setdefault(dotted(site.call.receiver), []).append(site)
-    return found
-
-
-def _may_compile(program: Program, scope: Scope, first: Site, later: Site) -> bool:
-    """Tell whether something between two calls may compile the model again, or bind its name anew."""
-    model = dotted(first.call.receiver) or ""
-    own, _, attribute = model.partition(".")
-    if (len(_stores(program, scope, own, attribute)) if attribute else len(scope.binding(model))) != 1:
-        return True
-    between = scope.calls_between(first.call.place.end, later.call.place.start)
-    for call in between:
-        if call.method in ("compile", "make_train_function", "compile_from_config"):
-            return True
-        if any(
-            dotted(part) == model
-            for given in (*call.args, *(value for _, value in call.keywords))
-            for part in walk(given)
-        ):
-            return True
-    return any(site.targets for site in flow_of(program).of_calls(scope, (call.number for call in between)))
 
 
 def compiled_in_loop(program: Program) -> Iterator[Hit]:
