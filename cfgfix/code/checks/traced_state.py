@@ -14,9 +14,9 @@ from cfgfix.code.inference.references import public_name
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, is_name, text, walk
 from cfgfix.code.model.hit import Step, hit_at, hit_in
-from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name, Place
+from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Expr, Literal, Name, Place
 from cfgfix.code.model.program import Program, is_keras_model
-from cfgfix.code.model.summary import Scope
+from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Made, Site, alternatives
 from cfgfix.rules.hit import Hit
 
@@ -27,8 +27,10 @@ NEEDLES = (*COMPILED, *IMPORTS)
 def mutated(program: Program) -> Iterator[Hit]:
     """Find outer lists and counters that a compiled function changes."""
     for scope, reach in compiled_scopes(program):
-        if reach.path or not compiled_for_sure(reach):
+        if reach.path:
             continue
+        # Who calls fit may ask for eager steps in another program.
+        severity = None if compiled_for_sure(reach) else "warning"
         own = scope.params[0].name if scope.params and program.owner(scope) is not None else None
         for call in scope.calls:
             target = call.receiver
@@ -47,27 +49,39 @@ def mutated(program: Program) -> Iterator[Hit]:
                     call.block,
                     {"what": f"{text(target)}.{call.method}", "via": reach.via},
                     entry=reach,
+                    severity=severity,
                 )
         for event in scope.events():
-            if event.kind != "augment" or eager_guard(scope, event.block):
+            counted = _counted(event)
+            if counted is None or eager_guard(scope, event.block):
                 continue
-            target = event.targets[0]
+            target, shown = counted
             if _tells_of_tracing(scope, event.block, target):
                 continue
-            if (
-                _is_outside(scope, target, own)
-                and event.value is not None
-                and isinstance(event.value, Literal)
-                and _is_number(program, scope, target)
-            ):
+            if _is_outside(scope, target, own) and _is_number(program, scope, target):
                 yield hit_in(
                     scope,
                     event.place,
                     event.block,
-                    {"what": f"{text(target)} {event.operator}= {event.value.value!s}", "via": reach.via},
+                    {"what": shown, "via": reach.via},
                     entry=reach,
-                    severity=None if _read(program, target) else "info",
+                    severity=severity if _read(program, target) else "info",
                 )
+
+
+def _counted(event: Event) -> tuple[Expr, str] | None:
+    """Return what a statement adds a number to, with the statement as text: `a += 1` or `a = a + 1`."""
+    if event.kind not in ("augment", "assign") or len(event.targets) != 1:
+        return None
+    target, value = event.targets[0], event.value
+    if event.kind == "augment":
+        number = value if isinstance(value, Literal) else None
+        return (target, f"{text(target)} {event.operator}= {number.value!s}") if number is not None else None
+    if not isinstance(value, Binary) or value.operator not in ("+", "-"):
+        return None
+    if text(value.left) != text(target) or not isinstance(value.right, Literal):
+        return None
+    return target, f"{text(target)} = {text(value)}"
 
 
 def _is_outside(scope: Scope, target: Expr, own: str | None) -> bool:
@@ -175,10 +189,23 @@ def _is_list(program: Program, scope: Scope, target: Expr) -> bool:
 
 
 def _is_number(program: Program, scope: Scope, target: Expr) -> bool:
+    if isinstance(target, Attribute) and _is_made_later(program, scope, target.attribute):
+        return False
     initial = _initial(program, scope, target)
     return bool(initial) and all(
         value is not None and isinstance(value, Literal) and type(value.value) in (int, float)
         for value, _ in initial
+    )
+
+
+def _is_made_later(program: Program, scope: Scope, attribute: str) -> bool:
+    """Tell whether another method than the constructor gives an attribute what a call returns, such as a variable."""
+    owner = program.owner(scope)
+    return owner is not None and any(
+        item.attribute == attribute and isinstance(event.value, Call) and where.name != "__init__"
+        for base in program.bases(owner).classes
+        for where, event, item in base.module.stores()
+        if program.owner(where) is base
     )
 
 
