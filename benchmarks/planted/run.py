@@ -109,6 +109,16 @@ def slept(seconds: float, times: float = 1.0) -> Callable[[Slept], float]:
     return lambda pauses: statistics.median(pauses[f"{seconds:g}"]) * times
 
 
+def filled(seconds: float, count: int) -> Callable[[Slept], float]:
+    """Return what so many planted pauses in a row took, with what Python and tf.data do between them."""
+
+    def read(pauses: Slept) -> float:
+        begins, ends = pauses[f"{seconds:g} from"][::count], pauses[f"{seconds:g} to"][count - 1 :: count]
+        return statistics.median(end - begin for begin, end in zip(begins, ends, strict=False))
+
+    return read
+
+
 WAITS = "waits|one after the other|cannot be told"
 CASES: dict[str, Case] = {
     **{
@@ -132,7 +142,7 @@ CASES: dict[str, Case] = {
     },
     "sequential_wait": Case("data", says("stage", WAITS), 0.01, stage("Map"), slept(0.005, 4)),
     "before_full_shuffle": Case(
-        "data", says("epoch start", "Shuffle", stage="Map(fetch)"), 0.005, start, slept(0.004, 200)
+        "data", says("epoch start", "Shuffle", stage="Map(fetch)"), 0.005, start, filled(0.004, 200)
     ),
     "before_full_shuffle_repeated": Case(
         "data", says("epoch start", "Shuffle|Map"), 0.005, stage("Map"), slept(0.004, 4)
@@ -156,7 +166,7 @@ CASES: dict[str, Case] = {
         "data", says("stage", "one after the other"), 0.006, stage("Map"), slept(0.003, 2)
     ),
     "stall_every_20": Case("data", says("oscillation", "every (19|20)"), 0.005),
-    "epochs_refill": Case("data", says("epoch start", "Shuffle"), 0.005, start, slept(0.003, 120)),
+    "epochs_refill": Case("data", says("epoch start", "Shuffle"), 0.005, start, filled(0.003, 120)),
     "uneven_shards": Case("data", says("shards", "part-3.tfrecord alone")),
     "sorted_classes": Case("data", says("order", "order of their classes"), 0.005),
     "augmented_before_cache": Case("data", says("repeats", "augment"), 0.005),
@@ -210,7 +220,10 @@ def make(plain, clock, pauses):
     def sleep(seconds):
         begin = clock()
         plain(seconds)
-        pauses.setdefault(f"{seconds:g}", []).append(clock() - begin)
+        end = clock()
+        pauses.setdefault(f"{seconds:g}", []).append(end - begin)
+        pauses.setdefault(f"{seconds:g} from", []).append(begin)
+        pauses.setdefault(f"{seconds:g} to", []).append(end)
     return sleep
 """
     scope: dict[str, Any] = {}

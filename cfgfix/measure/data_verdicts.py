@@ -27,6 +27,8 @@ LONG_START = 0.25
 some ten milliseconds, on a busy machine more."""
 ROOM = 0.8
 """Share of the step that a pipeline may take for a batch and still keep up on a free machine."""
+WAITS = 0.5
+"""Share of the slowest part's time that the CPUs work, below which it waits for something else."""
 HANDING_OVER = 0.0003
 """Seconds that a wait for a batch that is ready takes at most: waking up a thread, while the pipeline's threads have the CPUs."""
 
@@ -271,6 +273,14 @@ def _needs(found: DataProfile, *, keeps_up: bool) -> Verdict | None:
     if keeps_up:
         # What is measured outweighs what is reckoned.
         return None
+    pace = found.pace
+    if pace is not None and pace.explained and found.rates.cpu_per_batch < WAITS * pace.predicted:
+        return Verdict(
+            "cpus",
+            Outcome.INFO,
+            f"once that is mended the CPUs are next: the work of a batch per step takes {needed}, and there are {feeding.cpus_usable}",
+            evidence,
+        )
     return Verdict(
         "cpus",
         Outcome.PROBLEM,

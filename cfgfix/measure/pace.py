@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cfgfix.core.terminal import figure
+from cfgfix.core.wording import counted
 from cfgfix.measure.dataset_graph import normal
 from cfgfix.measure.stage_profile import Stage, find_sections
 from cfgfix.measure.verdicts import Outcome, Verdict
@@ -397,7 +398,9 @@ def _python(
         faults = (*faults, Fault.SERIAL_PYTHON_MAP, Fault.SERIAL_MAP)
         change = f"num_parallel_calls=tf.data.AUTOTUNE lets calls wait together; better, {change}"
     elif lock is not None and lock.high < LOCK_BOUND and stage.operation.startswith("Parallel"):
-        why = f"which runs Python that waits rather than computes, {stage.parallelism} calls at once"
+        why = (
+            f"which runs Python that waits rather than computes, {counted(stage.parallelism, 'call')} at once"
+        )
         change = f"raise its parallel calls above {stage.parallelism} (workers in the config), and give them threads; better, {change}"
     elif lock is not None and lock.high < LOCK_BOUND:
         why = "which runs Python that waits rather than computes"

@@ -36,6 +36,10 @@ _CONSERVING = frozenset(
 )
 """Nodes that give one element for each they take."""
 _QUIET_READINGS = 8
+_QUIET_SPANS = 2
+"""How often the elements of one span must have come, at least, for spans that overlap to say something."""
+_MATCHING_ROUNDS = 16
+"""Rounds of calls over which their time is held against the elements they gave: an end more or less is then a few percent."""
 
 
 def read_costs(
@@ -138,15 +142,21 @@ class _Cost:
 
     def quiet(self, elements: float, at_once: int) -> float | None:
         """Return the time of so many elements in the lower fifth of the readings."""
-        # Calls at once end between readings: only several rounds of them together have time and elements that match.
-        least = 1 if at_once == 1 else 4 * at_once
-        rates = []
-        spent, count = 0.0, 0
-        for seconds, number in self.each:
-            spent, count = spent + seconds, count + number
-            if count >= least:
-                rates.append(spent / count)
-                spent, count = 0.0, 0
+        # Calls at once end between readings: time and elements match only over many rounds of them.
+        alone = not normal(self.operation).startswith("parallel")
+        least = 1 if alone else _MATCHING_ROUNDS * at_once
+        spent = np.cumsum([0.0, *(seconds for seconds, _ in self.each)])
+        count = np.cumsum([0, *(number for _, number in self.each)])
+        if count[-1] < _QUIET_SPANS * least:
+            return None
+        rates: list[float] = []
+        start = 0
+        while start < count.size:
+            end = int(np.searchsorted(count, count[start] + least))
+            if end >= count.size:
+                break
+            rates.append(float((spent[end] - spent[start]) / (count[end] - count[start])))
+            start = end if alone else start + 1
         return float(np.quantile(rates, 0.2)) * elements if len(rates) >= _QUIET_READINGS else None
 
 

@@ -17,6 +17,7 @@ from cfgfix.measure.data_verdicts import judge
 from cfgfix.measure.dataset_graph import read_graph, strings_in, walk
 from cfgfix.measure.oscillation import Outcome as Found
 from cfgfix.measure.oscillation import find_oscillation
+from cfgfix.measure.pace import Load, find_pace
 from cfgfix.measure.sampling import Timeline, UserCodeError, describe_batch, iterate
 from cfgfix.measure.stage_profile import Stage
 from cfgfix.measure.stages import measure_stages
@@ -451,6 +452,16 @@ def test_a_step_that_no_machine_can_feed(tf):
     assert verdict.outcome is Outcome.PROBLEM
     assert found.feeding.cpus_needed > 100
     assert verdict.rules == (), "no call is one too many where they run one at a time"
+
+
+@pytest.mark.parametrize(("cpu", "outcome"), [(0.004, Outcome.INFO), (0.019, Outcome.PROBLEM)])
+def test_cpus_are_no_problem_while_a_stage_waits(cpu, outcome):
+    stages = [stage(0.02, python=False)]
+    made = profile_of(idle=0.9, by_step=0.0002, period=0.02, cpu=cpu, stages=stages)
+    pace = find_pace(stages, 0.02, Load(2, 0.5, 0.0), cpu_seconds=cpu, lock=None, starts=False)
+    told = {verdict.name: verdict for verdict in judge(replace(made, pace=pace), None, 2)}
+    assert told["stage"].outcome is Outcome.PROBLEM
+    assert told["cpus"].outcome is outcome
 
 
 # --- files
