@@ -17,6 +17,8 @@ STALL_SECONDS = 0.003
 """What a step must take longer than the others, at least, to count as a stall."""
 ALIKE = 1.5
 """How many times as long a stall may be at the end of an epoch as within it and still be the same one."""
+THROUGHOUT = 0.5
+"""Share of the stalls that a period promises for the whole run, from which they come at it: a few neighbours are none."""
 REGULAR = 0.7
 """Share of the gaps between stalls that are alike where they come at a period."""
 
@@ -116,8 +118,8 @@ def period_of(places: Sequence[int]) -> float | None:
     return float(gaps[alike].mean()) if float(alike.mean()) >= REGULAR and middle >= 2 else None
 
 
-def regular(hits: list[tuple[int, float]]) -> tuple[list[tuple[int, float]], float | None]:
-    """Return the stalls that come at a period, with the period.
+def regular(hits: list[tuple[int, float]], steps: int) -> tuple[list[tuple[int, float]], float | None]:
+    """Return the stalls that come at a period through the run, with the period.
 
     All of them are returned, without a period, where none do.
 
@@ -127,7 +129,7 @@ def regular(hits: list[tuple[int, float]]) -> tuple[list[tuple[int, float]], flo
     for cut in (0.0, 0.3, 0.5, 0.7):
         kept = [hit for hit in hits if hit[1] >= cut * float(np.quantile(sizes, 0.9))]
         period = period_of([place for place, _ in kept])
-        if period is not None and len(kept) >= 3:
+        if period is not None and len(kept) >= max(3.0, THROUGHOUT * steps / period):
             return kept, period
     return hits, None
 
@@ -168,7 +170,7 @@ def find_stalls(steps: Sequence[Step], found: Attribution, loop: Loop) -> tuple[
         who, at, what = ("the compiled step", "", "") if compiled else _named(found, key)
         if when == BETWEEN_STEPS and not key[0]:
             who, compiled = "Python", False
-        hits, period = regular(seen)
+        hits, period = regular(seen, len(steps))
         cost = [size for _, size in hits]
         made.append(
             Stall(

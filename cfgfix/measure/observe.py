@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -77,6 +78,7 @@ class Observation:
         self._thread = threading.get_ident()
         self._state = "python"
         self._kinds: list[str] = []
+        self._models: dict[int, weakref.ref[Any]] = {}
         self._fed: list[Any] = []
         """What the running methods of Keras were called with."""
         self._homes: dict[int, Loop] = {}
@@ -130,6 +132,8 @@ class Observation:
             self._replace(tf.keras.Model, kind, self._method(kind))
         self._replace(tf.keras.Model, "train_on_batch", self._one_batch)
         self._contexts.enter_context(self.fetches.on())
+        plain_end, threading.excepthook = threading.excepthook, _quiet_end(threading.excepthook)
+        self._contexts.callback(setattr, threading, "excepthook", plain_end)
         self.begin = time.perf_counter()
         self._on.set()
         self._watcher = threading.Thread(target=self._look, daemon=True)
@@ -173,6 +177,38 @@ class Observation:
     @property
     def _is_here(self) -> bool:
         return threading.get_ident() == self._thread and self._on.is_set()
+
+    def _trains_here(self) -> bool:
+        """Return whether the observed thread is the one that runs this, which takes gradients.
+
+        A program may train in a thread that it starts: the first that does is observed from then on.
+        """
+        if not self._on.is_set() or self._is_here:
+            return self._is_here
+        here = threading.current_thread()
+        if self.first_step is not None or self._inside_call or not _is_users_thread(here):
+            return False
+        self._started_by, self._thread = self._thread, threading.get_ident()
+        self.fetches.follow(self._thread)
+        return True
+
+    _started_by: int | None = None
+    """The thread that the observed one was taken over from."""
+
+    def _stop(self) -> None:
+        """End the program.
+
+        Raises:
+            StopObservation: Always; also in the thread that the observation began in, once it runs.
+        """
+        self.stopped = True
+        if self._started_by is not None:
+            import ctypes
+
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(self._started_by), ctypes.py_object(StopObservation)
+            )
+        raise StopObservation
 
     # --- iterators
 
@@ -539,7 +575,7 @@ class Observation:
         import tensorflow as tf
 
         def gradient(tape: Any, *arguments: Any, **keywords: Any) -> Any:
-            if self._is_here:
+            if self._trains_here():
                 sources = keywords.get("sources", arguments[1] if len(arguments) > 1 else None)
                 self.trained = variables_of(sources)
                 if self._inside_call:
@@ -562,9 +598,11 @@ class Observation:
     def _method(self, kind: str) -> Callable[[Any], Any]:
         def make(plain: Any) -> Any:
             def method(model: Any, *arguments: Any, **keywords: Any) -> Any:
-                if not self._is_here:
+                if not (self._trains_here() if kind == "fit" else self._is_here):
                     return plain(model, *arguments, **keywords)
                 self._kinds.append(kind)
+                if kind == "fit":
+                    self._note_model(model)
                 self._fed.append(keywords.get("x", arguments[0] if arguments else None))
                 if kind == "fit" and getattr(model, "run_eagerly", False):
                     place = user_place() or "?"
@@ -581,9 +619,22 @@ class Observation:
 
         return make
 
+    def _note_model(self, model: Any) -> None:
+        """Take down where a model begins to be trained that was not before."""
+        known = self._models.get(id(model))
+        if known is None or known() is not model:
+            self._models[id(model)] = weakref.ref(model)
+            place = self._place()
+            loop = self.loops.get(place)
+            done = len(loop.steps) if loop is not None else 0
+            # What is traced before its first step counts as the last of the one before.
+            self.tracings.expected |= {(" ".join(place), done), (" ".join(place), done - 1)}
+            if self._ended is not None:
+                self._close_step(self._ended)
+
     def _one_batch(self, plain: Any) -> Any:
         def train_on_batch(model: Any, x: Any, *arguments: Any, **keywords: Any) -> Any:
-            if not self._is_here or self._inside_call:
+            if not self._trains_here() or self._inside_call:
                 return plain(model, x, *arguments, **keywords)
             if (
                 self._open is None
@@ -633,8 +684,7 @@ class Observation:
                 limit is not None and self._seconds is not None and spent >= limit
             )
             if enough or len(loop.steps) >= KEPT_STEPS:
-                self.stopped = True
-                raise StopObservation
+                self._stop()
         self.tracings.step, self.tracings.context = len(loop.steps), f"{loop.kind} {loop.place}"
         self._open, self._open_loop = Step(now, starts=loop.fresh), loop
         loop.fresh = False
@@ -690,6 +740,22 @@ class Observation:
                 # Before the first step the runtime may not have started.
                 if self.first_step is not None and (held := device_bytes()):
                     self.device_memory.append((moment, held))
+
+
+def _is_users_thread(thread: threading.Thread) -> bool:
+    """Return whether the program started a thread itself, not TensorFlow for a replica or for Python in a graph."""
+    kind = type(thread)
+    return kind.__name__ != "_DummyThread" and kind.__module__.split(".")[0] not in ("tensorflow", "keras")
+
+
+def _quiet_end(plain: Any) -> Any:
+    """Return a hook for what ends a thread that leaves out the end of an observation."""
+
+    def hook(given: Any) -> None:
+        if not isinstance(given.exc_value, StopObservation):
+            plain(given)
+
+    return hook
 
 
 def _is_eager() -> bool:

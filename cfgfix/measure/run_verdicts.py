@@ -36,6 +36,7 @@ def judge(
     floor: float,
     busy: float,
     batches: Sequence[Verdict] = (),
+    traced: bool = False,
 ) -> tuple[Verdict, ...]:
     """Return what the figures mean, problems first, those that are worth most first.
 
@@ -48,6 +49,7 @@ def judge(
         floor: The wait for a batch that lies in memory.
         busy: What a step takes without its wait.
         batches: What is wrong with them, where the dataset was not measured by itself.
+        traced: Whether functions were traced or made among these steps.
     """
     total = sum(step.seconds for step in steps)
     eager = not any(step.calls for step in steps)
@@ -64,8 +66,8 @@ def judge(
         *_syncs(found, total),
         *judge_padding(found.padding, step_share=found.shares["call"]),
         *_evaluation(found),
-        *_memory(found),
-        *_device_memory(found),
+        *_memory(found, compiling=traced or bool(found.traces or found.compilations)),
+        *_device_memory(found, compiling=traced or bool(found.traces or found.compilations)),
     ]
     order = (Outcome.PROBLEM, Outcome.INCONCLUSIVE, Outcome.INFO, Outcome.GOOD)
 
@@ -300,11 +302,10 @@ def _evaluation(found: RunProfile) -> Iterator[Verdict]:
         )
 
 
-def _memory(found: RunProfile) -> Iterator[Verdict]:
+def _memory(found: RunProfile, *, compiling: bool) -> Iterator[Verdict]:
+    """Yield that the memory grows; what is compiled is kept, so it grows while that goes on."""
     if found.memory_growth is None:
         return
-    # What is compiled is kept, so memory grows while it goes on.
-    compiling = bool(found.traces or found.compilations)
     yield Verdict(
         "memory",
         Outcome.INFO if compiling else Outcome.PROBLEM,
@@ -313,11 +314,10 @@ def _memory(found: RunProfile) -> Iterator[Verdict]:
     )
 
 
-def _device_memory(found: RunProfile) -> Iterator[Verdict]:
+def _device_memory(found: RunProfile, *, compiling: bool) -> Iterator[Verdict]:
     for device in found.device_memory:
         if device.growth is None:
             continue
-        compiling = bool(found.traces or found.compilations)
         yield Verdict(
             "device memory",
             Outcome.INFO if compiling else Outcome.PROBLEM,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -106,9 +107,10 @@ def analyse(
     ):
         floor = _floor(dataset, each) * busy / each
         profile = _measure_data(dataset, each, plan, notes, progress)
+    context = f"{loop.kind} {loop.place}"
+    later = [trace for trace in observation.tracings.traces if trace.step > lead and trace.context == context]
     retraces = [trace for trace in observation.tracings.retraces() if trace.step > 0]
     steady_shapes = len({step.shape for step in loop.steps if step.shape})
-    context = f"{loop.kind} {loop.place}"
     made = RunProfile(
         source=source,
         loop=loop.place,
@@ -156,7 +158,15 @@ def analyse(
     return replace(
         made,
         verdicts=judge(
-            made, steps, loop, anew, wait_share=wait_share, floor=floor, busy=busy, batches=batches
+            made,
+            steps,
+            loop,
+            anew,
+            wait_share=wait_share,
+            floor=floor,
+            busy=busy,
+            batches=batches,
+            traced=bool(later),
         ),
     )
 
@@ -273,13 +283,18 @@ def _measure_data(
 # --- in the child process
 
 
+def _wait_for_threads() -> None:
+    """Wait for the threads that Python waits for at the end of a program: one of them may train."""
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+
+
 def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Run a training script under observation in a child process.
 
     `options` hold script, arguments and the fields of `RunPlan`.
     """
-    import threading
-
     names = RunPlan.__dataclass_fields__
     plan = RunPlan(**{name: value for name, value in options.get("plan", {}).items() if name in names})
     script, module = options["script"], bool(options.get("module"))
@@ -297,6 +312,7 @@ def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
         with user_code(f"running {script}"), observation:
             try:
                 run_script(script, options.get("arguments", ()), module=module)
+                _wait_for_threads()
             except StopObservation:
                 pass
             except KeyboardInterrupt:

@@ -155,6 +155,8 @@ class Tracings:
         self.called: set[str] = set()
         self.step = 0
         self.context = ""
+        self.expected: set[tuple[str, int]] = set()
+        """Contexts and steps in which a new model is traced for the first time."""
         self._seen: dict[int, tuple[Any, list[Signature], list[int]]] = {}
 
     @contextlib.contextmanager
@@ -211,7 +213,11 @@ class Tracings:
         """
         counts: dict[tuple[str, str], int] = {}
         for trace in self.traces:
-            if trace.kind == "first" and trace.step >= after:
+            if (
+                trace.kind == "first"
+                and trace.step >= after
+                and (trace.context, trace.step) not in self.expected
+            ):
                 key = (trace.function, trace.context)
                 counts[key] = counts.get(key, 0) + 1
         return {name: count for (name, _), count in counts.items() if count > 1}
@@ -242,6 +248,10 @@ class Fetches:
         self._found: dict[tuple[str, str], list[float]] = {}
         self._inside = False
         self._thread = threading.get_ident()
+
+    def follow(self, thread: int) -> None:
+        """Count what this thread fetches, and no other."""
+        self._thread = thread
 
     @contextlib.contextmanager
     def on(self) -> Iterator[Fetches]:

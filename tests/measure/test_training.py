@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -142,6 +143,13 @@ def test_a_stall_in_the_last_step_of_an_epoch_is_the_same_stall():
     assert [verdict.name for verdict in problems] == ["stall"]
     assert stall.period == pytest.approx(10)
     assert stall.count >= 11
+
+
+def test_a_few_disturbances_side_by_side_have_no_period():
+    made = Programme().planted((60, 62, 64, 66), 0.03)
+    found, problems = made.judged(TAKEN)
+    assert [stall.period for stall in found.stalls] == [None]
+    assert problems == []
 
 
 def test_stalls_of_two_causes_are_told_apart():
@@ -482,6 +490,50 @@ def test_trainings_one_after_the_other_are_loops_of_their_own(tf):
     assert steps == [[True] * 6, [True] * 12, [True] * 5, [True] * 6, [True] * 7]
     ends = [(loop.steps[0].begin, loop.steps[-1].end) for loop in seen.loops.values()]
     assert all(end <= begin for (_, end), (begin, _) in itertools.pairwise(ends))
+
+
+def test_models_that_are_trained_one_after_the_other_are_traced_once_each(tf):
+    x, y = np.zeros([40, 2], "f"), np.zeros([40, 1], "f")
+
+    def fitted(build_each, compile_each):
+        made = None
+        for _ in range(5):
+            if made is None or build_each:
+                made = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                made.compile("sgd", "mse")
+            if compile_each:
+                made.compile("sgd", "mse")
+            made.fit(x, y, batch_size=4, epochs=1, verbose=0)
+
+    outcomes = []
+    for build_each, compile_each in ((True, False), (False, True)):
+        with Observation() as seen:
+            fitted(build_each, compile_each)
+        found = analyse(seen, RunPlan(data_seconds=0), FREE, source="train.py")
+        outcomes.append({one.outcome for one in found.verdicts if one.name == "retracing"})
+    assert outcomes == [{Outcome.GOOD}, {Outcome.PROBLEM}]
+
+
+def test_a_training_in_a_thread_is_observed_and_stopped(tf, capsys):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    ended = []
+
+    def train():
+        model.fit(np.zeros([4000, 2], "f"), np.zeros([4000, 1], "f"), batch_size=4, verbose=0)
+        ended.append("the training")
+
+    with watched(steps=20) as seen:
+        worker = threading.Thread(target=train)
+        worker.start()
+        worker.join()
+        for _ in range(1000):
+            pass
+        ended.append("what follows")
+    assert seen.stopped
+    assert seen.done == 20
+    assert ended == []
+    assert "StopObservation" not in capsys.readouterr().err
 
 
 def test_a_second_dataset_of_a_step_and_a_held_out_one_are_no_training(tf):
