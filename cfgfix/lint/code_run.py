@@ -21,7 +21,7 @@ from cfgfix.core.suppressions import read_suppressions
 from cfgfix.lint.request import FileReport
 from cfgfix.lint.suppressing import about_suppressions, apply_suppressions
 from cfgfix.rules.catalogue import Catalogue
-from cfgfix.rules.rule import Rule
+from cfgfix.rules.rule import Rule, YieldsTo
 from cfgfix.settings.code_files import python_files, relative_path
 from cfgfix.settings.reader import Settings
 
@@ -139,9 +139,21 @@ class SourceRun:
             merged = {path: list(items) for path, items in result.findings.items()}
             for path, items in extra.items():
                 if path in here:
-                    merged.setdefault(path, []).extend(items)
+                    told = merged.setdefault(path, [])
+                    told += self._without_echoes(items, told)
             result = replace(result, findings=merged)
         return result
+
+    def _without_echoes(self, found: Sequence[Finding], told: Sequence[Finding]) -> list[Finding]:
+        """Leave out what stands where another rule speaks already, and whose rule yields to it."""
+        places = {(item.location.start, item.location.end) for item in told}
+        kept = []
+        for item in found:
+            rule = self._catalogue.find(item.rule)
+            yields = rule is not None and rule.policy.yields_to is YieldsTo.SAME_PLACE
+            if not (yields and (item.location.start, item.location.end) in places):
+                kept.append(item)
+        return kept
 
     def check(self, *, excerpts: bool = False) -> list[FileReport]:
         """Return a report for each file with something to say.

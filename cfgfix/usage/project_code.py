@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from cfgfix.code.model.python_files import clear_package_cache, find_python
+from cfgfix.code.model.python_files import SETTINGS_MODULE, clear_package_cache, find_python
 from cfgfix.code.model.summary_cache import SummaryStore
 from cfgfix.code.tensorflow.requirement import FILES, Requirement
 from cfgfix.code.tensorflow.requirements import find_requirement
@@ -446,7 +446,12 @@ def _has_settings(file: Any) -> bool:
         data = read_regular(file.path, MAX_BYTES)
     except OSError:
         return False
-    return any(word in data for word in _DECLARES) or _HOLDS.search(data) is not None
+    name = os.path.basename(file.path).rpartition(".")[0]
+    return (
+        any(word in data for word in _DECLARES)
+        or _HOLDS.search(data) is not None
+        or SETTINGS_MODULE.fullmatch(name) is not None
+    )
 
 
 def _option_hit(runs: ProjectRuns, verdict: OptionVerdict, places: Places) -> OptionHit:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 
 from cfgfix.code.inference.interpreter.events import DEFAULT, REQUIRED, Asked
 from cfgfix.code.inference.interpreter.interpreter import Interpreter
-from cfgfix.code.inference.interpreter.objects import ConfigKey, Scalar, Spot
+from cfgfix.code.inference.interpreter.objects import ConfigKey, Scalar, Sequence, Spot, Value
 from cfgfix.code.inference.interpreter.written_settings import WRITTEN, WrittenSettings
+from cfgfix.code.model.expressions import place_of
+from cfgfix.usage.arguments import MISSPELT, TOGETHER, UNKNOWN, VALUE, WORD, Arguments, Fault
 from cfgfix.usage.entrances import Entrance
 from cfgfix.usage.mentions import MentionIndex
 from cfgfix.usage.options import OptionVerdict, assigned_attributes
 from cfgfix.usage.program_runs import ProjectRuns
 from cfgfix.usage.run_host import counts_as_read
 from cfgfix.usage.run_results import RunResult
+from cfgfix.usage.sinks import Sinks
 from cfgfix.usage.spelling import in_words, nearest_name
 
+_WORD = re.compile(rb"[A-Za-z_]\w*")
 MAX_STEPS = 300_000
 """Most steps of all runs that follow settings in the code."""
 
@@ -43,6 +49,7 @@ class _Followed:
         self.plain: list[RunResult] = []
         self.cut_off = False
         self.assigned: set[str] | None = None
+        self._words: Counter[bytes] | None = None
         self._counts: dict[ConfigKey, tuple[int, int]] = {}
         for entrance in project.programs_of_framework():
             self._follow(entrance)
@@ -82,6 +89,7 @@ class _Followed:
                     names.add((verdict.spot.path, str(verdict.values["name"])))
                     yield verdict
         yield from self._overrides()
+        yield from self._refused()
         for key, spot in dead:
             if id(key) in joined or (spot.path, key.name) in names or _is_shown(key):
                 continue
@@ -91,14 +99,17 @@ class _Followed:
     # What commands give
 
     def _overrides(self) -> Iterator[OptionVerdict]:
-        """Yield what a command gives settings that have no such key, and nothing reads."""
+        """Yield what a command gives settings that have no such key."""
         for result in self.plain:
             command, written = result.command, result.run.code_settings
             for key, holder in result.run.added_options:
                 section = holder.sections[0] if holder.sections else None
                 if command is None or not command.is_said or section is None or written is None:
                     continue
-                if section not in written.holders or counts_as_read(key) or self.index.scopes(key.name):
+                if section not in written.holders:
+                    continue
+                refused = holder.flavour == "ml_collections"
+                if not refused and (counts_as_read(key) or self.index.scopes(key.name)):
                     continue
                 near = nearest_name(key.name, [name for name in map(str, holder.entries) if name != key.name])
                 values = {
@@ -106,10 +117,57 @@ class _Followed:
                     "place": f"{self.project.relative(command.path)}:{command.line}",
                     "section": ".".join(map(str, section.path)) or "the settings",
                     "name": key.name,
-                    "effect": "it is added, and nothing reads it",
+                    "effect": "AttributeError" if refused else "it is added, and nothing reads it",
                     "near": f"; is `{near}` meant?" if near else "",
                 }
                 yield OptionVerdict("unknown-override", written.holders[section][0], values)
+
+    # What TensorFlow does not take
+
+    def _refused(self) -> Iterator[OptionVerdict]:
+        """Yield the settings that the calls which get them refuse."""
+        arguments = Arguments(self.project, Sinks(self.project))
+        told: set[tuple[str, int, str]] = set()
+        for result in self.plain:
+            written = result.run.code_settings
+            if written is None or not written.spots:
+                continue
+            for fault in arguments.faults_in(result, WRITTEN, frozenset()):
+                spot = written.spots.get(fault.key)
+                if (
+                    spot is None
+                    or fault.kind not in _REFUSED
+                    or fault.computed
+                    or fault.bound.conditions
+                    or fault.parameter in _FILES
+                    or (isinstance(fault.value, Scalar) and fault.value.value is None)
+                    or self._may_be_set(fault.key.name)
+                    or (spot.path, spot.line, fault.key.name) in told
+                ):
+                    continue
+                told.add((spot.path, spot.line, fault.key.name))
+                yield self._refusal(fault, spot)
+
+    def _refusal(self, fault: Fault, spot: Spot) -> OptionVerdict:
+        meant = f"; is {fault.meant!r} meant?" if fault.meant else ""
+        takes = f", it takes {fault.takes}" if fault.takes else ""
+        values = {
+            "name": _qualified_name(fault.key),
+            "by": fault.by,
+            "value": in_words(fault.value),
+            "error": f"{fault.error or 'it is not known'}{takes}{meant}",
+            "place": self._line(spot),
+        }
+        given = _argument_of(fault)
+        severity = "warning" if fault.severity == "warning" else None
+        if given is not None:
+            return OptionVerdict(
+                "refused-setting", given, values, spot, "the setting stands here", severity=severity
+            )
+        values["by"], values["place"] = f"{fault.by} in {self._line(fault.bound.spot)}", ""
+        return OptionVerdict(
+            "refused-setting", spot, values, fault.bound.spot, f"{fault.by} gets it", severity=severity
+        )
 
     # What nothing reads
 
@@ -148,7 +206,32 @@ class _Followed:
             return False
         if key.accepted or key.interpolated or key.name in self.of_unknown:
             return False
+        if settings.is_module(section):
+            return self._stands_once(key.name) and not self._is_meant(key)
         return all(scope in self.seen for scope in self.index.scopes(key.name))
+
+    def _stands_once(self, name: str) -> bool:
+        """Tell whether a name stands in the code where it is set and nowhere else.
+
+        Any module may read it as its own.
+        """
+        if self._words is None:
+            program = self.project.program
+            self._words = Counter()
+            for module in program.all_modules():
+                self._words.update(_WORD.findall(program.content_of(module.path)))
+        return self._words[name.encode()] == 1 and name not in self.index.words_outside()
+
+    def _is_meant(self, key: ConfigKey) -> bool:
+        """Tell whether a name that is asked for and not there means a variable.
+
+        That is told where it is asked.
+        """
+        words = set(key.name.lower().split("_"))
+        asked = {item.name for result in self.runs for item in result.run.asked if _asks_module(result, item)}
+        return nearest_name(key.name, list(asked)) is not None or any(
+            not words.isdisjoint(name.lower().split("_")) for name in asked
+        )
 
     def _alive_of(self, settings: WrittenSettings, section: ConfigKey) -> tuple[int, int]:
         """Return how many keys a section has, and how many of them are alive."""
@@ -222,8 +305,40 @@ class _Followed:
         return f"{self.project.relative(spot.path)}:{spot.line}"
 
 
+_FILES = frozenset({"filepath", "path"})
+"""Parameters whose constants rules about the calls follow themselves."""
+_REFUSED = frozenset({WORD, VALUE, TOGETHER, MISSPELT, UNKNOWN})
+
+
+def _argument_of(fault: Fault) -> Spot | None:
+    """Return where a call gives the refused argument; None where no expression of its own stands for it."""
+    spot, made = fault.bound.spot, fault.bound.call
+    call = next((item for item in spot.scope.calls if item.place == spot.place), None)
+    if call is None or fault.kind in (MISSPELT, UNKNOWN):
+        return None
+    given = dict(call.keywords).get(fault.parameter)
+    if given is None and len(call.args) == len(made.args):
+        number = next((i for i, value in enumerate(made.args) if _holds(value, fault.key)), None)
+        given = call.args[number] if number is not None else None
+    place = place_of(given, spot.scope) if given is not None else None
+    return Spot(spot.scope, place, spot.block) if place is not None else None
+
+
+def _holds(value: Value, key: ConfigKey) -> bool:
+    """Tell whether a value is that of a setting, or a list with it."""
+    if isinstance(value, Sequence):
+        return value.key is key or any(_holds(item, key) for item in value.items)
+    return isinstance(value, Scalar) and value.key is key
+
+
 def _follow_written(run: Interpreter) -> None:
     run.code_settings = WrittenSettings()
+
+
+def _asks_module(result: RunResult, item: Asked) -> bool:
+    """Tell whether a name is asked of a module that holds settings."""
+    written = result.run.code_settings
+    return written is not None and any(map(written.is_module, item.sections))
 
 
 def _place(written: WrittenSettings, key: ConfigKey) -> tuple[str, int, str] | None:

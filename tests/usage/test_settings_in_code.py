@@ -230,6 +230,21 @@ c = OmegaConf.merge(OmegaConf.structured(Settings), cli)
 tf.keras.layers.Dense(c.units)
 tf.keras.layers.Dropout(c.rate)
 """,
+    "constants that others are made of": """
+import os
+
+import tensorflow as tf
+
+
+class Config:
+    FOLDER = os.path.dirname(__file__)
+    UNITS = 4
+    WIDTH = 2 * UNITS
+    LOGS = os.path.join(FOLDER, "logs")
+
+
+tf.keras.layers.Dense(Config.WIDTH, name=Config.LOGS)
+""",
     "fields that get another value": """\
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -266,4 +281,246 @@ tf.random.set_seed(Config.SEED)
 @pytest.mark.parametrize("text", RIGHT.values(), ids=RIGHT)
 def test_settings_that_count_for_something_else(tmp_path: Path, text: str) -> None:
     (tmp_path / "train.py").write_text(text, encoding="utf-8")
+    assert list(ProjectCode(str(tmp_path), lambda _path: False, keep=False).options()) == []
+
+
+REFUSED = {
+    "a field of an object that is handed on": (
+        """
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Glaze:
+    coats: int = 3
+    look: str = "shiney"
+
+
+@dataclass
+class Pot:
+    glaze: Glaze = field(default_factory=Glaze)
+
+
+def paint(pot):
+    return tf.keras.layers.Dense(pot.glaze.coats, activation=pot.glaze.look)
+
+
+paint(Pot())
+""",
+        [("look", 18)],
+    ),
+    "a dictionary spread into the call of another function": (
+        """
+RISE = {"mode": "fan_inn", "scale": 2.0}
+
+
+def start(**how):
+    return tf.keras.initializers.VarianceScaling(**how)
+
+
+start(**RISE)
+""",
+        [("mode", 3)],
+    ),
+    "an attribute that the constructor sets, in a namespace": (
+        """
+from types import SimpleNamespace
+
+
+class Kiln:
+    def __init__(self, opts):
+        self.opts = opts
+
+    def dry(self, x):
+        return tf.keras.layers.Conv1D(4, 3, padding=self.opts.border)(x)
+
+
+Kiln(SimpleNamespace(border="smae", turns=2)).dry(tf.zeros([1, 9, 2]))
+""",
+        [("border", 11)],
+    ),
+}
+TAKEN = {
+    "a word of another release and a name in another case": """
+OPTS = {"border": "SAME", "look": "silu"}
+tf.keras.layers.Conv1D(4, 3, padding=OPTS["border"], activation=OPTS["look"])
+""",
+    "made right on the way": """
+OPTS = {"units": "4", "look": "Re-Lu"}
+tf.keras.layers.Dense(int(OPTS["units"]), activation=OPTS["look"].lower().replace("-", ""))
+""",
+    "on a way that is not taken for sure": """
+import sys
+
+OPTS = {"look": "shiney", "units": 4}
+if len(sys.argv) > 2:
+    tf.keras.layers.Dense(OPTS["units"], activation=OPTS["look"])
+""",
+    "a place for what is known later": """
+class Config:
+    units = None
+    look = "relu"
+
+
+tf.keras.layers.Dense(Config.units, activation=Config.look)
+""",
+    "set by code that this program does not run": """
+class Config:
+    units = -1
+    look = "relu"
+
+
+def measured():
+    Config.units = 3
+
+
+tf.keras.layers.Dense(Config.units, activation=Config.look)
+""",
+    "ready for it": """
+OPTS = {"look": "shiney", "units": 4}
+try:
+    layer = tf.keras.layers.Dense(OPTS["units"], activation=OPTS["look"])
+except ValueError:
+    layer = tf.keras.layers.Dense(OPTS["units"])
+""",
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), REFUSED.values(), ids=REFUSED)
+def test_a_setting_that_a_call_refuses(tmp_path: Path, text: str, expected: list[tuple[str, int]]) -> None:
+    (tmp_path / "train.py").write_text(f"import tensorflow as tf\n{text}", encoding="utf-8")
+    code = ProjectCode(str(tmp_path), lambda _path: False, keep=False)
+    source = read_source(str(tmp_path / "train.py")).text
+    assert [
+        (hit.values["name"], source.count("\n", 0, span_of(hit).start) + 1)
+        for _, check, hit in code.options()
+        if check == "refused-setting"
+    ] == expected
+
+
+@pytest.mark.parametrize("text", TAKEN.values(), ids=TAKEN)
+def test_a_setting_that_a_call_takes(tmp_path: Path, text: str) -> None:
+    (tmp_path / "train.py").write_text(f"import tensorflow as tf\n{text}", encoding="utf-8")
+    code = ProjectCode(str(tmp_path), lambda _path: False, keep=False)
+    assert [item for item in code.options() if item[1] == "refused-setting"] == []
+
+
+VARIABLES = """\
+RATE = 0.1
+TURNS = 3
+SHELVES = 4
+FLUE_WIDTH = 7
+"""
+READS = {
+    "a module by another name": (
+        "import kiln_config as K",
+        "tf.keras.layers.Dense(K.SHELVES, name=str(K.TURNS))\ntf.keras.optimizers.SGD(K.RATE)",
+    ),
+    "a module of a package": (
+        "from kiln import settings",
+        "tf.keras.layers.Dense(settings.SHELVES, name=str(settings.TURNS))\ntf.keras.optimizers.SGD(settings.RATE)",
+    ),
+    "its variables": (
+        "from hparams import RATE, SHELVES, TURNS",
+        "tf.keras.layers.Dense(SHELVES, name=str(TURNS))\ntf.keras.optimizers.SGD(RATE)",
+    ),
+}
+ALL_READ = {
+    "all of them by a star": (
+        "from params import *",
+        "tf.keras.layers.Dense(SHELVES * FLUE_WIDTH * TURNS * RATE)",
+    ),
+    "gone through": (
+        "import settings",
+        "print({name: value for name, value in vars(settings).items()})\ntf.keras.layers.Dense(settings.SHELVES)",
+    ),
+    "by a name that is worked out": (
+        "import config",
+        "def of(name):\n    return getattr(config, name.upper())\n\n\ntf.keras.layers.Dense(config.SHELVES + of(input()))",
+    ),
+    "given to code that is not known": (
+        "import config\nimport elsewhere",
+        "elsewhere.note(config)\ntf.keras.layers.Dense(config.SHELVES)",
+    ),
+    "set by the program": (
+        "import config",
+        "config.FLUE_WIDTH = 3\ntf.keras.layers.Dense(config.SHELVES * config.RATE * config.TURNS)",
+    ),
+}
+
+
+def kiln_module(folder: Path, imports: str, code: str) -> list[tuple[str, str, str]]:
+    """What is told of a module of settings and a program that imports it: file, check and name."""
+    first = imports.split()
+    name = {"import": first[1], "from": ".".join(first[1::2][:2]) if first[1] == "kiln" else first[1]}[
+        first[0]
+    ]
+    path = folder.joinpath(*name.split(".")).with_suffix(".py")
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(VARIABLES, encoding="utf-8")
+    (folder / "train.py").write_text(f"import tensorflow as tf\n{imports}\n\n{code}\n", encoding="utf-8")
+    found = ProjectCode(str(folder), lambda _path: False, keep=False).options()
+    return [(file, check, str(hit.values["name"])) for file, check, hit in found]
+
+
+@pytest.mark.parametrize(("imports", "code"), READS.values(), ids=READS)
+def test_a_variable_of_a_module_that_nothing_reads(tmp_path: Path, imports: str, code: str) -> None:
+    told = kiln_module(tmp_path, imports, code)
+    assert [(check, name) for _, check, name in told] == [("dead-setting", "FLUE_WIDTH")]
+
+
+@pytest.mark.parametrize(("imports", "code"), ALL_READ.values(), ids=ALL_READ)
+def test_variables_of_a_module_that_may_all_be_read(tmp_path: Path, imports: str, code: str) -> None:
+    assert kiln_module(tmp_path, imports, code) == []
+
+
+@pytest.mark.parametrize("name", ["FLUE_WITH", "FLUE_HEIGHT"])
+def test_a_variable_that_a_module_lacks(tmp_path: Path, name: str) -> None:
+    """It is told where it is asked for, and not of the variable that is meant."""
+    code = f"tf.keras.layers.Dense(config.SHELVES * config.TURNS * config.RATE)\ntf.keras.layers.Dense(config.{name})"
+    assert kiln_module(tmp_path, "import config", code) == [("train.py", "absent-setting", name)]
+
+
+def test_a_variable_that_a_module_may_have(tmp_path: Path) -> None:
+    code = "config.DOOR = 3\nif hasattr(config, 'LID'):\n    tf.keras.layers.Dense(config.LID)\ntf.keras.layers.Dense(config.SHELVES + config.DOOR)\nprint(vars(config))"
+    assert kiln_module(tmp_path, "import config", code) == []
+
+
+MODELS = {
+    "settings of the environment": "from pydantic_settings import BaseSettings, SettingsConfigDict\n\n\nclass Settings(BaseSettings):\n    model_config = SettingsConfigDict(env_prefix='KILN_')\n",
+    "a model": "from pydantic import BaseModel\n\n\nclass Plan(BaseModel):\n",
+    "a model of the first release": "from pydantic.v1 import BaseSettings\n\n\nclass Base(BaseSettings):\n    pass\n\n\nclass Knobs(Base):\n",
+}
+
+
+@pytest.mark.parametrize("head", MODELS.values(), ids=MODELS)
+@pytest.mark.parametrize(
+    ("read", "expected"),
+    [
+        ("plan.turn", ["absent-setting"]),
+        ("plan.model_dump()['turns']", []),
+        ("plan.copy().turns", []),
+        ("getattr(plan, 'door', 3) + plan.turns", []),
+    ],
+)
+def test_a_field_that_a_model_of_pydantic_lacks(
+    tmp_path: Path, head: str, read: str, expected: list[str]
+) -> None:
+    name = head.rpartition("class ")[2].partition("(")[0]
+    (tmp_path / "train.py").write_text(
+        f"import tensorflow as tf\n{head}    shelves: int = 4\n    turns: int = 3\n\n\nplan = {name}()\n"
+        f"tf.keras.layers.Dense(plan.shelves)\ntf.data.Dataset.range({read})\n",
+        encoding="utf-8",
+    )
+    found = ProjectCode(str(tmp_path), lambda _path: False, keep=False).options()
+    assert [check for _, check, _ in found] == expected
+
+
+def test_a_model_of_pydantic_that_takes_any_field(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "import tensorflow as tf\nfrom pydantic import BaseModel, ConfigDict\n\n\nclass Plan(BaseModel):\n"
+        "    model_config = ConfigDict(extra='allow')\n    shelves: int = 4\n\n\nplan = Plan(door=3)\n"
+        "tf.keras.layers.Dense(plan.shelves + plan.door)\n",
+        encoding="utf-8",
+    )
     assert list(ProjectCode(str(tmp_path), lambda _path: False, keep=False).options()) == []

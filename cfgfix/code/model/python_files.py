@@ -16,6 +16,11 @@ from cfgfix.core.patterns import late
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import is_inside, project, read_regular
 
+SETTINGS_MODULE = re.compile(
+    r"(?:\w*_)?(?:configs?|configuration|settings?|(?:hyper_?)?param(?:eter)?s|hparams|hps?|options|opts|defaults|cfg|(?P<const>const(?:ant)?s?))",
+    re.IGNORECASE,
+)
+"""Names of modules that hold settings as their variables."""
 MAX_FILES = 50_000
 """Most Python files of one run; TensorFlow's own tree has about 1,900."""
 MAX_NOTEBOOK = 16 * 1024 * 1024

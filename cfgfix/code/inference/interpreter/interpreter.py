@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from cfgfix.code.inference.interpreter.calls import call_back, call_value
 from cfgfix.code.inference.interpreter.events import Host
+from cfgfix.code.inference.interpreter.models.workers import finish
 from cfgfix.code.inference.interpreter.objects import ModuleObject, Namespace, Scalar, Spot
 from cfgfix.code.inference.interpreter.run import Call, Exhausted, Frame, Run
 from cfgfix.code.inference.interpreter.statements import run_suite
@@ -46,6 +47,10 @@ class Interpreter(Run):
         """Tell whether a module is the one that was started."""
         return module is self.main
 
+    def started_at(self) -> str:
+        """Return the path of the module that was started; empty where none was."""
+        return self.main.path if self.main is not None else ""
+
     def modules_run(self) -> Iterator[Module]:
         """Yield the modules of the project that were run."""
         for found in self._modules.values():
@@ -66,7 +71,8 @@ class Interpreter(Run):
             self.exhausted, self.failure = True, error
 
     def _finish(self) -> None:
-        """Run what was handed to libraries: they may call it."""
+        """Run what was started, and what was handed to libraries: they may call it."""
+        finish(self)
         while self.waiting:
             value, frame = self.waiting.pop(0)
             call_back(value, frame)
@@ -91,4 +97,6 @@ class Interpreter(Run):
             self.suite(Frame(self, scope, names), scope.body)
         finally:
             self.assumed = assumed
+        if self.code_settings is not None and module is not self.main:
+            self.code_settings.of_module(found)
         return found

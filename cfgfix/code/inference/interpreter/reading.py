@@ -79,6 +79,8 @@ def plain_attribute(run: Run, owner: Value, name: str) -> Value | None:
         return Method(owner, name)
     if type(owner) is ModuleObject:
         found = owner.names.names.get(name)
+        if run.code_settings is not None and (found is None or key_of(found) is not None):
+            return None
         return found if found is not None else run.submodule(owner.module, name)
     if type(owner) is External and run.tracked is None and owner.name not in FLAGS:
         return External(canonical(f"{owner.name}.{name}"))
@@ -87,6 +89,14 @@ def plain_attribute(run: Run, owner: Value, name: str) -> Value | None:
 
 _OF_NO_KEY = frozenset({Unknown, External, Method, Made, Instance, FunctionObject, ClassObject})
 """What is never the value of a key itself."""
+
+
+_PYDANTIC = ("pydantic.", "pydantic_settings.")
+_OF_MODELS = frozenset(
+    {"Config", "construct", "copy", "dict", "fields", "from_orm", "json", "parse_file", "parse_obj", "parse_raw", "schema", "schema_json",
+     "update_forward_refs", "validate"}
+)  # fmt: skip
+"""What objects of pydantic have besides their fields and what begins with `model_`."""
 
 
 def attribute(frame: Frame, owner: Value, name: str, spot: Spot, default: Value | None = None) -> Value:
@@ -99,10 +109,7 @@ def attribute(frame: Frame, owner: Value, name: str, spot: Spot, default: Value 
             return run.tracked
         return External(canonical(f"{owner.name}.{name}"))
     if isinstance(owner, ModuleObject):
-        found = owner.names.names.get(name)
-        if found is not None:
-            return found
-        return run.submodule(owner.module, name)
+        return _of_module(frame, owner, name, spot, default)
     if isinstance(owner, ClassObject):
         found = classes.member(owner, name)
         if isinstance(found, FunctionObject):
@@ -215,20 +222,50 @@ def _instance_attribute(frame: Frame, owner: Instance, name: str, spot: Spot, de
         found = run.tensors.attribute(owner, name, spot)
         if found is not None:
             return found
-    if outside or owner.open:
-        run.of_unknown.add(name)
-        return Method(owner, name)
-    is_whole = holds_sections(owner) or (
+    is_written = (
         run.code_settings is not None
         and bool(owner.sections)
         and owner.sections == run.code_settings.sections_of(owner.cls)
     )
+    is_model = is_written and all(item.startswith(_PYDANTIC) for item in outside)
+    if owner.open or (outside and not (is_model and name not in _OF_MODELS and name[:6] != "model_")):
+        run.of_unknown.add(name)
+        return Method(owner, name)
+    is_whole = holds_sections(owner) or is_written
     if getter is None and not name.startswith("__") and is_whole:
         return lacking(frame, owner, name, spot, "AttributeError", default)
     run.of_unknown.add(name)
     if default is not None:
         return default
     return UNKNOWN
+
+
+def _of_module(frame: Frame, owner: ModuleObject, name: str, spot: Spot, default: Value | None) -> Value:
+    """Return what a module of the project has under a name."""
+    run, written = frame.run, frame.run.code_settings
+    found = owner.names.names.get(name)
+    if found is not None:
+        return run.taken(found, spot, default) if written is not None else found
+    if written is not None and name.startswith("__"):
+        written.escaped(owner, spot)
+    section = written.section_of(owner) if written is not None else None
+    if section is None or name.startswith("__") or may_have(run, owner, name):
+        return run.submodule(owner.module, name)
+    settings = Mapping()
+    settings.sections = (section,)
+    return lacking(frame, settings, name, spot, "AttributeError", default)
+
+
+def may_have(run: Run, module: ModuleObject, name: str) -> bool:
+    """Tell whether a module of the project may have a name."""
+    names = module.names.names
+    known = all(run.program.module(star, module.module) is not None for star in module.names.scope.stars)
+    return (
+        not known
+        or name in names
+        or "__getattr__" in names
+        or run.submodule(module.module, name) is not UNKNOWN
+    )
 
 
 def attributes_of(owner: Instance) -> Mapping:

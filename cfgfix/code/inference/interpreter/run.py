@@ -339,6 +339,14 @@ class Run(Decisions):
         self.option_section = ConfigKey(OPTIONS, (), None)
         self.kept: list[Value] = []
         self.added_options: list[tuple[ConfigKey, Mapping]] = []
+        self.queues: dict[int, list[tuple[Value, Call]]] = {}
+        """What stands in the queues that the program makes, each with the call that put it there, by their identity."""
+        self.taken_from: set[int] = set()
+        """Those of them that the program takes from."""
+        self.started: list[tuple[Call, Made]] = []
+        """Threads and processes that were started and have not run, each with the call."""
+        self.config_flags: dict[str, Value] = {}
+        """Configs that flags of `ml_collections` name, by the name of the flag."""
         self.tracked: Mapping | None = None
         self.variables: dict[str, ConfigKey] = {}
         """Variables of the environment that the program reads, by name."""
@@ -394,6 +402,10 @@ class Run(Decisions):
 
     def runs_as_main(self, module: Module) -> bool:
         """Tell whether a module is the one that was started."""
+        raise NotImplementedError
+
+    def started_at(self) -> str:
+        """Return the path of the module that was started; empty where none was."""
         raise NotImplementedError
 
     # Modules

@@ -12,14 +12,16 @@ from cfgfix.code.inference.interpreter.objects import (
     FunctionObject,
     Instance,
     Mapping,
+    ModuleObject,
     Scalar,
     Sequence,
     Spot,
     Value,
 )
 from cfgfix.code.inference.interpreter.values import alternatives, key_of
-from cfgfix.code.model.expressions import dotted, place_of
+from cfgfix.code.model.expressions import dotted, place_of, walk
 from cfgfix.code.model.nodes import Dictionary, Name, Place
+from cfgfix.code.model.python_files import SETTINGS_MODULE
 
 WRITTEN = "<code>"
 """The source that the keys of settings in the code have."""
@@ -31,6 +33,8 @@ _OF_SETTINGS = re.compile(
 )
 """Names of classes and functions that hold or make settings."""
 _CONSTANTS = (str, int, float, bool, type(None))
+_OPEN_MODULE = frozenset({"__all__", "__getattr__"})
+"""What says in a module that others may take all its names, or any."""
 _FIELD_BASES = ("pydantic.", "pydantic_settings.", "typing.NamedTuple", "typing.Protocol")
 _FIELDS = frozenset({"field", "Field", "attrib", "ib"})
 _PLAIN_METHODS = frozenset(
@@ -62,6 +66,7 @@ class WrittenSettings:
         self.loose: set[ConfigKey] = set()
         self._keys: dict[ConfigKey, dict[ConfigKey, None]] = {}
         self._classes: dict[int, tuple[ClassObject, ConfigKey]] = {}
+        self._modules: dict[int, tuple[ModuleObject, ConfigKey]] = {}
 
     def keys_of(self, section: ConfigKey) -> Iterable[ConfigKey]:
         """Return the keys of a section."""
@@ -138,11 +143,18 @@ class WrittenSettings:
         spot = Spot(scope, scope.place, 0)
         self.holders[section] = spot, scope.name
         self._classes[id(cls)] = cls, section
+        read = {
+            part.name
+            for event in scope.body
+            if event.value is not None
+            for part in walk(event.value)
+            if isinstance(part, Name)
+        }
         for event in scope.body:
             if event.kind not in ("assign", "annotate") or event.value is None:
                 continue
             for target in event.targets:
-                if isinstance(target, Name) and not target.name.startswith("_"):
+                if isinstance(target, Name) and not target.name.startswith("_") and target.name not in read:
                     value = cls.names.names.get(target.name)
                     if value is not None and not isinstance(value, FunctionObject):
                         where = Spot(scope, event.place, event.block)
@@ -175,6 +187,39 @@ class WrittenSettings:
                     return self._keyed(known[1], name, value, Spot(item.scope, event.place, event.block))
         return value
 
+    # Modules
+
+    def of_module(self, module: ModuleObject) -> None:
+        """Note a module that holds settings as its variables, once its body has run."""
+        scope, names = module.names.scope, module.names.names
+        named = SETTINGS_MODULE.fullmatch(module.module.name.rpartition(".")[2])
+        if named is None or len(self.holders) >= MAX_SECTIONS or not names.keys().isdisjoint(_OPEN_MODULE):
+            return
+        section = ConfigKey(WRITTEN, (), None)
+        self.holders[section] = Spot(scope, scope.place, 0), module.module.name
+        self._modules[id(module)] = module, section
+        if named["const"]:
+            # Constants of nature and tables of names are no settings.
+            self.loose.add(section)
+        for event in scope.body:
+            if event.kind not in ("assign", "annotate") or event.value is None:
+                continue
+            for target in event.targets:
+                value = names.get(target.name) if isinstance(target, Name) else None
+                if value is not None and isinstance(target, Name) and not target.name.startswith("_"):
+                    names[target.name] = self._keyed(
+                        section, target.name, value, Spot(scope, event.place, event.block)
+                    )
+
+    def section_of(self, module: ModuleObject) -> ConfigKey | None:
+        """Return the section that a module is whose variables are settings."""
+        known = self._modules.get(id(module))
+        return known[1] if known is not None else None
+
+    def is_module(self, section: ConfigKey | None) -> bool:
+        """Tell whether a section is a module, and its settings are variables of it."""
+        return any(section is found for _, found in self._modules.values())
+
     def replaced(self, value: Value) -> None:
         """Note that another value takes the place of a setting's, under its name."""
         key = key_of(value)
@@ -184,6 +229,11 @@ class WrittenSettings:
     def escaped(self, value: Value, spot: Spot) -> None:
         """Note that an object or class goes as a whole to code that is not known."""
         for item in alternatives(value):
+            if isinstance(item, ModuleObject):
+                section = self.section_of(item)
+                if section is not None:
+                    section.escapes.append(spot)
+                continue
             cls = item.cls if isinstance(item, Instance) else item
             if isinstance(cls, ClassObject) and not (cls is item and _is_factory(spot)):
                 for here in classes.lineage(cls):
@@ -199,6 +249,12 @@ class WrittenSettings:
             made = Scalar(value.value, frozenset({key}), key, optional=value.optional)
         elif type(value) is Sequence and value.key is None and _is_constant(value):
             value.key = key
+            value.items = [
+                Scalar(item.value, frozenset({key}), key, optional=item.optional)
+                if type(item) is Scalar
+                else item
+                for item in value.items
+            ]
         elif isinstance(value, Mapping) and value.key is not None and value.key in self.holders:
             inner = value.key
             if inner.parent is not None:

@@ -33,10 +33,11 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
-from cfgfix.code.inference.interpreter.run import Call
+from cfgfix.code.inference.interpreter.run import MAX_TURNS, Call
 from cfgfix.code.inference.interpreter.values import (
     alternatives,
     choice,
+    constant_of,
     constant_text,
     copied,
     held_values,
@@ -208,23 +209,10 @@ def _getattr(call: Call) -> Value:
     ):
         note(call, "builtins.getattr")
     for item in owners:
-        if default is None and isinstance(item, ModuleObject) and not _may_have(call, item, name):
+        if default is None and isinstance(item, ModuleObject) and not reading.may_have(call.run, item, name):
             why = f"looks it up in {item.module.name}, which has no such name"
             call.run.refuse_choice(call.frame, call.args[1], "AttributeError", why, call.spot)
     return choice(reading.attribute(call.frame, item, name, call.spot, default) for item in owners)
-
-
-def _may_have(call: Call, module: ModuleObject, name: str) -> bool:
-    """Tell whether a module of the project may have a name."""
-    names = module.names.names
-    scope = module.names.scope
-    known = all(call.run.program.module(star, module.module) is not None for star in scope.stars)
-    return (
-        not known
-        or name in names
-        or "__getattr__" in names
-        or call.run.submodule(module.module, name) is not UNKNOWN
-    )
 
 
 def _setattr(call: Call) -> Value:
@@ -510,7 +498,23 @@ def _import(call: Call) -> Value:
 
 
 def _iterate(call: Call) -> Value:
+    if len(call.args) == 2:
+        return _until(call)
     return call.first
+
+
+def _until(call: Call) -> Value:
+    """Return what `iter(function, sentinel)` gives, as far as the items are known."""
+    items: list[Value] = []
+    end = constant_of(call.args[1])
+    for _ in range(MAX_TURNS):
+        item = call.then(call.args[0])
+        if type(item) is Scalar and item.value == end:
+            return Sequence(items, kind="list")
+        if item is UNKNOWN:
+            break
+        items.append(item)
+    return Sequence(items, open=True, kind="list") if items else UNKNOWN
 
 
 def _next_item(call: Call) -> Value:

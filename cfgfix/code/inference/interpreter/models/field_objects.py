@@ -136,14 +136,14 @@ def construct_with_fields(call: Call, cls: ClassObject, kind: str) -> Value:
             )
         instance.attributes[field.name] = field.default
     if call.run.code_settings is not None:
-        _note_written(call, cls, instance, fields)
+        _note_written(call, cls, instance, fields, kind)
     post = classes.member(cls, "__post_init__") or classes.member(cls, "__attrs_post_init__")
     if isinstance(post, FunctionObject):
         call.then(post.bound(instance))
     return instance
 
 
-def _note_written(call: Call, cls: ClassObject, instance: Instance, fields: list[Field]) -> None:
+def _note_written(call: Call, cls: ClassObject, instance: Instance, fields: list[Field], kind: str) -> None:
     """Note the fields of an object that the code itself makes, as settings that stand in it."""
     written = call.run.code_settings
     assert written is not None
@@ -153,7 +153,7 @@ def _note_written(call: Call, cls: ClassObject, instance: Instance, fields: list
         if value is UNKNOWN and isinstance(field.factory, (ClassObject, FunctionObject)):
             value = call.run.call(Call(call.frame, field.factory, (), {}, call.spot))
         instance.attributes[name] = written.field(cls, name, value)
-    if not instance.sections and not call.opaque:
+    if not instance.sections and not call.opaque and (kind != "pydantic" or unknown_keys(cls) != "allow"):
         instance.sections = written.sections_of(cls)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 from cfgfix.code.inference.interpreter.models import (
+    config_flags,
     config_nodes,
     containers,
     estimators,
@@ -32,6 +33,7 @@ _FUNCTIONS: dict[str, Model] = {
     **containers.FUNCTIONS,
     **field_functions.FUNCTIONS,
     **graph_code.FUNCTIONS,
+    **config_flags.FUNCTIONS,
     **hydra.FUNCTIONS,
     **ini_files.FUNCTIONS,
     **options.FUNCTIONS,
@@ -39,6 +41,7 @@ _FUNCTIONS: dict[str, Model] = {
     **packaged_files.FUNCTIONS,
     **standard_library.FUNCTIONS,
     **trackers.FUNCTIONS,
+    **workers.FUNCTIONS,
 }
 _MAPPING_METHODS: dict[tuple[str, str], Model] = {
     **containers.METHODS,
@@ -112,6 +115,10 @@ def library_method(call: Call) -> Value | None:
         if isinstance(owner, Made) and estimators.is_estimator(owner.name):
             return estimators.run_estimator(call, owner)
         if isinstance(owner, Made):
+            if owner.name == workers.QUEUE:
+                return workers.queue_method(call, owner)
             is_worker = owner.name in ("threading.Thread", "multiprocessing.Process")
+            if is_worker and name == "join":
+                workers.run_started(call.run)
             return workers.start_worker(call, owner) if is_worker and name == "start" else None
     return None

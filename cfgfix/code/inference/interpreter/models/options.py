@@ -355,6 +355,8 @@ def define_flag(call: Call) -> Value:
 def flag(run: Run, name: str, spot: Spot) -> Value:
     """Return the value of a flag of `absl`."""
     option = run.options.get(name)
+    if option is None and name in run.config_flags:
+        return run.config_flags[name]
     if option is None:
         run.parsers.setdefault(FLAG_PARSER, [])
         run.asked.append(

@@ -12,8 +12,9 @@ from cfgfix.code.inference.interpreter.objects import (
     Sequence,
     Value,
 )
-from cfgfix.code.inference.interpreter.run import Call
+from cfgfix.code.inference.interpreter.run import Call, Model, Run
 
+QUEUE = "queue.Queue"
 POOL_METHODS = frozenset(
     {"map", "imap", "imap_unordered", "map_async", "starmap", "submit", "apply_async", "apply"}
 )
@@ -43,11 +44,63 @@ def pool_method(call: Call) -> Value:
 
 
 def start_worker(call: Call, worker: Made) -> Value:
-    """Call the function of a thread or process."""
+    """Call the function of a thread or process.
+
+    In a program with queues it waits for what comes next: as a rule the queue is filled behind the start.
+    """
+    if call.run.queues:
+        call.run.started.append((call, worker))
+    else:
+        _run_worker(call, worker)
+    return NONE
+
+
+def _run_worker(call: Call, worker: Made) -> None:
     target = worker.keywords.get("target")
     if isinstance(target, FunctionObject):
         _call_with(call, target, worker.keywords.get("args"), worker.keywords.get("kwargs"))
-    return NONE
+
+
+def run_started(run: Run) -> None:
+    """Call the functions of threads and processes that were started and not run."""
+    while run.started:
+        _run_worker(*run.started.pop(0))
+
+
+def finish(run: Run) -> None:
+    """Run what was started.
+
+    What is in queues that nothing takes from goes to code that is not known.
+    """
+    run_started(run)
+    for queue, items in run.queues.items():
+        for item, call in items if queue not in run.taken_from else ():
+            run.escape(call.frame, (item,), call.spot)
+
+
+def _make_queue(call: Call) -> Value:
+    made = Made(QUEUE, call.args, call.keywords, call.spot)
+    call.run.queues[id(made)] = []
+    call.run.kept.append(made)
+    return made
+
+
+def queue_method(call: Call, queue: Made) -> Value | None:
+    """Return what a method of a queue gives: items come out as they were put in."""
+    items = call.run.queues.get(id(queue))
+    if items is None:
+        return None
+    if call.name in ("put", "put_nowait"):
+        items += [(item, call) for item in call.args[:1]]
+        return NONE
+    if call.name in ("get", "get_nowait"):
+        call.run.taken_from.add(id(queue))
+        if not items:
+            run_started(call.run)
+        return items.pop(0)[0] if items else UNKNOWN
+    if call.name == "join":
+        run_started(call.run)
+    return NONE if call.name in ("join", "task_done") else UNKNOWN
 
 
 def _call_with(call: Call, target: Value, items: Value | None, named: Value | None) -> Value:
@@ -55,3 +108,13 @@ def _call_with(call: Call, target: Value, items: Value | None, named: Value | No
     args = tuple(items.items) if isinstance(items, Sequence) else ()
     keywords = {str(k): v for k, v in named.entries.items()} if isinstance(named, Mapping) else {}
     return call.then(target, args, keywords)
+
+
+FUNCTIONS: dict[str, Model] = {
+    f"{module}.{name}": _make_queue
+    for module, names in (
+        ("queue", ("Queue", "SimpleQueue", "LifoQueue", "PriorityQueue")),
+        ("multiprocessing", ("Queue", "SimpleQueue", "JoinableQueue")),
+    )
+    for name in names
+}
