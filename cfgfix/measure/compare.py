@@ -10,6 +10,12 @@ from cfgfix.core.wording import times_as_fast
 
 CHANGED = 0.05
 """Relative change from which a figure without an interval counts as another."""
+SHARE_CHANGED = 0.03
+"""Change of a share from which it counts as another."""
+TAKEN = 0.25
+"""Share of the CPUs at work for other processes from which a time can be theirs."""
+FASTEST_CHANGED = 0.1
+"""Relative change of the fastest step, which others disturb least, from which a time is another all the same."""
 
 
 def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
@@ -26,6 +32,8 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, An
             f"a profile of kind {kinds[0]!r} cannot be held against one of kind {kinds[1]!r}",
             hint="give two files that `cfgfix profile run|data|step --json` wrote",
         )
+    taken = _taken(before), _taken(after)
+    disturbed = max(taken) >= TAKEN
     rows = []
     for name, (path, unit, faster) in _FIGURES[str(kinds[0])].items():
         old, new = _value_at(before, path), _value_at(after, path)
@@ -38,7 +46,9 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, An
                     "before": old,
                     "after": new,
                     "ratio": change,
-                    "certain": _differ(before, after, path, change),
+                    "certain": _differ(before, after, path, change)
+                    and (unit != "share" or abs(new - old) >= SHARE_CHANGED)
+                    and not (disturbed and faster and not _fastest_agrees(before, after, change, faster)),
                     "speed": (1 / change if faster == "less" else change) if faster else None,
                 }
             )
@@ -47,6 +57,7 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, An
         "kind": "comparison",
         "of": kinds[0],
         "figures": rows,
+        "taken": {"before": taken[0], "after": taken[1]} if disturbed else None,
         "gone": [first[key] for key in first if key not in second],
         "came": [second[key] for key in second if key not in first],
         "stayed": [second[key] for key in second if key in first],
@@ -62,6 +73,8 @@ _FIGURES: Mapping[str, Mapping[str, tuple[tuple[str, ...], str, str]]] = {
         "compiled functions": (("shares", "call"), "share", ""),
         "tracing, compiling": (("shares", "trace"), "share", ""),
         "Python between": (("shares", "python"), "share", ""),
+        "evaluation": (("shares", "evaluation"), "share", ""),
+        "starts of epochs": (("shares", "epochs"), "share", ""),
     },
     "data": {
         "batch, mean": (("rates", "batch_seconds", "mean"), "s", "less"),
@@ -96,6 +109,24 @@ def _differ(
     return abs(change - 1) >= CHANGED
 
 
+def _taken(form: Mapping[str, Any]) -> float:
+    """Return the share of the CPUs that worked for other processes; 0 where that is not known."""
+    elsewhere = _value_at(form, ("cpus", "elsewhere"))
+    usable = _value_at(form, ("cpus", "usable"))
+    if elsewhere is None:
+        elsewhere = _value_at(form, ("rates", "cpus_elsewhere"))
+        usable = _value_at(form, ("feeding", "cpus_usable")) or 1
+    return min(1.0, elsewhere / usable) if elsewhere and usable else 0.0
+
+
+def _fastest_agrees(before: Mapping[str, Any], after: Mapping[str, Any], change: float, faster: str) -> bool:
+    """Return whether the fastest steps of two runs differ as a figure does."""
+    old, new = (_value_at(form, ("step_seconds", "min")) for form in (before, after))
+    if not old or not new or abs(new / old - 1) < FASTEST_CHANGED:
+        return False
+    return bool((new < old) == ((change < 1) == (faster == "less")))
+
+
 def _problems(form: Mapping[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
     """Return the problems by what they are about; figures in the text differ from run to run."""
     found = {}
@@ -118,6 +149,12 @@ def render(found: Mapping[str, Any]) -> str:
         if row["certain"] and row["speed"]:
             told = f"  {times_as_fast(row['speed'])}"
         lines.append(f"{row['name']:<24} {old:>12} {new:>12}{told}")
+    if found["taken"]:
+        old, new = (f"{found['taken'][name]:.0%}" for name in ("before", "after"))
+        lines.append(
+            f"other processes kept {old} of the CPUs at work before and {new} after: what they can explain is told as no change; "
+            "measure again while the machine is free"
+        )
     for name, word in (("gone", "gone"), ("came", "new"), ("stayed", "still there")):
         lines += [f"{word}: {entry['name']}: {entry['summary']}" for entry in found[name]]
     return "\n".join(lines) + "\n"

@@ -42,6 +42,30 @@ def test_a_difference_within_the_intervals_is_none():
     assert "no change that shows" in render(found)
 
 
+def beside(form, elsewhere, fastest):
+    form["cpus"] = {"usable": 2, "busy": 0.5, "elsewhere": elsewhere}
+    form["step_seconds"]["min"] = fastest
+    return form
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "fastest", "certain"),
+    [(0.1, 0.0077, True), (1.7, 0.0073, False), (1.7, 0.0090, False), (1.7, 0.0038, True)],
+)
+def test_what_other_processes_can_explain_is_no_change(elsewhere, fastest, certain):
+    found = compare(beside(run(0.0236), elsewhere, 0.0077), beside(run(0.0118), elsewhere, fastest))
+    rows = {row["name"]: row for row in found["figures"]}
+    assert {rows[name]["certain"] for name in ("step, mean", "samples per second")} == {certain}
+    assert ("other processes" in render(found)) == (elsewhere > 1)
+
+
+def test_a_share_changes_by_its_size_and_not_by_its_own_share():
+    rows = {row["name"]: row for row in compare(run(0.02, wait=0.02), run(0.02, wait=0.03))["figures"]}
+    assert not rows["waiting for data"]["certain"]
+    rows = {row["name"]: row for row in compare(run(0.02, wait=0.4), run(0.02, wait=0.1))["figures"]}
+    assert rows["waiting for data"]["certain"]
+
+
 def test_problems_are_known_again_whatever_their_figures():
     before = run(
         0.02, ("input", "highly input-bound"), ("stall", "save (train.py:30) takes 100 ms every 20 steps")
