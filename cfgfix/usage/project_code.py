@@ -39,7 +39,7 @@ _DECLARES = (b"add_argument", b"DEFINE_", b"click.option", b"@option")
 _HOLDS = re.compile(
     rb"^[A-Za-z_]\w*(?:\s*:[^=\n]*)?\s*=\s*(?:dict\(|\{\s*(?:#[^\n]*\n\s*)*[\"'])"
     rb"|^class\s+\w*(?:[Cc]onfig|[Ss]ettings|[Pp]arams|[Oo]ptions|Args|Flags|Hyper|Defaults|HP)"
-    rb"|ConfigDict|SimpleNamespace|EasyDict|[Ee]asydict|dataclass|NamedTuple|\bMunch\b|\bBox\(|OmegaConf|BaseSettings|BaseModel",
+    rb"|ConfigDict|SimpleNamespace|EasyDict|[Ee]asydict|dataclass|NamedTuple|\bMunch\b|\bBox\(|OmegaConf|BaseSettings|BaseModel|load_dotenv",
     re.MULTILINE,
 )
 """What stands in code that holds settings itself."""
@@ -177,7 +177,7 @@ class ProjectCode:
         from cfgfix.usage.project_files import ProjectFiles
 
         listed = ProjectFiles(self.root)
-        beside = [*listed.data, *listed.texts]
+        beside = [*listed.data, *listed.texts, *listed.variables]
         self.inputs = [file.path for file in files] + [os.path.join(self.root, path) for path in beside]
         if not listed.data and not self._follows_models and not any(map(_has_settings, files)):
             return Known({}, Followed(len(files)), ())
@@ -185,7 +185,7 @@ class ProjectCode:
         self.inputs += requirement.looked_in
         about = (
             [(file.path, file.stamp) for file in files],
-            self._stamps(listed.texts),
+            self._stamps([*listed.texts, *listed.variables]),
             listed.data,
             self.root,
             os.getcwd(),

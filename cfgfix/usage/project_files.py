@@ -30,6 +30,8 @@ _COMMANDS = (
     ".txt",
 )
 _NAMED = frozenset({"Makefile", "makefile", "Dockerfile", "justfile", "Procfile", "tox.ini"})
+VARIABLES = re.compile(r"\.env(?:\.\w+)?|[\w-]+\.env")
+"""Names of files that set variables of the environment."""
 _SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages", "mlruns"})
 _BUILT = frozenset({"build", "dist"})
 _BUILDERS = frozenset({"setup.py", "setup.cfg", "pyproject.toml", "package.json", ".git"})
@@ -74,12 +76,14 @@ class ProjectFiles:
         root: The folder, as an absolute path.
         data: Paths of files that may be configs, relative to the root, in order.
         texts: Paths of files that may say commands.
+        variables: Paths of files that set variables of the environment.
     """
 
     def __init__(self, root: str) -> None:
         self.root = os.path.abspath(root)
         self.data: list[str] = []
         self.texts: list[str] = []
+        self.variables: list[str] = []
         self._from_folders: dict[str, list[str]] = {}
         self._is_whole = False
         count = opened = 0
@@ -124,6 +128,8 @@ class ProjectFiles:
                     or ("." not in entry.name and opened < MAX_OPENED and _is_script(entry.path))
                 ):
                     self.texts.append(path)
+                elif VARIABLES.fullmatch(entry.name):
+                    self.variables.append(path)
                 opened += "." not in entry.name
             pending += reversed(folders)
         self._is_whole = True

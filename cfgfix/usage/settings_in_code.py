@@ -13,6 +13,7 @@ from cfgfix.code.inference.interpreter.written_settings import WRITTEN, WrittenS
 from cfgfix.code.model.expressions import place_of
 from cfgfix.usage.arguments import MISSPELT, TOGETHER, UNKNOWN, VALUE, WORD, Arguments, Fault
 from cfgfix.usage.entrances import Entrance
+from cfgfix.usage.env_files import variable_verdicts
 from cfgfix.usage.mentions import MentionIndex
 from cfgfix.usage.options import OptionVerdict, assigned_attributes
 from cfgfix.usage.program_runs import ProjectRuns
@@ -31,7 +32,7 @@ def setting_verdicts(project: ProjectRuns, index: MentionIndex) -> list[OptionVe
     found = _Followed(project, index)
     if not found.runs or found.cut_off:
         return []
-    return list(found.verdicts())
+    return [*found.verdicts(), *variable_verdicts(project, index, found.plain)]
 
 
 class _Followed:

@@ -372,7 +372,7 @@ def item(
         if found is not None:
             return found
     if isinstance(owner, (Made, External)) and owner.name == "os.environ":
-        return environment(run, index, default)
+        return environment(run, index, default, spot)
     if isinstance(owner, External) and owner.name == "sys.argv":
         return command_argument(run, index)
     if isinstance(owner, External) and owner.name in FLAGS:

@@ -398,17 +398,23 @@ def takes_names_too(cls: ClassObject) -> bool:
     )
 
 
-def unknown_keys(cls: ClassObject) -> str:
-    """Return what a model does with unknown keys: `ignore`, `forbid` or `allow`."""
+def model_option(cls: ClassObject, name: str) -> Value:
+    """Return what the configuration of a model itself says of an option."""
     config = cls.names.names.get("model_config")
     value: Value | None = None
     if isinstance(config, Made):
-        value = config.keywords.get("extra")
+        value = config.keywords.get(name)
     elif isinstance(config, Mapping):
-        value = config.entries.get("extra")
+        value = config.entries.get(name)
     inner = cls.names.names.get("Config")
     if isinstance(inner, ClassObject):
-        value = inner.names.names.get("extra", value)
+        value = inner.names.names.get(name, value)
+    return value if value is not None else UNKNOWN
+
+
+def unknown_keys(cls: ClassObject) -> str:
+    """Return what a model does with unknown keys: `ignore`, `forbid` or `allow`."""
+    value = model_option(cls, "extra")
     if type(value) is Scalar and isinstance(value.value, str):
         return value.value
     if isinstance(value, (External, Method)):

@@ -6,17 +6,20 @@ import operator
 from collections.abc import Callable
 
 from cfgfix.code.inference.interpreter import classes
+from cfgfix.code.inference.interpreter.command_line import ENVIRONMENT
 from cfgfix.code.inference.interpreter.events import DEFAULT, Asked
 from cfgfix.code.inference.interpreter.models.field_declarations import (
     Field,
     fields_of,
     kind_of,
+    model_option,
     takes_names_too,
     unknown_keys,
 )
 from cfgfix.code.inference.interpreter.objects import (
     UNKNOWN,
     ClassObject,
+    ConfigKey,
     FunctionObject,
     Instance,
     Mapping,
@@ -27,7 +30,8 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import Call
-from cfgfix.code.inference.interpreter.values import key_of
+from cfgfix.code.inference.interpreter.values import constant_text, key_of
+from cfgfix.code.model.nodes import Name
 
 
 def construct_from_mapping(call: Call, cls: ClassObject, kind: str, data: Value) -> Value:
@@ -67,6 +71,8 @@ def construct_with_fields(call: Call, cls: ClassObject, kind: str) -> Value:
         instance = Instance(cls)
         instance.open = True
         return instance
+    if kind == "pydantic" and any(item.endswith("BaseSettings") for item in classes.outside_bases(cls)):
+        _note_variables(call, cls, fields)
     instance = Instance(cls)
     by_name = {
         name: field
@@ -155,6 +161,27 @@ def _note_written(call: Call, cls: ClassObject, instance: Instance, fields: list
         instance.attributes[name] = written.field(cls, name, value)
     if not instance.sections and not call.opaque and (kind != "pydantic" or unknown_keys(cls) != "allow"):
         instance.sections = written.sections_of(cls)
+
+
+def _note_variables(call: Call, cls: ClassObject, fields: list[Field]) -> None:
+    """Note the environment variables that settings of pydantic are taken from."""
+    prefix = constant_text(model_option(cls, "env_prefix")) or ""
+    for field in fields:
+        for name in field.names or (f"{prefix}{field.name}",):
+            key = call.run.variables.setdefault(name.upper(), ConfigKey(ENVIRONMENT, (name.upper(),), None))
+            where = next(
+                (
+                    Spot(here.scope, event.place, event.block)
+                    for here in classes.lineage(cls)
+                    for event in here.scope.body
+                    if event.kind == "annotate"
+                    and isinstance(event.targets[0], Name)
+                    and event.targets[0].name == field.name
+                ),
+                call.spot,
+            )
+            key.reads.append(where)
+            key.fallback = None if field.required else field.default
 
 
 _BUILDING = frozenset({"pydantic", "dacite", "cattrs"})

@@ -18,6 +18,7 @@ from cfgfix.code.inference.interpreter.objects import (
     PartialText,
     Scalar,
     Sequence,
+    Spot,
     Unknown,
     Value,
 )
@@ -25,11 +26,13 @@ from cfgfix.code.inference.interpreter.run import Call, Model, Run
 from cfgfix.code.inference.interpreter.values import choice, constant_text
 
 
-def environment(run: Run, name: Value, default: Value | None) -> Value:
+def environment(run: Run, name: Value, default: Value | None, spot: Spot) -> Value:
     """Return an environment variable."""
     known = constant_text(name)
     if known is not None:
         key = run.variables.setdefault(known, ConfigKey(ENVIRONMENT, (known,), None))
+        key.reads.append(spot)
+        key.fallback = key.fallback or default
         origins = frozenset({key})
         found = run.host.chosen(f"${known}")
         if found is None:
@@ -47,7 +50,7 @@ def environment(run: Run, name: Value, default: Value | None) -> Value:
 
 def read_environment(call: Call) -> Value:
     """Return what `os.getenv` and the methods of `os.environ` give."""
-    return environment(call.run, call.first, call.args[1] if len(call.args) > 1 else NONE)
+    return environment(call.run, call.first, call.args[1] if len(call.args) > 1 else NONE, call.spot)
 
 
 def _join(call: Call) -> Value:
