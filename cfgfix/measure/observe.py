@@ -21,7 +21,7 @@ from cfgfix.measure.batches import rows_in, rows_of, scalars_of, shape_number, t
 from cfgfix.measure.counters import Clocks, dataset_of, device_bytes, distributed_kinds, iterator_kind
 from cfgfix.measure.graph_loops import Watch, replace_loops
 from cfgfix.measure.observed_steps import Guest, Look, Loop, Step
-from cfgfix.measure.stacks import describe_stack, user_place
+from cfgfix.measure.stacks import describe_stack, is_users_thread, user_place
 from cfgfix.measure.watch import Fetches, Tracings
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ class Observation:
         if not self._on.is_set() or self._is_here:
             return self._is_here
         here = threading.current_thread()
-        if self.first_step is not None or self._inside_call or not _is_users_thread(here):
+        if self.first_step is not None or self._inside_call or not is_users_thread(here):
             return False
         self._started_by, self._thread = self._thread, threading.get_ident()
         self.fetches.follow(self._thread)
@@ -538,7 +538,7 @@ class Observation:
 
     def _lone_step(self, given: Sequence[object]) -> None:
         """Begin a step where a function that takes gradients is called, and no dataset gave it its batch."""
-        if self._kinds:
+        if self._kinds or self._inside_batch:
             return
         outer = self._open_loop if self._open is not None else None
         if (
@@ -645,15 +645,24 @@ class Observation:
                     and self._takes_over(self._place(), time.perf_counter(), lone=True)
                 )
             ):
-                self._step_begins(self._home())
+                home = self._home()
+                home.lone = home.dataset is None
+                self._step_begins(home)
                 if self._open is not None and hasattr(x, "__len__"):
                     self._open.samples = len(x)
             self._took_gradients()
             if self._open is not None:
                 self._open.trains = True
-            return plain(model, x, *arguments, **keywords)
+            self._inside_batch = True
+            try:
+                return plain(model, x, *arguments, **keywords)
+            finally:
+                self._inside_batch = False
 
         return train_on_batch
+
+    _inside_batch = False
+    """Whether `train_on_batch` is at work, whose function is no step of its own."""
 
     # --- steps
 
@@ -740,12 +749,6 @@ class Observation:
                 # Before the first step the runtime may not have started.
                 if self.first_step is not None and (held := device_bytes()):
                     self.device_memory.append((moment, held))
-
-
-def _is_users_thread(thread: threading.Thread) -> bool:
-    """Return whether the program started a thread itself, not TensorFlow for a replica or for Python in a graph."""
-    kind = type(thread)
-    return kind.__name__ != "_DummyThread" and kind.__module__.split(".")[0] not in ("tensorflow", "keras")
 
 
 def _quiet_end(plain: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
+import threading
 from types import FrameType
 
 DEPTH = 60
@@ -34,6 +35,12 @@ def is_users(file: str) -> bool:
         and not (os.path.abspath(file) + os.sep).startswith(_LIBRARY)
         and ("site-packages" not in file and "dist-packages" not in file)
     )
+
+
+def is_users_thread(thread: threading.Thread) -> bool:
+    """Return whether the program started a thread itself, and not TensorFlow."""
+    kind = type(thread)
+    return kind.__name__ != "_DummyThread" and kind.__module__.split(".")[0] not in ("tensorflow", "keras")
 
 
 def user_place() -> str | None:

@@ -569,16 +569,18 @@ def test_what_is_wrong_with_batches_is_told_where_nothing_waits_for_them(tf):
 def test_a_loop_of_single_batches_is_seen(tf):
     model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
     model.compile("sgd", "mse")
-    with watched(steps=3) as seen:
+    with watched(steps=6) as seen:
         for _ in range(10):
             model.train_on_batch(np.zeros([4, 2], "f"), np.zeros([4, 1], "f"))
     (loop,) = seen.loops.values()
-    assert [(step.trains, step.samples) for step in loop.steps] == [(True, 4)] * 3
+    assert [(step.trains, step.samples, step.calls) for step in loop.steps] == [(True, 4, 1)] * 6
+    assert loop.lone
     with Observation() as seen:
         for x, y in tf.data.Dataset.from_tensors((tf.zeros([4, 2]), tf.zeros([4, 1]))).repeat(3):
             model.train_on_batch(x, y)
     (loop,) = seen.loops.values()
     assert len(loop.steps) == 3
+    assert not loop.lone
 
 
 def test_a_strategy_that_traces_in_other_threads_takes_gradients(tf):
