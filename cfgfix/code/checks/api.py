@@ -10,6 +10,7 @@ from cfgfix.code.inference.eras import (
     asked_for,
     before_the_table,
     eras,
+    for_others,
     is_old,
     missing_names,
     uses_two,
@@ -301,30 +302,43 @@ def keras_gone(program: Program) -> Iterator[Hit]:
             if alias is not None and reference.expr is not None:
                 rewrites = (Rewrite("replace", reference.scope, reference.place, f"{alias}.{moved}"),)
         yield _hit(table, reference, severity, confidence, rewrites)
+    yield from _legacy_optimizers(program)
+
+
+def _legacy_optimizers(program: Program) -> Iterator[Hit]:
+    """Find optimizers of `keras.optimizers.legacy` that are made, which Keras 3 refuses.
+
+    The module is there to be imported, from `tf.keras` as from the package `keras` beside it.
+    """
+    table = api(program)
+    if table.silent or keras_is_two(program):
+        return
     for site in flow_of(program).under("keras.optimizers.legacy."):
-        if site.raw.startswith("tensorflow.keras"):
-            mask = table.raises(site.name)
-            if (
-                mask & table.newest
-                and not table.silent
-                and not bound_twice(site.scope, head(site.call.func))
-                and not keras_is_two(program)
-            ):
-                yield hit_at(
-                    site,
-                    values={
-                        "name": public_name(site.name),
-                        "fate": "only raises in",
-                        "gone": "2.16 and later",
-                        "end": "last",
-                        "seen": table.last(table.admitted & ~mask) or "2.15",
-                        "asked": asked_for(table),
-                    },
-                    severity="error"
-                    if table.requirement.known and mask & table.admitted == table.admitted
-                    else where_known(table, "warning"),
-                    confidence="high" if mask & table.admitted == table.admitted else "medium",
-                )
+        mask = table.raises(site.name)
+        alone = site.raw.startswith("keras.")
+        if (
+            not mask & table.newest
+            or not (alone or site.raw.startswith("tensorflow.keras."))
+            or bound_twice(site.scope, head(site.call.func))
+        ):
+            continue
+        if alone and (not keras_of_release(program, site.scope) or for_others(program, site.scope.module)):
+            continue
+        yield hit_at(
+            site,
+            values={
+                "name": as_written(program, site.scope, site.name),
+                "fate": "only raises in",
+                "gone": "2.16 and later",
+                "end": "last",
+                "seen": table.last(table.admitted & ~mask) or "2.15",
+                "asked": asked_for(table),
+            },
+            severity="error"
+            if table.requirement.known and mask & table.admitted == table.admitted
+            else (where_keras_known if alone else where_known)(table, "warning"),
+            confidence="high" if mask & table.admitted == table.admitted else "medium",
+        )
 
 
 def gone(program: Program) -> Iterator[Hit]:
