@@ -196,3 +196,88 @@ def test_penalties_that_are_not_left_out(
     assert old in CLASSES
     text = CLASSES.replace(old, new).replace("  # found", "")
     check_marked(tmp_path, monkeypatch, "TFF061", text, NET)
+
+
+OWN_LOSS = """\
+import tensorflow as tf
+
+
+def build(inputs):
+    x = tf.keras.layers.Dense(4, bias_regularizer="l1")(inputs)
+    return tf.keras.layers.Dense(1)(x)
+
+
+inputs = tf.keras.Input((4,))
+net = tf.keras.Model(inputs, build(inputs))
+optimizer = tf.keras.optimizers.Nadam(0.1)
+
+
+def compute_loss(y, out):
+    return tf.reduce_mean((y - out) ** 2)
+
+
+@tf.function
+def step(x, y):
+    with tf.GradientTape() as tape:  # found
+        loss = compute_loss(y, net(x, training=True))
+    variables = net.trainable_variables
+    optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+
+
+step(tf.ones([2, 4]), tf.ones([2, 1]))
+"""
+OF_KERAS = """\
+import tensorflow as tf
+
+
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.out = tf.keras.layers.Dense(1, kernel_regularizer="l2")
+
+    def call(self, x):
+        return self.out(x)
+
+    def train_step(self, data):
+        x, y = data
+        with tf.GradientTape() as tape:
+            loss = self.compute_loss(x, y, self(x, training=True))
+        variables = self.trainable_variables
+        self.optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+        return {"loss": loss}
+
+
+net = Net()
+net.compile("sgd", "mse")
+net.fit(tf.ones([2, 4]), tf.ones([2, 1]))
+"""
+OVERRIDDEN = OF_KERAS.replace(
+    "    def train_step",
+    "    def compute_loss(self, x, y, out):\n        return super().compute_loss(x, y, out)\n\n    def train_step",
+)
+CHOSEN = CLASSES.replace(
+    "optimizer = tf.keras.optimizers.SGD(0.1)",
+    """\
+def chosen(name):
+    if name == "adamw":
+        return tf.keras.optimizers.AdamW(0.1, weight_decay=1e-3)
+    return tf.keras.optimizers.Adam(0.1)
+
+
+import sys
+
+optimizer = chosen(sys.argv[1])""",
+)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [(OWN_LOSS,), (OF_KERAS,), (OVERRIDDEN,), (CHOSEN, NET)],
+    ids=["of the project", "of keras", "overridden", "one of two optimizers decays"],
+)
+def test_whose_compute_loss_and_which_optimizer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: tuple[str, ...]
+) -> None:
+    assert CHOSEN != CLASSES
+    assert OVERRIDDEN != OF_KERAS
+    check_marked(tmp_path, monkeypatch, "TFF061", *texts)

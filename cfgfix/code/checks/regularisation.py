@@ -32,9 +32,14 @@ NEEDLES = (b"GradientTape", b"_regularizer")
 _ASKS = ("kernel_regularizer", "bias_regularizer", "activity_regularizer", "depthwise_regularizer", "embeddings_regularizer",
          "recurrent_regularizer", "pointwise_regularizer", "gamma_regularizer", "beta_regularizer")  # fmt: skip
 _ADDED = re.compile(
-    r"(?<!keras)(?<!\btf)(?<!\bk)(?<!\bK)\.losses\b(?!\.|\s*import)|l2_loss|regulari[sz]ation_loss|compute_loss\(|reg_loss|weight_decay|AdamW|SGDW|add_loss"
+    r"(?<!keras)(?<!\btf)(?<!\bk)(?<!\bK)\.losses\b(?!\.|\s*import)|l2_loss|regulari[sz]ation_loss|super\([^()]*\)\.compute_loss\(|reg_loss|weight_decay|add_loss"
 )
 """What shows that penalties reach the loss: the model's own list, Keras's method that adds it, or weights that decay by other means."""
+_BY_KERAS = re.compile(r"\.compute_loss\(")
+"""Keras's method that adds them, where the project has none of this name itself."""
+_OWN_METHOD = re.compile(r"\bdef compute_loss\(")
+_DECAYING = re.compile(r"\b(?:AdamW|SGDW)\b(?:\s*\([^()]*\))?")
+"""Optimizers that make weights decay, with what they are given."""
 _DEPTH = 3
 _MOST_CALLERS = 16
 
@@ -250,7 +255,28 @@ def _is_added(program: Program, scope: Scope, asking: Module) -> bool:
         pending += [caller.scope for caller in flow_of(program).callers(here)]
         if here is scope:
             pending += [target.scope for site in flow_of(program).within(here) for target in site.targets]
-    return any(_ADDED.search(module.source_file().text) for module in modules.values())
+    texts = [module.source_file().text for module in modules.values()]
+    if not any(_OWN_METHOD.search(item) for item in texts) and any(_BY_KERAS.search(item) for item in texts):
+        return True
+    if _applies_without_decay(program, scope):
+        texts = [_DECAYING.sub("", item) for item in texts]
+    return any(_ADDED.search(item) or _DECAYING.search(item) for item in texts)
+
+
+def _applies_without_decay(program: Program, scope: Scope) -> bool:
+    """Tell whether a step, or what calls it, may apply gradients with an optimizer that is known to leave the weights as they are."""
+    places = (scope, *(caller.scope for caller in flow_of(program).callers(scope)))
+    return any(
+        isinstance(value, Made)
+        and value.site is not None
+        and value.name.startswith("keras.optimizers.")
+        and _DECAYING.search(value.name) is None
+        and value.site.call.keyword("weight_decay") is None
+        for place in places
+        for site in flow_of(program).within(place)
+        if site.call.method == "apply_gradients"
+        for value in alternatives(site.receiver)
+    )
 
 
 _WEIGHT_PENALTIES = frozenset(name for name in _ASKS if name != "activity_regularizer")
