@@ -8,7 +8,7 @@ from cfgfix.code.checks.common import inside_function
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
-from cfgfix.code.model.expressions import dotted, is_name, is_true, text, walk
+from cfgfix.code.model.expressions import dotted, is_name, is_true, walk
 from cfgfix.code.model.hit import Rewrite, at, hit_in
 from cfgfix.code.model.nodes import NOWHERE, Attribute, Call, Expr, Literal, Name, Starred
 from cfgfix.code.model.program import Program, is_keras_part, once
@@ -188,10 +188,35 @@ def _made_in(program: Program, made: Site) -> tuple[str, Site] | None:
 
 @once
 def _sites_of(program: Program, scope: Scope) -> list[Site]:
-    if scope.kind == "module":
-        found: list[Site] = flow_of(program).within(scope)
-        return found
-    return [site for site, _ in inside_function(program, Function(scope))]
+    if scope.kind != "module":
+        return [site for site, _ in inside_function(program, Function(scope))]
+    found: list[Site] = list(flow_of(program).within(scope))
+    models = [site.call for site in found if site.name in _MODELS]
+    built = _calls_behind(scope, models[0]) if len(models) == 1 else set()
+    # A module calls much beside what its model is built by.
+    for site in list(found):
+        if site.call.number in built and len(site.targets) == 1:
+            found += [inner for inner, _ in inside_function(program, site.targets[0])]
+    return found
+
+
+def _calls_behind(scope: Scope, model: Call) -> set[int]:
+    """Return the calls that give what a model is made of, by number: those of its arguments, and of what these names hold."""
+    found: set[int] = set()
+    seen: set[str] = set()
+    pending: list[Expr] = [*model.args, *(value for _, value in model.keywords)]
+    while pending:
+        for part in walk(pending.pop()):
+            if isinstance(part, Call):
+                found.add(part.number)
+            elif isinstance(part, Name) and part.name not in seen:
+                seen.add(part.name)
+                pending += [
+                    event.value
+                    for event in scope.binding(part.name)
+                    if event.kind == "assign" and event.value is not None
+                ]
+    return found
 
 
 @once
@@ -292,16 +317,25 @@ def _attributes(scope: Scope) -> Iterator[tuple[str, Expr]]:
 
 
 def _left_open(method: Scope, attribute: str) -> bool:
-    """Tell whether `call` calls what an attribute holds, and says nothing else of training than its own flag."""
+    """Tell whether `call` calls what an attribute holds, and says nothing else of training than a flag that is off by default."""
     own = method.params[0].name if method.params else ""
     found = False
     for call in method.calls:
         if dotted(call.func) == f"{own}.{attribute}":
             given = call.keyword("training") or (call.args[1] if len(call.args) > 1 else None)
-            if given is not None and "training" not in text(given):
+            if given is not None and not _is_off_by_default(method, given):
                 return False
             found = True
     return found
+
+
+def _is_off_by_default(method: Scope, given: Expr) -> bool:
+    """Tell whether what is given as the flag comes from parameters that speak of training and are None or False by default."""
+    named = {part.name for part in walk(given) if isinstance(part, Name)}
+    flags = [item for item in method.params if item.name in named and "training" in item.name]
+    return bool(flags) and all(
+        isinstance(item.default, Literal) and item.default.value in (None, False) for item in flags
+    )
 
 
 def check(program: Program) -> Iterable[Hit]:
