@@ -11,10 +11,10 @@ from cfgfix.code.checks.written_values import Written, written_at, written_const
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.releases import IMPORTS
-from cfgfix.code.model.expressions import MISSING, constant, is_name, place_of, text
+from cfgfix.code.model.expressions import MISSING, constant, is_name, place_of, text, walk
 from cfgfix.code.model.hit import at, hit_at, hit_in
-from cfgfix.code.model.nodes import Call, Collection, Comprehension, Expr, Name
-from cfgfix.code.model.program import Program, is_keras_model
+from cfgfix.code.model.nodes import Attribute, Call, Collection, Comprehension, Expr, Name
+from cfgfix.code.model.program import Program, is_keras_model, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import ClassValue, Dataset, Element, Instance, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
@@ -155,6 +155,8 @@ def whole_batch_each(program: Program) -> Iterator[Hit]:
             if found is None:
                 continue
             dataset, caller = found
+            if _may_be_distributed(program, site.scope if caller is None else caller.scope):
+                continue
             seen.add(key)
             yield hit_at(
                 site,
@@ -185,6 +187,38 @@ def _plain_batch(program: Program, site: Site, expr: Expr) -> tuple[Site, Site |
             return None
         found.append((made, caller))
     return found[0] if found else None
+
+
+_DISTRIBUTES = frozenset(
+    {
+        "experimental_distribute_dataset",
+        "distribute_datasets_from_function",
+        "experimental_distribute_datasets_from_function",
+    }
+)
+
+
+@once
+def _distributed_attributes(program: Program) -> frozenset[str]:
+    """Return the attributes that the program keeps a distributed dataset in, by name."""
+    return frozenset(
+        target.attribute
+        for module in program.modules
+        for _, event, target in module.stores()
+        if event.value is not None
+        and any(isinstance(part, Call) and part.method in _DISTRIBUTES for part in walk(event.value))
+    )
+
+
+def _may_be_distributed(program: Program, scope: Scope) -> bool:
+    """Tell whether a function loops over an attribute that holds a distributed dataset at other times, or such an iterator."""
+    names = _distributed_attributes(program)
+    return bool(names) and any(
+        isinstance(part, Attribute) and part.attribute in names
+        for event in scope.events()
+        if event.value is not None and (event.kind == "for" or isinstance(event.value, Call))
+        for part in walk(event.value)
+    )
 
 
 def _plain_dataset(value: Value | None) -> Site | None:
