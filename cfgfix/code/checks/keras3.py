@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from cfgfix.code.checks.api import head, methods, of_others, overridden
 from cfgfix.code.checks.bindings import bound_once
 from cfgfix.code.checks.counters import is_count
+from cfgfix.code.checks.models import MAKES_KERAS_MODEL, keras_model_method
 from cfgfix.code.checks.written_values import written_at
 from cfgfix.code.inference.eras import asked_for, written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
@@ -21,7 +22,7 @@ from cfgfix.code.inference.releases import (
     refused_by_three,
 )
 from cfgfix.code.model.expression_builder import MAX_TEXT
-from cfgfix.code.model.expressions import constant, dotted, is_name, is_true, place_of, text
+from cfgfix.code.model.expressions import constant, dotted, is_name, is_true, place_of, text, walk
 from cfgfix.code.model.hit import Calls, Rewrite, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Expr, FString, Literal, Name, Subscript, Unary
 from cfgfix.code.model.program import Program, once
@@ -49,7 +50,8 @@ def _surely_keras(program: Program, site: Site) -> bool:
         not site.targets
         and not site.open
         and not site.raw.startswith(_INNER)
-        and not bound_twice(scope, head(call.func))
+        # Which values a variable may hold is known of what a method is called on.
+        and (bool(keras_model_method(site.name)) or not bound_twice(scope, head(call.func)))
         and not callers_ask(program, scope)
     )
 
@@ -63,10 +65,12 @@ def _on_model(program: Program, site: Site) -> bool:
     for value in found:
         if isinstance(value, Made):
             made = value.site
-            if value.name not in _MODELS or (made is not None and made.raw.startswith(_INNER)):
+            if MAKES_KERAS_MODEL.fullmatch(value.name) is None:
                 return False
-            if made is None and method in _of_models(program):
-                # What an annotation names may be an object of a class below it.
+            if made is not None and made.raw.startswith(_INNER):
+                return False
+            if (made is None or value.name not in _MODELS) and method in _of_models(program):
+                # What an annotation names, or what is loaded, may be an object of a class below it.
                 return False
         elif isinstance(value, Instance):
             if method in _of_models(program) or not _only_keras(program, value.scope):
@@ -121,7 +125,7 @@ class _End:
     Attributes:
         text: What it ends with for certain.
         whole: Whether that is all of it.
-        number: Whether a number stands before it.
+        number: Whether a number stands before it, or something else that does not end in `.weights`.
     """
 
     text: str
@@ -157,19 +161,55 @@ def _end(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0)
         return _End(value, True) if isinstance(value, str) and 0 < len(value) < MAX_TEXT else None
     if isinstance(expr, FString):
         if expr.tail:
-            return _End(expr.tail, False, _ends_in_number(expr, scope))
+            return _End(expr.tail, False, _ends_in_number(program, expr, scope))
         return _A_NUMBER if expr.pieces and _is_number_in_text(expr, expr.pieces[-1], scope) else None
     if isinstance(expr, (Name, Attribute, Subscript)) or (isinstance(expr, Call) and expr.method == "get"):
         found = written_at(program, expr, scope, block)
         return _end(program, *found, depth + 1) if found is not None else None
     if isinstance(expr, Binary):
-        return _of_operator(expr, scope, inner)
+        return _of_operator(program, expr, scope, inner)
     return _of_call(program, expr, scope, inner) if isinstance(expr, Call) else None
 
 
-def _ends_in_number(expr: FString, scope: Scope) -> bool:
-    """Tell whether the last part of a formatted text, before its end, is a number."""
-    return len(expr.pieces) > 1 and _is_number_in_text(expr, expr.pieces[-2], scope)
+def _ends_in_number(program: Program, expr: FString, scope: Scope) -> bool:
+    """Tell whether the last part of a formatted text, before its end, is a number or another text than `.weights`."""
+    if len(expr.pieces) < 2:
+        return False
+    last = expr.pieces[-2]
+    if _is_number_in_text(expr, last, scope):
+        return True
+    return not isinstance(last, str) and _never_weights(program, expr.parts[last[0]], scope)
+
+
+_SAYS_WEIGHTS = re.compile(r"\.weights(?:[\"'{%.]|$)", re.MULTILINE)
+"""What stands in code that gives a file the end `.weights`, before another one is put to it."""
+
+
+@once
+def _says_weights(program: Program) -> bool:
+    """Tell whether a text anywhere in the program may end in `.weights`."""
+    return any(_SAYS_WEIGHTS.search(module.source_file().text) for module in program.modules)
+
+
+def _never_weights(program: Program, expr: Expr, scope: Scope, depth: int = 3) -> bool:
+    """Tell whether a text that the program itself puts together does not end in `.weights`, as nothing in it says that."""
+    if depth == 0 or scope.kind == "class":
+        return False
+    here: Scope | None = scope
+    params = set()
+    while here is not None:
+        params |= {item.name for item in here.params}
+        here = program.outer(here)
+    for part in walk(expr):
+        if not isinstance(part, Name):
+            continue
+        if part.name in params:
+            # What a caller gives may be any text.
+            return False
+        for event in scope.binding(part.name):
+            if event.value is not None and not _never_weights(program, event.value, scope, depth - 1):
+                return False
+    return not _says_weights(program)
 
 
 def _is_number_in_text(expr: FString, piece: str | tuple[int, str | None], scope: Scope) -> bool:
@@ -177,7 +217,12 @@ def _is_number_in_text(expr: FString, piece: str | tuple[int, str | None], scope
     if isinstance(piece, str):
         return False
     number, written = piece
-    return bool(written and written[-1] in "dfeg") or is_count(expr.parts[number], scope)
+    return bool(written and written[-1] in "dfeg") or _counts(expr.parts[number], scope)
+
+
+def _counts(expr: Expr, scope: Scope) -> bool:
+    """Tell whether an expression is a number: what loops count, and what comes of operators that no text has."""
+    return (isinstance(expr, Binary) and expr.operator in ("-", "//", "**")) or is_count(expr, scope)
 
 
 def _ends_in_count(expr: Expr, scope: Scope) -> bool:
@@ -186,10 +231,10 @@ def _ends_in_count(expr: Expr, scope: Scope) -> bool:
         return _ends_in_count(expr.right, scope)
     if not isinstance(expr, Call):
         return False
-    return is_name(expr.func, "str") and len(expr.args) == 1 and is_count(expr.args[0], scope)
+    return is_name(expr.func, "str") and len(expr.args) == 1 and _counts(expr.args[0], scope)
 
 
-def _of_operator(expr: Binary, scope: Scope, inner: _Inner) -> _End | None:
+def _of_operator(program: Program, expr: Binary, scope: Scope, inner: _Inner) -> _End | None:
     if expr.operator == "%":
         left = inner(expr.left)
         end = _end_of_template(left, _CONVERSION) if left is not None else None
@@ -197,7 +242,9 @@ def _of_operator(expr: Binary, scope: Scope, inner: _Inner) -> _End | None:
         counts = bool(found) and found[0][-1] in "dioxXeEfFgG"
         if counts and left is not None and left.whole and left.text.endswith(found[0]):
             return _A_NUMBER
-        return replace(end, number=True) if end is not None and not end.whole and counts else end
+        if end is None or end.whole or not (counts or _never_weights(program, expr.right, scope)):
+            return end
+        return replace(end, number=True)
     right = inner(expr.right) if expr.operator in "+/" else None
     if right is None and expr.operator == "+" and _ends_in_count(expr.right, scope):
         return _A_NUMBER
@@ -207,7 +254,8 @@ def _of_operator(expr: Binary, scope: Scope, inner: _Inner) -> _End | None:
         return _in_folder(right)
     left = inner(expr.left)
     if left is None:
-        return _End(right.text, False, _ends_in_count(expr.left, scope))
+        known = _ends_in_count(expr.left, scope) or _never_weights(program, expr.left, scope)
+        return _End(right.text, False, known)
     return _End(left.text + right.text, left.whole, left.number)
 
 
@@ -217,10 +265,14 @@ def _of_call(program: Program, call: Call, scope: Scope, inner: _Inner) -> _End 
         if base is None or "{{" in base.text or "}}" in base.text:
             return None
         end = _end_of_template(base, re.compile(r"\{[^{}]*\}"))
-        counts = bool(call.args) and not call.keywords and all(is_count(item, scope) for item in call.args)
+        counts = bool(call.args) and not call.keywords and all(_counts(item, scope) for item in call.args)
         if counts and base.whole and re.search(r"\{[^{}]*\}$", base.text):
             return _A_NUMBER
-        return replace(end, number=True) if end is not None and not end.whole and counts else end
+        if end is None or end.whole:
+            return end
+        given = (*call.args, *(value for _, value in call.keywords))
+        known = counts or all(_never_weights(program, item, scope) for item in given)
+        return replace(end, number=True) if known else end
     if not call.args or call.keywords or call.opaque:
         return None
     name = program.static_name(call.func, scope) or ""
@@ -294,12 +346,11 @@ def file_name(program: Program) -> Iterator[Hit]:
         # Keras 3 takes any name on the Hub.
         return
     for method in ("save", "save_weights", "load_weights"):
-        for owner in sorted(_MODELS):
-            for site in flow_of(program).named(f"{owner}.{method}"):
-                if method == "load_weights" and "rbax" in words:
-                    continue
-                if _on_model(program, site):
-                    yield from _names_with_slash(program, site, method, "model." + method)
+        for site in flow_of(program).under("keras."):
+            if keras_model_method(site.name) != method or (method == "load_weights" and "rbax" in words):
+                continue
+            if _on_model(program, site):
+                yield from _names_with_slash(program, site, method, "model." + method)
         if method not in _of_models(program):
             for site in flow_of(program).named(f"{_OF_CALLBACKS}.{method}"):
                 yield from _names_with_slash(program, site, method, "model." + method)

@@ -198,10 +198,13 @@ def method_of(site: Site) -> str:
     return site.name[len(DATASET) + 1 :] if site.name.startswith(DATASET + ".") else ""
 
 
-_KERAS_MODEL = re.compile(
+_MAKERS = (
     r"keras\.(?:Model|Sequential|applications\.(?:\w+\.)?[A-Z]\w*"
-    r"|(?:models|saving)\.(?:load_model|clone_model|model_from_json|model_from_config|model_from_yaml))\.(\w+)"
+    r"|(?:models|saving)\.(?:load_model|clone_model|model_from_json|model_from_config|model_from_yaml))"
 )
+MAKES_KERAS_MODEL = re.compile(_MAKERS)
+"""Canonical names of what makes a model of Keras."""
+_KERAS_MODEL = re.compile(_MAKERS + r"\.(\w+)")
 
 
 def keras_model_method(name: str) -> str:
