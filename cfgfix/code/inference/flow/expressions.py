@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cfgfix.code.inference.flow.calls import Calls
 from cfgfix.code.inference.flow.run import Frame
-from cfgfix.code.inference.flow.symbolic import SYMBOLIC, SYMBOLIC_NAMES, is_symbolic
+from cfgfix.code.inference.flow.symbolic import SYMBOLIC, SYMBOLIC_NAMES, is_end_of_graph, is_symbolic
 from cfgfix.code.inference.parameters import is_static
 from cfgfix.code.model.expressions import constant
 from cfgfix.code.model.nodes import (
@@ -248,7 +248,9 @@ class Expressions(Calls):
             return self._attributes.get((id(base.scope), name), UNKNOWN)
         if type(base) is Made:
             stored = frame.env.names.get(f"<{id(base)}>.{name}")
-            return stored if stored is not None else External(f"{base.name}.{name}")
+            if stored is not None:
+                return stored
+            return SYMBOLIC if is_end_of_graph(base, name) else External(f"{base.name}.{name}")
         return UNKNOWN
 
     def _method_value(self, method: Scope, receiver: Value | None) -> Value:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from cfgfix.code.model.values import KERAS_TENSOR, UNKNOWN, Items, Made, Value
 
 SYMBOLIC = Made(KERAS_TENSOR, None)
@@ -36,3 +38,14 @@ def holds_symbolic(value: Value) -> bool:
 def as_layer_sees(value: Value) -> Value:
     """Return an argument as the code inside a layer gets it."""
     return UNKNOWN if holds_symbolic(value) else value
+
+
+_MODELS_OR_LAYERS = re.compile(
+    r"keras\.(?:Model(?:\.get_layer)?|Sequential\.get_layer|applications\.(?:\w+\.)?[A-Z]\w*(?:\.get_layer)?)"
+)
+"""What has such ends by itself; a Sequential as a whole has none before it is called (Keras 3.15.1, executed)."""
+
+
+def is_end_of_graph(made: Made, attribute: str) -> bool:
+    """Tell whether an attribute is where a model's or layer's graph begins or ends."""
+    return attribute in ("input", "output") and _MODELS_OR_LAYERS.fullmatch(made.name) is not None
