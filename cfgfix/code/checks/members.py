@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from cfgfix.code.checks.api import methods
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.eras import asked_for, written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
@@ -52,6 +53,10 @@ _INSTEAD = {
     ("optimizer", "weights"): "it is called variables",
     ("optimizer", "get_updates"): "give the gradients to apply_gradients",
     ("optimizer", "get_gradients"): "take the gradients with a GradientTape",
+    ("optimizer", "_decayed_lr"): "learning_rate is its value at the present step",
+    ("optimizer", "_create_all_weights"): "build does it",
+    ("optimizer", "_get_hyper"): "read the attribute",
+    ("optimizer", "_set_hyper"): "set the attribute",
 }
 """What does the same in Keras 3 (Keras 3.15.1, `keras/src/metrics/metric.py`, `optimizers/base_optimizer.py`, `trainers/trainer.py`)."""
 _RENAMED = {
@@ -59,6 +64,11 @@ _RENAMED = {
     ("optimizer", "lr"): ("learning_rate", (2, 0)),
 }
 """Another name for the same, and the first TensorFlow that has it (release notes of TensorFlow 2.5: `reset_state`)."""
+
+
+_PRIVATE = ("_decayed_lr", "_create_all_weights", "_get_hyper", "_set_hyper")
+"""Methods that the optimizers of Keras up to TensorFlow 2.10 had, and that people call from outside (`keras/optimizers/optimizer_v2/
+optimizer_v2.py` of Keras 2.10)."""
 
 
 class _Use(NamedTuple):
@@ -129,6 +139,41 @@ def _calls_of_gone_methods(program: Program) -> Iterator[_Use]:
         )
 
 
+def _calls_of_private_methods(program: Program) -> Iterator[_Use]:
+    """Yield the calls of methods of the old optimizers from outside: their names alone say whose they are."""
+    mask = api(program).gone("keras.optimizers.Optimizer", "add_slot")
+    own = methods(program) if mask else frozenset()
+    for module in program.modules if mask else ():
+        for scope in module.summary.scopes:
+            for member in _PRIVATE:
+                for call in scope.calls_of(member):
+                    if (
+                        member not in own
+                        and isinstance(call.func, Attribute)
+                        and _may_be_optimizer(program, scope, call.func.base)
+                    ):
+                        yield _Use(
+                            scope,
+                            call.name_place,
+                            call.block,
+                            "optimizer",
+                            member,
+                            mask,
+                            call.func,
+                            False,
+                            None,
+                        )
+
+
+def _may_be_optimizer(program: Program, scope: Scope, expr: Expr) -> bool:
+    """Tell whether something is called an optimizer, and is nothing else as far as is known."""
+    name = dotted(expr)
+    if name is None or "opt" not in name.rpartition(".")[2].lower():
+        return False
+    values = alternatives(flow_of(program).value_of_name(scope, expr))
+    return all(value is UNKNOWN or isinstance(value, External) or _makes_optimizer(value) for value in values)
+
+
 def _rates(program: Program) -> Iterator[_Use]:
     """Yield where `lr` of an optimizer is read or set."""
     table = api(program)
@@ -195,7 +240,11 @@ def _makes_optimizer(value: Value) -> bool:
 def _groups(program: Program) -> list[list[_Use]]:
     """Return the places that are told, those of one member in one function and block together: they are repaired together."""
     found: dict[object, list[_Use]] = {}
-    for use in (*_calls_of_gone_methods(program), *_rates(program)):
+    for use in (
+        *_calls_of_gone_methods(program),
+        *_calls_of_private_methods(program),
+        *_rates(program),
+    ):
         if not expects_absence(use.scope, use.block, use.place):
             key = id(use.scope), use.block, use.kind, use.member, use.stored
             group = found.setdefault(key, [])
