@@ -35,7 +35,7 @@ def tape_never_asked(program: Program) -> Iterator[Hit]:
             continue
         target = event.targets[event.managers.index(tape.call)] if event.targets else None
         name = target.name if isinstance(target, Name) else None
-        if name is None or _mentions(program, scope)[name] > 1:
+        if name is None or mentions_in(program, scope)[name] > 1:
             continue
         yield hit_in(
             scope,
@@ -47,8 +47,8 @@ def tape_never_asked(program: Program) -> Iterator[Hit]:
 
 
 @once
-def _mentions(program: Program, scope: Scope) -> Counter[str]:
-    """Return how often each word stands in the text of a function, or of a file where the scope is one."""
+def mentions_in(program: Program, scope: Scope) -> Counter[str]:
+    """Return how often each word stands in a function, or in a module's file."""
     del program
     lines = scope.module.source_lines()
     if scope.kind != "module":

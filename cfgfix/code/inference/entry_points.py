@@ -415,9 +415,14 @@ def never_imported(program: Program, module: Module) -> bool:
         _does_nothing(module)
         and _begins_somewhere(program)
         and _whole_folder(program, module)
-        and not any(module.path in targets for targets in _imports(program).values())
+        and not is_imported(program, module)
         and not _named_as_file(program, module)
     )
+
+
+def is_imported(program: Program, module: Module) -> bool:
+    """Tell whether another module of the program imports one."""
+    return any(module.path in targets for targets in _imports(program).values())
 
 
 def _named_as_file(program: Program, module: Module) -> bool:
