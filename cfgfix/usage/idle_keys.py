@@ -323,6 +323,10 @@ def _read_otherwise(runs: ConfigRuns, path: KeyPath, every_way: list[RunResult])
         if opened is None:
             continue
         for key in opened.read_from(path):
+            written = key.writes or key.may_write
+            if written and not (key.reads or key.walks or key.escapes or key.offers or key.guards):
+                # What is used is what that way puts in its place.
+                continue
             found = True
             mine = own.opened[runs.path].keys.get(key.path)
             taken = {(spot.path, spot.place) for spot in mine.reads} if mine is not None else set()

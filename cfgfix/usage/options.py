@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from cfgfix.code.inference.interpreter.command_line import FLAG_PARSER, OPTIONS, Option
@@ -14,6 +15,7 @@ from cfgfix.code.inference.interpreter.objects import ConfigKey, Scalar, Spot
 from cfgfix.code.model.expressions import dotted
 from cfgfix.code.model.nodes import Attribute, Call
 from cfgfix.code.model.program import absolute
+from cfgfix.code.model.summary import Scope
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import read_regular
 from cfgfix.usage.arguments import VALUE, WORD, Arguments, Fault
@@ -93,6 +95,11 @@ class Declared:
     option: Option
     keys: list[ConfigKey]
     runs: list[RunResult]
+
+
+_PLAIN_ACTIONS = frozenset({"", "store", "store_true", "store_false", "store_const"})
+_PLAIN_KINDS = frozenset({"", "builtins.int", "builtins.float", "builtins.str", "builtins.bool"})
+"""Conversions that give one value of which each use is noted; what a list holds may be used item by item."""
 
 
 def option_verdicts(project: ProjectRuns) -> list[OptionVerdict]:
@@ -389,17 +396,20 @@ def _unread(
         option = item.option
         if option.action in _IDLE_ACTIONS or _OF_LAUNCHERS.intersection((option.attribute, *option.names)):
             continue
-        if any(counts_as_read(key) for run in item.runs for key in _keys_of(run, option)):
+        keys = [key for run in item.runs for key in _keys_of(run, option)]
+        if any(_counts(key, option) for key in keys) or any(map(_as_a_whole, item.runs)):
             continue
-        if any(map(_as_a_whole, item.runs)):
-            continue
+        reads = [spot for key in keys for spot in key.reads]
         if any(result.run.exhausted or not _is_parsed(result, option) for result in item.runs):
             continue
         if any(option.attribute in result.run.of_unknown for result in item.runs):
             continue
         seen = {scope for result in item.runs for scope in result.run.entered}
-        mentions = index.scopes(option.attribute)
+        names = {option.attribute}.union(*(key.kept_as for key in keys))
+        mentions = [scope for name in names for scope in index.scopes(name)]
         if any(scope not in seen for scope in mentions):
+            continue
+        if any(not _is_seen_through(spot.scope, seen) for spot in reads):
             continue
         if mentions and not _no_way_reads(project, item, steps):
             continue
@@ -407,7 +417,14 @@ def _unread(
         notes = (
             (f"it is only written down in {project.relative(logs[0].path)}:{logs[0].line}",) if logs else ()
         )
-        yield OptionVerdict("dead-option", option.spot, {"option": _option_text(option)}, notes=notes)
+        yield OptionVerdict(
+            "dead-option",
+            option.spot,
+            {"option": _option_text(option), "does": "uses" if reads else "reads"},
+            reads[0] if reads and not logs else None,
+            "read here, and used by nothing",
+            notes=notes,
+        )
 
 
 def _no_way_reads(project: ProjectRuns, item: Declared, steps: int) -> bool:
@@ -427,9 +444,30 @@ def _no_way_reads(project: ProjectRuns, item: Declared, steps: int) -> bool:
         run = known[id(result)]
         if run.run.exhausted or _as_a_whole(run) or item.option.attribute in run.run.of_unknown:
             return False
-        if any(counts_as_read(key) for key in _keys_of(run, item.option)):
+        if any(_counts(key, item.option) for key in _keys_of(run, item.option)):
             return False
     return True
+
+
+def _counts(key: ConfigKey, option: Option) -> bool:
+    """Tell whether a run does more with an option than to read a plain value into a name."""
+    plain = not option.many and option.action in _PLAIN_ACTIONS and option.kind in _PLAIN_KINDS
+    more = (
+        key.uses or key.walks or key.escapes or key.offers or key.guards or key.overlaid or key.interpolated
+    )
+    return counts_as_read(key) if more or not plain or not key.reads else False
+
+
+def _is_seen_through(scope: Scope, seen: AbstractSet[int]) -> bool:
+    """Tell whether all functions inside a function were run, which may use its names."""
+    if scope.parent < 0:
+        return True
+    scopes = scope.module.summary.scopes
+    return all(
+        id(inner) in seen or inner.kind == "class"
+        for inner in scopes
+        if inner.parent > 0 and scopes[inner.parent] is scope
+    )
 
 
 def _as_a_whole(result: RunResult) -> bool:

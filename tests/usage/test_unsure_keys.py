@@ -263,3 +263,138 @@ def test_what_a_function_shows_of_its_further_arguments(tmp_path: Path) -> None:
     """
     config = "legs: 4\nshear: {slow: true, blade: 3}\ncount: {wool: 2}\n"
     assert of_one(tmp_path, code, config) == [("logged-key", "count.wool")]
+
+
+@pytest.mark.parametrize(
+    ("way", "dead"),
+    [
+        ("eval('herd[\"legs\"]')", []),
+        ("eval('settings.legs')", ["wool"]),
+        ("eval('settings.' + name)", []),
+        ("eval(f'settings.{name}')", []),
+        ("eval(name)", []),
+        ("eval('len(settings.legs)')", []),
+        ("exec('n = settings.legs')", []),
+    ],
+)
+def test_texts_of_code_read_what_they_name(tmp_path: Path, way: str, dead: list[str]) -> None:
+    code = f"""
+    def main():
+        settings = argparse.Namespace(**herd)
+        name = sys.argv[1]
+        tf.keras.layers.Dense({way})
+        tf.keras.layers.Dropout(settings.rate)
+    main()
+    """
+    config = "legs: 4\nrate: 0.5\nwool: 3\n"
+    told_of = [key for check, key in of_one(tmp_path, code, config) if check == "dead-key"]
+    assert told_of == dead
+
+
+def test_a_library_does_not_look_into_objects_of_the_projects_classes(tmp_path: Path) -> None:
+    code = """
+    class Barn(tf.keras.Model):
+        def __init__(self, settings):
+            super().__init__()
+            self.settings = settings
+            self.out = tf.keras.layers.Dense(settings['legs'])
+
+        def call(self, x):
+            return self.out(x) * self.settings['weight']
+
+    barn = Barn(herd)
+    checkpoint = tf.train.Checkpoint(model=barn, barns=[barn])
+    barn.compile('adam', 'mse')
+    """
+    config = "legs: 4\nweight: 0.5\nwool: 3\n"
+    assert of_one(tmp_path, code, config) == [("dead-key", "wool")]
+
+
+def test_a_library_may_look_at_what_it_is_given_itself(tmp_path: Path) -> None:
+    code = """
+    class Barn(tf.keras.Model):
+        def __init__(self, settings, more):
+            super().__init__()
+            self.out = tf.keras.layers.Dense(settings['legs'])
+            self.more = tf.nest.flatten(more)
+
+    barn = Barn(herd, [{'a': herd['pens']}])
+    tf.print(*herd['gates'])
+    """
+    config = "legs: 4\npens: {wool: 3}\ngates: [1, 2]\n"
+    assert of_one(tmp_path, code, config) == []
+
+
+def test_a_table_of_the_programs_own_is_followed_into_what_it_holds(tmp_path: Path) -> None:
+    code = """
+    class Runs:
+        def __init__(self):
+            self.runs = {}
+
+        def add(self, name, settings):
+            assert name not in self.runs
+            self.runs[name] = {'settings': settings, 'done': False}
+
+        def end(self, name):
+            assert name in self.runs
+            run = self.runs[name]
+            run['done'] = True
+            return READ
+
+    runs = Runs()
+    runs.add(sys.argv[1], herd)
+    tf.keras.layers.Dense(herd['legs'])
+    tf.keras.layers.Dropout(runs.end(sys.argv[1]))
+    """
+    config = "legs: 4\nrate: 0.5\nwool: 3\n"
+    assert of_one(tmp_path, code.replace("READ", "0.5"), config) == [
+        ("dead-key", "rate"),
+        ("dead-key", "wool"),
+    ]
+    assert of_one(tmp_path, code.replace("READ", "run['settings']['rate']"), config) == [("dead-key", "wool")]
+
+
+def test_options_laid_over_each_key_of_a_file_leave_the_others_dead(tmp_path: Path) -> None:
+    code = """
+    from collections import namedtuple
+
+    def as_tuple(settings):
+        for name, value in settings.items():
+            settings[name] = as_tuple(value) if isinstance(value, dict) else value
+        return namedtuple('Herd', settings.keys())(**settings)
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--legs', type=int)
+    args = parser.parse_args()
+    for name in herd:
+        if hasattr(args, name) and eval('args.{}'.format(name)) is not None:
+            herd[name] = eval('args.{}'.format(name))
+    barn = as_tuple(herd)
+    tf.keras.layers.Dense(barn.legs)
+    tf.keras.layers.Dropout(barn.rate)
+    """
+    config = "legs: 4\nrate: 0.5\nwool: 3\n"
+    assert of_one(tmp_path, code, config) == [("dead-key", "wool")]
+
+
+@pytest.mark.parametrize(
+    "test", ["part in barn.held.parts", "part not in barn.held.parts", "'goats' in barn.held.parts"]
+)
+def test_a_list_is_used_by_who_asks_what_is_in_it(tmp_path: Path, test: str) -> None:
+    code = f"""
+    from types import SimpleNamespace
+
+    class Barn(tf.keras.Model):
+        def __init__(self, held):
+            super().__init__()
+            self.held = held
+
+    barn = Barn(SimpleNamespace(**herd))
+    tf.train.Checkpoint(model=barn)
+    tf.keras.layers.Dense(barn.held.legs)
+    for part in glob.glob('*'):
+        if {test}:
+            tf.keras.layers.Dense(barn.held.legs)
+    """
+    config = "legs: 4\nparts: [goats, ducks]\nwool: 3\n"
+    assert of_one(tmp_path, code, config) == [("dead-key", "wool")]

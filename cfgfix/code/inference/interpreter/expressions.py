@@ -66,19 +66,11 @@ def evaluate(frame: Frame, expr: Expr) -> Value:
 
 
 def _name(frame: Frame, expr: nodes.Name) -> Value:
-    name = expr.name
-    names: Namespace | None = frame.names
-    first = True
-    while names is not None:
-        # A class body's names are not seen by its functions.
-        if first or names.scope.kind != "class":
-            found = names.names.get(name)
-            if found is not None:
-                return found
-        first = False
-        names = names.parent
-    if name in BUILTINS:
-        return External(f"builtins.{name}")
+    found = reading.variable(frame, expr.name)
+    if found is not None:
+        return found
+    if expr.name in BUILTINS:
+        return External(f"builtins.{expr.name}")
     return UNKNOWN
 
 
@@ -357,7 +349,8 @@ def _contains(frame: Frame, holder: Value, item: Value, expr: nodes.Compare) -> 
     name = constant_of(item)
     if isinstance(inner, Mapping):
         if name is None:
-            run.walk(inner, frame.spot(expr.place))
+            if not reading.is_own_table(inner):
+                run.walk(inner, frame.spot(expr.place))
             return None
         found = inner.entries.get(name)
         if found is not None:
@@ -379,6 +372,9 @@ def _contains(frame: Frame, holder: Value, item: Value, expr: nodes.Compare) -> 
             )
         return False
     if isinstance(inner, Sequence):
+        if inner.key is not None:
+            # Which items it has decides, whatever the outcome.
+            inner.key.uses.append(frame.spot(expr.place))
         known = [constant_of(part) for part in inner.items]
         if not inner.open and not any(part.origins for part in inner.items):
             run.note_rivals(item, known)

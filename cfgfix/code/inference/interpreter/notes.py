@@ -183,8 +183,15 @@ class Notes:
                 key.logs.append(spot)
                 key.written_down = key.written_down or to_file
 
-    def use(self, value: Value, spot: Spot, *, deep: bool = False) -> None:
-        """Note that a value counts: what it was made from has an effect."""
+    def use(self, value: Value, spot: Spot, *, deep: bool = False, into_objects: bool = True) -> None:
+        """Note that a value counts: what it was made from has an effect.
+
+        Args:
+            value: The value.
+            spot: Where.
+            deep: Whether what it holds counts, too.
+            into_objects: Whether that is so of the attributes of objects: a library does not know those of the project's own classes.
+        """
         if not value.origins and type(value) in PLAIN:
             # Most values are of no config and hold nothing.
             return
@@ -192,7 +199,7 @@ class Notes:
             if len(key.uses) < MAX_USES:
                 key.uses.append(spot)
         if deep and not isinstance(value, (Scalar, Unknown)):
-            for item in held_values(value):
+            for item in held_values(value, into_objects=into_objects):
                 for key in item.origins:
                     if len(key.uses) < MAX_USES:
                         key.uses.append(spot)

@@ -37,6 +37,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Mapping,
     Method,
     ModuleObject,
+    Namespace,
     OwnAttributes,
     PartialText,
     Scalar,
@@ -57,6 +58,21 @@ from cfgfix.code.inference.interpreter.values import (
 
 UNIONS = frozenset({"typing.Annotated", "typing.Union", "typing_extensions.Annotated"})
 """What makes a type of several others; an annotation stands for the first of them."""
+
+
+def variable(frame: Frame, name: str) -> Value | None:
+    """Return what a name stands for in a frame, or None where it is not bound."""
+    names: Namespace | None = frame.names
+    first = True
+    while names is not None:
+        # A class body's names are not seen by its functions.
+        if first or names.scope.kind != "class":
+            found = names.names.get(name)
+            if found is not None:
+                return found
+        first = False
+        names = names.parent
+    return None
 
 
 def plain_attribute(run: Run, owner: Value, name: str) -> Value | None:
@@ -399,14 +415,21 @@ def _slice_of(owner: Sequence, index: Sequence) -> Value:
 
 
 def _walk_entries(run: Run, owner: Mapping, spot: Spot) -> None:
-    """Note that an entry is looked up whose name is not known: what a table of objects and functions holds is read by them."""
-    is_table = owner.key is None and not owner.sections and not owner.open
-    if not is_table or len(owner.entries) > MAX_CHOICES:
+    """Note that an entry is looked up whose name is not known.
+
+    What objects, functions and further tables of the program's own hold is read where these are used.
+    """
+    if not is_own_table(owner) or len(owner.entries) > MAX_CHOICES:
         run.walk(owner, spot)
         return
     for value in owner.entries.values():
-        if not isinstance(value, (Instance, FunctionObject, ClassObject)):
+        if not isinstance(value, (Instance, FunctionObject, ClassObject)) and not is_own_table(value):
             run.walk(value, spot)
+
+
+def is_own_table(value: Value) -> bool:
+    """Tell whether a value is a mapping of the program's own, no section."""
+    return isinstance(value, Mapping) and value.key is None and not value.sections
 
 
 def lacking(

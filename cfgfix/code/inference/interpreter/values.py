@@ -127,8 +127,14 @@ PLAIN = frozenset({Scalar, Unknown, External, Method})
 """What holds nothing."""
 
 
-def held_values(value: Value, depth: int = 12) -> Iterator[Value]:
-    """Yield a value and what it holds: entries, items, attributes."""
+def held_values(value: Value, depth: int = 12, *, into_objects: bool = True) -> Iterator[Value]:
+    """Yield a value and what it holds: entries, items, attributes.
+
+    Args:
+        value: The value.
+        depth: How many values may lie in one another.
+        into_objects: Whether the attributes of objects of the project's classes are held.
+    """
     if type(value) in PLAIN:
         # Most values hold nothing.
         yield value
@@ -151,7 +157,8 @@ def held_values(value: Value, depth: int = 12) -> Iterator[Value]:
         elif isinstance(here, Sequence):
             inner = here.items
         elif isinstance(here, Instance):
-            inner = [*here.attributes.values(), *([here.entries] if here.entries is not None else ())]
+            inner = here.attributes.values() if into_objects or here.sections else ()
+            inner = [*inner, *([here.entries] if here.entries is not None else ())]
         elif isinstance(here, Choice):
             inner = here.values
         elif isinstance(here, FunctionObject):

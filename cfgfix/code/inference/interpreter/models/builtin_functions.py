@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -48,6 +49,7 @@ from cfgfix.code.inference.interpreter.values import (
 )
 
 _Function = Callable[[Call], Value]
+_NAMES = re.compile(r"[A-Za-z_]\w*")
 BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("_")) | {"__import__"}
 
 _REDUCED: dict[str, Callable[[list[Any]], Any]] = {
@@ -298,7 +300,11 @@ def _is_a(value: Value, cls: Value) -> bool | None:
             return value.flavour not in {"namespace", "argparse"}
         if isinstance(value, Instance) and value.entries is not None:
             return True
-        return False if isinstance(value, (Scalar, Sequence, PartialText)) else None
+        if isinstance(value, (Scalar, Sequence, PartialText)):
+            return False
+        # What the command line gives is no mapping, whatever it is.
+        of_options = bool(value.origins) and all(key.source == OPTIONS for key in value.origins)
+        return False if type(value) is Unknown and of_options else None
     if name in (
         "builtins.list",
         "builtins.tuple",
@@ -546,6 +552,38 @@ def _module_variables(call: Call) -> Value:
     return Mapping(names.names, open=True)
 
 
+def _evaluate_text(call: Call) -> Value:
+    """Return what a text of names says: `eval("args." + name)`; any other text may read all that it names."""
+    call.escape()
+    if len(call.args) != 1:
+        return UNKNOWN
+    found: list[Value] = []
+    for text in alternatives(call.args[0]):
+        first, *attributes = (constant_text(text) or "").strip().split(".")
+        value = reading.variable(call.frame, first)
+        if value is None or not all(map(str.isidentifier, attributes)):
+            if not text.origins:
+                # What a user writes into an option or a config is a value, such as `[64, 32]`, and names no variable.
+                _walk_what_is_named(call, text)
+            value, attributes = Unknown(text.origins), []
+        for name in attributes:
+            value = reading.attribute(call.frame, value, name, call.spot)
+        found.append(value)
+    return choice(found)
+
+
+def _walk_what_is_named(call: Call, text: Value) -> None:
+    """Note that every variable that a text of code names is gone through, or all where it is not known."""
+    parts = text.parts if isinstance(text, PartialText) else (constant_text(text),)
+    words = {word for part in parts if part is not None for word in _NAMES.findall(part)}
+    is_open = not any(parts) and None in parts
+    for name in call.frame.names.names if is_open else words:
+        value = reading.variable(call.frame, name)
+        if value is not None:
+            call.use(value, deep=True)
+            call.run.walk(value, call.spot)
+
+
 def _any_or_all(call: Call) -> Value:
     for value in call.args:
         for item in held_values(value, 2):
@@ -613,6 +651,8 @@ _FUNCTIONS: dict[str, _Function] = {
     "vars": _variables,
     "globals": _module_variables,
     "locals": _variables,
+    "eval": _evaluate_text,
+    "exec": _evaluate_text,
     "any": _any_or_all,
     "all": _any_or_all,
 }

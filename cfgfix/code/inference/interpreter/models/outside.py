@@ -175,8 +175,9 @@ def library_call(call: Call, name: str) -> Value:
         made.origins = frozenset().union(*(all_origins(value) for value in values))
     else:
         given = _called_with_given(call)
+        into_objects = not name.startswith(FRAMEWORK)
         for value in values:
             if value is not given:
-                run.use(value, spot, deep=True)
+                run.use(value, spot, deep=True, into_objects=into_objects)
         run.hand_over(call.frame, values)
     return made if run.tensors is None else run.tensors.after_call(call, name, made)
