@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 
@@ -16,9 +17,9 @@ from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, text
 from cfgfix.code.model.hit import Repair, Rewrite, at, hit_in
 from cfgfix.code.model.nodes import Boolean, Call, Subscript
-from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.program import Module, Program, once
 from cfgfix.code.model.summary import Event, Scope
-from cfgfix.code.model.values import Site
+from cfgfix.code.model.values import ModuleValue, Site
 from cfgfix.code.tensorflow.requirement import LATER_MINORS
 from cfgfix.rules.hit import Hit
 
@@ -43,7 +44,8 @@ _DEVICE_TIME = (
 
 def environment_late(program: Program) -> Iterator[Hit]:
     """Find environment variables set after TensorFlow has read them."""
-    for module in program.modules:
+    # A file that leaves TensorFlow to others of the project may set them as well.
+    for module in program.all_modules(words=(b"TF_CPP_MIN_", b"TF_ENABLE_ONEDNN_OPTS")):
         if "environ" not in module.summary.words or module.scope is None:
             continue
         for scope, name, _, event, place in environment_of(program, module):
@@ -52,6 +54,10 @@ def environment_late(program: Program) -> Iterator[Hit]:
                     # TensorFlow 1 reads them at its first message, not at its import (tried on 1.14 and 1.15).
                     continue
                 line = _import_line(module.scope, scope, event)
+                through = _imported_through(program, module, scope, event, name)
+                by = ""
+                if through is not None and (line is None or through[0] < line):
+                    line, by = through
                 if line is not None and not any(
                     where is module.scope and other == name and earlier.line < line
                     for where, other, _, earlier, _ in environment_of(program, module)
@@ -60,7 +66,7 @@ def environment_late(program: Program) -> Iterator[Hit]:
                         scope,
                         place,
                         event.block,
-                        {"variable": name, "why": f"TensorFlow read it at its import in line {line}"},
+                        {"variable": name, "why": f"TensorFlow read it at its import{by} in line {line}"},
                         # A level of the log changes no run.
                         severity="info"
                         if "LOG_LEVEL" in name or not _read_at_import(program) or _for_children(scope, event)
@@ -235,6 +241,72 @@ def _import_line(top: Scope, scope: Scope, event: Event) -> int | None:
                 return item.line if keras is None else keras
             return None
     return None
+
+
+def _imported_through(
+    program: Program, module: Module, scope: Scope, event: Event, name: str
+) -> tuple[int, str] | None:
+    """Return the line of an import of the project that brings TensorFlow before a statement, and by what file; or None."""
+    top = module.summary.scopes[0]
+    for item, other in _imported_modules(program, module):
+        if scope is top and item.line > event.line:
+            break
+        if scope is not top and any(
+            is_name(call.func, scope.name) and call.block == 0 and call.line < item.line for call in top.calls
+        ):
+            break
+        if not _brings_tensorflow(program, other, 8):
+            continue
+        if any(_sets_variable(program, inner, name) for inner in _reached_by_import(program, other)):
+            return None
+        return item.line, f" by {os.path.basename(other.path)}"
+    return None
+
+
+@once
+def _imported_modules(program: Program, module: Module) -> list[tuple[Event, Module]]:
+    """Return the files of the project that a module imports whenever it is imported itself, with the statements."""
+    found: list[tuple[Event, Module]] = []
+    for item in module.scope.body if module.scope is not None else ():
+        for _, source in item.imports if item.kind == "import" else ():
+            for name in (source, source.rpartition(".")[0]):
+                value = program.find(name, module) if name.strip(".") else None
+                if isinstance(value, ModuleValue) and value.module is not module:
+                    found.append((item, value.module))
+                    break
+    return found
+
+
+@once
+def _brings_tensorflow(program: Program, module: Module, depth: int) -> bool:
+    """Tell whether the import of a file of the project imports TensorFlow or Keras."""
+    return any(
+        source.split(".")[0] in ("tensorflow", "keras", "tf_keras")
+        for item in (module.scope.body if module.scope is not None else ())
+        for _, source in (item.imports if item.kind == "import" else ())
+    ) or (
+        depth > 0
+        and any(
+            _brings_tensorflow(program, other, depth - 1) for _, other in _imported_modules(program, module)
+        )
+    )
+
+
+@once
+def _reached_by_import(program: Program, module: Module) -> list[Module]:
+    """Return the files of the project that are imported with one, itself included."""
+    found = {id(module): module}
+    pending = [module]
+    while pending:
+        for _, other in _imported_modules(program, pending.pop()):
+            if id(other) not in found:
+                found[id(other)] = other
+                pending.append(other)
+    return list(found.values())
+
+
+def _sets_variable(program: Program, module: Module, name: str) -> bool:
+    return any(other == name for _, other, *_ in environment_of(program, module))
 
 
 def thread_count(program: Program) -> Iterator[Hit]:
