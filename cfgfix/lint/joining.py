@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from cfgfix.core.findings import Finding
+from cfgfix.core.findings import Finding, Location
 from cfgfix.core.records import replace
 from cfgfix.lint.request import FileReport
 
@@ -47,6 +48,53 @@ def joined(reports: Sequence[FileReport], rules: Collection[str]) -> list[FileRe
         same = len(findings) == len(report.findings) and all(map(_is, findings, report.findings))
         result.append(report if same else replace(report, findings=tuple(findings), edits=tuple(edits)))
     return result
+
+
+def without_echoes(reports: Sequence[FileReport], yielding: Collection[str]) -> list[FileReport]:
+    """Return the reports without findings in code that one at the config tells.
+
+    Such a finding has its place at the value that comes from there, and names the same call.
+
+    Args:
+        reports: The reports of a run.
+        yielding: The rules whose findings give way.
+    """
+    if not any(finding.rule in yielding for report in reports for finding in report.findings):
+        return list(reports)
+    calls: dict[tuple[str, int, int], list[Location]] = {}
+    for report in reports:
+        for finding in report.findings if report.opened_by else ():
+            calls.setdefault(_place_of(finding.location), []).extend(finding.related)
+
+    def echo(finding: Finding) -> bool:
+        return finding.rule in yielding and any(
+            _holds(call, finding.location)
+            for place in finding.related
+            for call in calls.get(_place_of(place), ())
+        )
+
+    result: list[FileReport] = []
+    for report in reports:
+        kept = [number for number, finding in enumerate(report.findings) if not echo(finding)]
+        if len(kept) == len(report.findings):
+            result.append(report)
+            continue
+        edits = tuple(report.edits[number] for number in kept) if report.edits else ()
+        result.append(
+            replace(report, findings=tuple(report.findings[number] for number in kept), edits=edits)
+        )
+    return result
+
+
+def _place_of(location: Location) -> tuple[str, int, int]:
+    return os.path.abspath(location.path), location.start, location.end
+
+
+def _holds(outer: Location, inner: Location) -> bool:
+    """Tell whether a place lies in another one."""
+    path, start, end = _place_of(outer)
+    inner_path, inner_start, inner_end = _place_of(inner)
+    return path == inner_path and start <= inner_start and inner_end <= end
 
 
 def _is(one: Finding, other: Finding) -> bool:

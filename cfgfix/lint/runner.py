@@ -29,7 +29,7 @@ from cfgfix.lint.rule_set import Skip
 from cfgfix.lint.session import Runs, dialect_of, select
 from cfgfix.lint.targets import Standing, standing_of, targets_of
 from cfgfix.lint.writing import write_reports
-from cfgfix.rules.rule import Rule
+from cfgfix.rules.rule import Rule, YieldsTo
 from cfgfix.settings.discovery import Matcher, find
 
 TYPE_CHECKING = False
@@ -255,6 +255,17 @@ def _run(request: Request, runs: Runs | None = None) -> Report:
     if (request.fix or request.add_ignores is not None) and not request.diff and request.stdin is None:
         written = write_reports(reports, errors)
     stale = tuple(_stale(runs, reports, skips))
+    from cfgfix.lint.joining import without_echoes
+
+    reports = without_echoes(
+        reports,
+        {
+            rule.id
+            for run in runs.all()
+            for rule in run.rule_set.rules
+            if rule.policy.yields_to is YieldsTo.CONFIG
+        },
+    )
     if not request.each:
         from cfgfix.lint.joining import joined
 

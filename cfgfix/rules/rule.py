@@ -120,6 +120,8 @@ class YieldsTo(Enum):
     """A finding about the YAML or the schema of the same key."""
     RENAME = "rename"
     """A finding whose fix gives a key the name that this one misses."""
+    CONFIG = "config"
+    """A finding at the value of a config that this one comes from, about the same call."""
 
 
 @dataclass(frozen=True, slots=True)
