@@ -35,6 +35,24 @@ PLACES = {
         + "cfg = C()\n",
         "cfg.{}",
     ),
+    "property": (
+        "class C:\n    def __init__(self, where):\n        self.where = where\n"
+        + "".join(
+            f"    @property\n    def {name}(self):\n        return {value}\n"
+            for name, value in VALUES.items()
+        )
+        + "cfg = C('here')\n",
+        "cfg.{}",
+    ),
+    "cached property": (
+        "import functools\nclass B:\n"
+        + "".join(
+            f"    @functools.cached_property\n    def {name}(self):\n        return {value}\n"
+            for name, value in VALUES.items()
+        )
+        + "class C(B): pass\n",
+        "C().{}",
+    ),
     "dataclass": (
         "from dataclasses import dataclass\n@dataclass\nclass C:\n"
         + "".join(f"    {name}: object = {value}\n" for name, value in VALUES.items())
@@ -93,6 +111,10 @@ SILENT = {
     "given where it is made": "from dataclasses import dataclass\n@dataclass\nclass C:\n    batch: int = 0\nsize = C(batch=3).batch\n",
     "given by position": "from dataclasses import dataclass\n@dataclass\nclass C:\n    batch: int = 0\ncfg = C(3)\nsize = cfg.batch\n",
     "there to be replaced": "size = None\n",
+    "one of two that a property gives": "class C:\n    @property\n    def batch(self):\n        if sys.argv:\n            return 4\n        return 0\nsize = C().batch\n",
+    "a property that can be set": "class C:\n    @property\n    def batch(self):\n        return 0\ncfg = C()\ncfg.batch = 4\nsize = cfg.batch\n",
+    "what a method gives": "class C:\n    def batch(self):\n        return 0\nsize = C().batch\n",
+    "a property of another decorator": "class C:\n    @classmethod\n    def batch(cls):\n        return 0\nsize = C.batch\n",
     "two ways": "size = 0\nif len(sys.argv) > 1:\n    size = 4\n",
     "a global": "size = 0\ndef start():\n    global size\n    size = 3\nstart()\n",
 }
@@ -152,6 +174,90 @@ model = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(1)])
 model.save_weights({way.format("opt")})  # found
 """
     check_marked(tmp_path, monkeypatch, "DEP024", HEAD + written + text, severity="error")
+
+
+NAMES = {
+    "a property that joins a path": """\
+import pathlib
+class Places:
+    def __init__(self, root):
+        self.root = pathlib.Path(root)
+
+    @property
+    def best(self):
+        return self.root / "best.ckpt"
+
+    @property
+    def good(self):
+        return self.root / "best.keras"
+places = Places("out")
+BEST, GOOD = places.best, places.good
+tf.keras.callbacks.ModelCheckpoint(places.best)  # found
+tf.keras.callbacks.ModelCheckpoint(places.good)
+""",
+    "a function of the project": """\
+import os
+def target(folder, name="weights"):
+    return os.path.join(folder, name + ".tf")
+def good(folder):
+    return os.path.join(folder, "net.keras")
+def either(folder):
+    if os.path.isdir(folder):
+        return folder + "/a.tf"
+    return folder + "/a.keras"
+tf.keras.callbacks.ModelCheckpoint(filepath=target("out"))  # found
+tf.keras.callbacks.ModelCheckpoint(good("out"))
+tf.keras.callbacks.ModelCheckpoint(either("out"))
+""",
+    "a property of the object itself": """\
+class Trainer:
+    def __init__(self):
+        self.net = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])
+
+    @property
+    def out(self):
+        return f"runs/{self.net.name}/model"
+
+    @property
+    def fine(self):
+        return f"runs/{self.net.name}.keras"
+
+    def save(self):
+        self.net.save(self.out)  # found
+        self.net.save(self.fine)
+Trainer().save()
+""",
+}
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_names_of_files_are_followed_through_functions(tmp_path, monkeypatch, case):
+    check_marked(tmp_path, monkeypatch, "DEP024", HEAD + NAMES[case], severity="error")
+
+
+def test_a_property_that_a_class_below_has_otherwise_is_left_alone(tmp_path, monkeypatch):
+    text = """\
+class Trainer:
+    def __init__(self):
+        self.net = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])
+
+    @property
+    def out(self):
+        return "runs/model"
+
+    def save(self):
+        self.net.save(self.out)
+
+
+class Better(Trainer):
+    @property
+    def out(self):
+        return "runs/model.keras"
+
+
+Better().save()
+"""
+    check_marked(tmp_path, monkeypatch, "DEP024", HEAD + text, severity="error")
 
 
 IN_TWO_CALLS = """\

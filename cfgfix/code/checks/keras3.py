@@ -9,7 +9,7 @@ from cfgfix.code.checks.api import head, methods, of_others, overridden
 from cfgfix.code.checks.bindings import bound_once
 from cfgfix.code.checks.counters import is_count
 from cfgfix.code.checks.models import MAKES_KERAS_MODEL, keras_model_method
-from cfgfix.code.checks.written_values import written_at
+from cfgfix.code.checks.written_values import returned_by, written_at
 from cfgfix.code.inference.eras import asked_for, written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.references import api, bound_twice, callers_ask
@@ -27,7 +27,7 @@ from cfgfix.code.model.hit import Calls, Rewrite, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Expr, FString, Literal, Name, Subscript, Unary
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Scope
-from cfgfix.code.model.values import Constant, Instance, Made, Site, Value, alternatives
+from cfgfix.code.model.values import Constant, Function, Instance, Made, Site, Value, alternatives
 from cfgfix.core.records import dataclass, replace
 from cfgfix.rules.hit import Hit
 
@@ -168,7 +168,10 @@ def _end(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0)
         return _end(program, *found, depth + 1) if found is not None else None
     if isinstance(expr, Binary):
         return _of_operator(program, expr, scope, inner)
-    return _of_call(program, expr, scope, inner) if isinstance(expr, Call) else None
+    if not isinstance(expr, Call):
+        return None
+    found_end = _of_call(program, expr, scope, inner)
+    return found_end if found_end is not None else _of_function(program, expr, scope, depth)
 
 
 def _ends_in_number(program: Program, expr: FString, scope: Scope) -> bool:
@@ -286,6 +289,15 @@ def _of_call(program: Program, call: Call, scope: Scope, inner: _Inner) -> _End 
     if is_name(call.func, "str") and len(call.args) == 1:
         return inner(call.args[0])
     return None
+
+
+def _of_function(program: Program, call: Call, scope: Scope, depth: int) -> _End | None:
+    """Return the end of the text that a function of the project returns."""
+    value = program.static_value(call.func, scope)
+    if not isinstance(value, Function) or value.scope.decorators or value.scope.is_async:
+        return None
+    found = returned_by(value.scope)
+    return _end(program, found.expr, found.scope, found.block, depth + 1) if found is not None else None
 
 
 def _in_folder(name: _End) -> _End | None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from cfgfix.code.checks.bindings import bound_once
 from cfgfix.code.checks.outputs import constant_in_every_call
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.model.expressions import MISSING, constant, is_name
+from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name
 from cfgfix.code.model.nodes import (
     Attribute,
     Call,
@@ -359,6 +359,10 @@ class _Reader:
         given = call.keyword(name)
         if given is not None:
             return None if changes.attributes[name] else Written(given, made.scope, made.block)
+        method = self.program.method(cls.scope, name)
+        if method is not None:
+            # What a property gives does not depend on what its object is made with.
+            return self._in_class(cls.scope, name) if not changes.attributes[name] else None
         if call.args or changes.attributes[name] > 1:
             return None
         if changes.attributes[name]:
@@ -374,7 +378,9 @@ class _Reader:
         for scope in self.program.bases(owner).classes:
             if name not in scope.names:
                 continue
-            if name in scope.children or name in scope.imports:
+            if name in scope.children:
+                return _of_property(scope.module.summary.scopes[scope.children[name]])
+            if name in scope.imports:
                 return None
             events = scope.binding(name)
             event = events[0] if len(events) == 1 else None
@@ -439,6 +445,24 @@ class _Reader:
         ):
             return Written(get.args[1], here.scope, here.block)
         return None
+
+
+def _of_property(method: Scope) -> Written | None:
+    """Return what a property gives, where that is one expression whatever happens."""
+    is_property = any((dotted(item) or "").rsplit(".", 1)[-1] in _PROPERTIES for item in method.decorators)
+    return returned_by(method) if is_property else None
+
+
+def returned_by(function: Scope) -> Written | None:
+    """Return the one expression that a function gives whatever happens, or None."""
+    returns = function.events_of("return")
+    only = returns[0] if len(returns) == 1 else None
+    if only is None or only.value is None or only.block != 0:
+        return None
+    return Written(only.value, function, 0)
+
+
+_PROPERTIES = frozenset({"property", "cached_property"})
 
 
 def written_at(program: Program, expr: Expr, scope: Scope, block: int) -> Written | None:

@@ -77,7 +77,7 @@ class Parameter:
         if not number:
             # A number that takes 1 and no more depends on what the layer is given: groups on the channels.
             truth = not any(map(free, ("text", "more", "one"))) and free("true") and free("false")
-            return "true or false" if truth else ""
+            return "true or false" if truth else self._whole_number(releases)
         if number == "float":
             return "a float"
         low = ""
@@ -93,6 +93,18 @@ class Parameter:
                 else f"a number {end}"
             )
         return f"a number{low}"
+
+    def _whole_number(self, releases: int) -> str:
+        """Return in words which whole numbers the parameter takes, where it takes floats for them as well."""
+        kinds = ("one", "more", "float-one", "float-whole", "float")
+        others = ("text", "float-part", "minus")
+        if any(mask & releases for mask in self.words.values()) or self.kind:
+            return ""
+        if not all(self._free(kind, releases) for kind in kinds) or any(
+            self._free(kind, releases) for kind in others
+        ):
+            return ""
+        return f"a whole number {'from 0 on' if self._free('zero', releases) else 'above 0'}"
 
     def _free(self, kind: str, releases: int) -> bool:
         return not self.refused.get(kind, (0, ""))[0] & releases
