@@ -15,6 +15,8 @@ from cfgfix.measure.statistics import robust_deviation
 
 STALL_SECONDS = 0.003
 """What a step must take longer than the others, at least, to count as a stall."""
+_KERAS_STEP = ".train_on_batch"
+"""What a program calls for each batch, whose own Python is Keras's."""
 ALIKE = 1.5
 """How many times as long a stall may be at the end of an epoch as within it and still be the same one."""
 THROUGHOUT = 0.5
@@ -240,8 +242,8 @@ def find_parts(
         return ()
     made = []
     for key, count in looks.items():
-        who, at, _ = _named(found, key)
-        by_keras = _is_loop_itself(key, loop)
+        who, at, what = _named(found, key)
+        by_keras = _is_loop_itself(key, loop) or what.endswith(_KERAS_STEP)
         seconds = spent * count / seen
         share = seconds / total if total else 0.0
         made.append(Part("Keras" if by_keras else who, at, seconds / len(chosen), share, by_keras))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -101,3 +102,15 @@ def variables_of(sources: Any) -> list[Any]:
         for part in tf.nest.flatten(sources)
         if isinstance(part, (tf.Variable, tf.keras.Variable)) and hasattr(part, "dtype")
     ]
+
+
+def datasets_in(values: Sequence[object]) -> list[tf.data.Dataset]:
+    """Return the datasets among a function's arguments."""
+    import tensorflow as tf
+
+    return [value for value in values if isinstance(value, tf.data.Dataset)]
+
+
+def holds_data(source: object) -> bool:
+    """Return whether it is a dataset outside of any function."""
+    return hasattr(getattr(source, "_variant_tensor", None), "numpy")

@@ -5,6 +5,7 @@ A program may still want to set threads, devices or memory growth, which TensorF
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,6 +91,15 @@ def dataset_of(distributed: Any) -> Any:
     return several[0] if one is None and several else one
 
 
+def resident_bytes() -> float | None:
+    """Return the resident size of this process, or None where that is not known."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as stream:
+            return float(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return None
+
+
 def tensor_kind() -> type:
     """Return the class of tensors outside of functions."""
     from tensorflow.python.framework import ops
@@ -123,5 +133,6 @@ __all__ = [
     "device_bytes",
     "distributed_kinds",
     "iterator_kind",
+    "resident_bytes",
     "tensor_kind",
 ]

@@ -8,7 +8,6 @@ user's program is changed: datasets, functions and models stay the objects that 
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 import threading
 import time
@@ -17,8 +16,24 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cfgfix.measure.batches import rows_in, rows_of, scalars_of, shape_number, tensors_in, variables_of
-from cfgfix.measure.counters import Clocks, dataset_of, device_bytes, distributed_kinds, iterator_kind
+from cfgfix.measure.batches import (
+    datasets_in,
+    holds_data,
+    rows_in,
+    rows_of,
+    scalars_of,
+    shape_number,
+    tensors_in,
+    variables_of,
+)
+from cfgfix.measure.counters import (
+    Clocks,
+    dataset_of,
+    device_bytes,
+    distributed_kinds,
+    iterator_kind,
+    resident_bytes,
+)
 from cfgfix.measure.graph_loops import Watch, replace_loops
 from cfgfix.measure.observed_steps import Guest, Look, Loop, Step
 from cfgfix.measure.stacks import describe_stack, is_users_thread, user_place
@@ -30,8 +45,8 @@ if TYPE_CHECKING:
 
 SAMPLE_SECONDS = 0.004
 """Between two looks at the training thread. A look takes some twenty microseconds."""
-MEMORY_SECONDS = 0.25
-"""Between two readings of the memory."""
+MEMORY_SECONDS, DEVICE_SECONDS = 0.05, 0.25
+"""Between two readings of the memory, and of what GPUs hold. Steps of a millisecond are over in a fraction of a second."""
 GUEST_STEPS = 10
 """Training steps of another loop within one step after which that loop is the one that trains now: a program may train some more on
 a second dataset in each step."""
@@ -213,10 +228,12 @@ class Observation:
     # --- iterators
 
     def _created(self, plain: Any) -> Any:
+        import tensorflow as tf
+
         def create(iterator: Any, dataset: Any) -> Any:
             if not self._is_here or self._inside_distributed:
                 return plain(iterator, dataset)
-            if self._inside_call and not _is_eager():
+            if self._inside_call and not tf.executing_eagerly():
                 # A loop inside a function, which is watched as such.
                 self._given.append(dataset)
                 return plain(iterator, dataset)
@@ -298,10 +315,14 @@ class Observation:
         least = 1 if self._ended is not None else GUEST_STEPS
         if guest.asked <= least or guest.trained < guest.asked - 1:
             return False
-        for name in ("wait", "call", "trace", "calls"):
-            setattr(self._open, name, getattr(guest.host, name))
+        self._without_guest(self._open, guest)
         self._close_step(self._ended or guest.begin)
         return True
+
+    @staticmethod
+    def _without_guest(step: Step, guest: Guest) -> None:
+        for name in ("wait", "call", "trace", "calls"):
+            setattr(step, name, getattr(guest.host, name))
 
     def _took_gradients(self) -> None:
         if self._guest is not None:
@@ -429,7 +450,7 @@ class Observation:
             before = len(self.tracings.traces)
             self._inside_call, state, self._state = True, self._state, "call"
             self._running = function
-            self._given = _datasets_in([*arguments, *keywords.values()])
+            self._given = datasets_in([*arguments, *keywords.values()])
             self._traced = False
             self._asked = begin = time.perf_counter()
             try:
@@ -485,7 +506,7 @@ class Observation:
         key = (self._kinds[-1] if self._kinds else "loop", place)
         loop = self.loops.setdefault(key, Loop(*key))
         function, shape = self._running, source.element_spec
-        if _holds_data(source):
+        if holds_data(source):
             loop.dataset = source
         self._traced = True
 
@@ -507,7 +528,7 @@ class Observation:
                 self._step_was_none(self._turning)
                 self._turning = None
             loop.dataset = next(
-                (one for one in self._given if _holds_data(one) and one.element_spec == shape), loop.dataset
+                (one for one in self._given if holds_data(one) and one.element_spec == shape), loop.dataset
             )
             self._step_begins(loop, self._asked)
             if self._open_loop is not loop or self._open is None:
@@ -636,10 +657,11 @@ class Observation:
         def train_on_batch(model: Any, x: Any, *arguments: Any, **keywords: Any) -> Any:
             if not self._trains_here() or self._inside_call:
                 return plain(model, x, *arguments, **keywords)
+            outer = self._open_loop
             if (
                 self._open is None
-                or self._open_loop is None
-                or self._gives_way(self._open_loop, self._place())
+                or outer is None
+                or (self._gives_way(outer, self._place()) and (outer.lone or outer.place != self._place()[1]))
                 or (
                     self._ended is not None
                     and self._takes_over(self._place(), time.perf_counter(), lone=True)
@@ -724,12 +746,16 @@ class Observation:
         if self._open is not None:
             self._open.end = now
             self.done += self._open.trains
+            guest = self._guest
+            if guest is not None and guest.asked > 1 and not guest.trained:
+                self._without_guest(self._open, guest)
+                self._open.aside = max(0.0, now - guest.begin)
         self._open = self._ended = self._busy = self._guest = None
 
     # --- looking
 
     def _look(self) -> None:
-        read = 0.0
+        read = asked = 0.0
         while self._on.is_set():
             time.sleep(SAMPLE_SECONDS)
             frame = sys._current_frames().get(self._thread)  # noqa: SLF001 - the documented way to a thread's stack
@@ -746,8 +772,10 @@ class Observation:
                 size = resident_bytes()
                 if size is not None:
                     self.memory.append((moment, size))
-                # Before the first step the runtime may not have started.
-                if self.first_step is not None and (held := device_bytes()):
+            # Before the first step the runtime may not have started.
+            if self.first_step is not None and moment - asked > DEVICE_SECONDS:
+                asked = moment
+                if held := device_bytes():
                     self.device_memory.append((moment, held))
 
 
@@ -759,32 +787,6 @@ def _quiet_end(plain: Any) -> Any:
             plain(given)
 
     return hook
-
-
-def _is_eager() -> bool:
-    import tensorflow as tf
-
-    return bool(tf.executing_eagerly())
-
-
-def _datasets_in(values: Sequence[object]) -> list[tf.data.Dataset]:
-    import tensorflow as tf
-
-    return [value for value in values if isinstance(value, tf.data.Dataset)]
-
-
-def _holds_data(source: object) -> bool:
-    """Return whether it is a dataset outside of any function, which can be iterated over again."""
-    return hasattr(getattr(source, "_variant_tensor", None), "numpy")
-
-
-def resident_bytes() -> float | None:
-    """Return the resident size of this process, or None where that is not known."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as stream:
-            return float(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError, AttributeError):
-        return None
 
 
 @contextlib.contextmanager

@@ -18,6 +18,8 @@ class Step:
     """In compiled functions, without waits and tracing."""
     trace: float = 0.0
     """In calls that traced or compiled."""
+    aside: float = 0.0
+    """In another loop that takes no gradients: an evaluation of the program's own."""
     calls: int = 0
     samples: int = 0
     """Rows of its batches; 0 where they are not known."""
@@ -38,7 +40,7 @@ class Step:
     @property
     def between(self) -> float:
         """What is left for Python."""
-        return max(0.0, self.seconds - self.wait - self.call - self.trace)
+        return max(0.0, self.seconds - self.wait - self.call - self.trace - self.aside)
 
 
 @dataclass(slots=True)

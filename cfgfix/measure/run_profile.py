@@ -23,6 +23,8 @@ GROWTH_BYTES = 0.1 * 2**20
 """Growth of the memory per step from which it is told, where it went on through the whole run."""
 
 
+LEAST_READINGS = 8
+"""Of the memory, from which it can be told whether it grows."""
 BETWEEN_STEPS, IN_STEP, EPOCH_END = "between steps", "in the step", "at the end of an epoch"
 """When a stall comes."""
 
@@ -204,10 +206,16 @@ def memory_growth(readings: Sequence[tuple[float, float]], steps: Sequence[Step]
     None where it did not grow through the whole run.
     """
     begin, end = steps[0].begin, steps[-1].end
-    inside = np.array([size for moment, size in readings if begin <= moment <= end])
-    if inside.size < 8:
+    inside = [(moment, size) for moment, size in readings if begin <= moment <= end]
+    if len(inside) < LEAST_READINGS:
         return None
-    quarters = [float(np.median(part)) for part in np.array_split(inside, 4)]
+    # By steps and not by time, for a busy machine makes some of them slow.
+    reached = np.searchsorted([step.begin for step in steps], [moment for moment, _ in inside], side="right")
+    quarter = np.minimum(4 * (reached - 1) // len(steps), 3)
+    sizes = np.array([size for _, size in inside])
+    if set(quarter) != {0, 1, 2, 3}:
+        return None
+    quarters = [float(np.median(sizes[quarter == place])) for place in range(4)]
     rises = np.diff(quarters)
     growth = (quarters[-1] - quarters[0]) / (0.75 * len(steps))
     # Buffers that fill grow fast and then not at all.

@@ -208,7 +208,9 @@ def _between_steps(found: RunProfile, *, eager: bool, lone: bool) -> Iterator[Ve
                     "between steps",
                     Outcome.INFO,
                     f"Keras itself takes {_ms(part.seconds)} between the steps, {part.share:.1%} of the run",
-                    change="model.compile(steps_per_execution=10) calls it once for ten steps",
+                    change="model.compile(steps_per_execution=10) calls it once for ten steps"
+                    if found.kind == "fit"
+                    else "model.fit, or a step of one's own in a tf.function, runs less Python for each batch",
                     worth=gain(part.share),
                 )
             continue

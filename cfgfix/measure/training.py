@@ -237,7 +237,8 @@ def _shares(steps: Sequence[Step], found: Attribution, total: float) -> dict[str
         "trace": sum(step.trace for step in usual),
         "python": sum(step.between for step in usual),
     }
-    rest["evaluation"] = min(evaluating, extra)
+    evaluating += sum(step.aside for step in steps if step.starts)
+    rest["evaluation"] = min(evaluating, extra) + sum(step.aside for step in usual)
     rest["epochs"] = max(0.0, extra - evaluating)
     whole = sum(rest.values()) or 1.0
     # What is left of the steps that end an epoch is a step like the others.

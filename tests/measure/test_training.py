@@ -240,6 +240,18 @@ def test_growing_memory_is_told_where_it_goes_on():
     filled = [(end * part / 40, 1e9 + min(part, 8) * 4e6) for part in range(40)]
     assert memory_growth(filled, steps) is None
     assert memory_growth(line[:5], steps) is None
+    # The second half of the steps takes three times as long, as on a machine that others use.
+    for place, step in enumerate(steps):
+        slow = max(0, place - 60)
+        step.begin, step.end = (
+            0.009 * (place + 2 * slow),
+            0.009 * (place + 1 + 2 * max(0, place + 1 - 60)),
+        )
+    end = steps[-1].end
+    moments = [end * part / 80 for part in range(80)]
+    done = [sum(step.end <= moment for step in steps) for moment in moments]
+    line = [(moment, 1e9 + count * 2e6) for moment, count in zip(moments, done, strict=True)]
+    assert memory_growth(line, steps) == pytest.approx(2e6, rel=0.1)
 
 
 def test_a_program_without_steps_is_refused():
@@ -549,6 +561,34 @@ def test_a_second_dataset_of_a_step_and_a_held_out_one_are_no_training(tf):
                 float(weight * tf.cast(value, tf.float32))
     taken = [loop for loop in seen.loops.values() if loop.steps]
     assert [len(loop.steps) for loop in taken] == [8]
+    # The held-out one is told as an evaluation, where the epoch it follows has a next one.
+    (loop,) = taken
+    assert [step.aside > 0 for step in loop.steps] == [False, False, False, True] + [False] * 4
+    assert all(step.aside <= step.seconds for step in loop.steps)
+
+
+def test_an_evaluation_of_ones_own_is_told_as_one():
+    made = Programme()
+    for place, seconds in ((29, 1.0), (59, 1.0), (80, 0.2)):
+        step = made.loop.steps[place]
+        step.starts, step.aside = seconds > 0.5, seconds
+        for later in made.loop.steps[place:]:
+            later.end += seconds
+            later.begin += seconds if later is not step else 0
+    found, problems = made.judged()
+    assert problems == []
+    assert found.stalls == ()
+    assert found.shares["evaluation"] == pytest.approx(2.2 / 3.28, abs=0.03)
+    assert any(verdict.name == "evaluation" for verdict in found.verdicts)
+
+
+def test_keras_work_for_a_single_batch_is_not_the_users_line():
+    made = Programme().planted(
+        range(120), 0.003, "main", PLACE, what="keras.src.trainer.Trainer.train_on_batch"
+    )
+    found, problems = made.judged()
+    assert problems == []
+    assert found.parts[0].by_keras
 
 
 def test_what_is_wrong_with_batches_is_told_where_nothing_waits_for_them(tf):
