@@ -27,6 +27,10 @@ def find_unknown_overrides(runs: ConfigRuns) -> None:
             for key, holder in result.run.added_options
             if not counts_as_read(key) and not runs.exhausted and key.name not in runs.mentioned
         ]
+        given += [
+            (".".join(map(str, key.path)), holder, "ConfigKeyError")
+            for key, holder in result.run.refused_options
+        ]
         for name, holder, effect in given:
             section = holder.sections[0] if holder.sections else None
             if (

@@ -339,6 +339,8 @@ class Run(Decisions):
         self.option_section = ConfigKey(OPTIONS, (), None)
         self.kept: list[Value] = []
         self.added_options: list[tuple[ConfigKey, Mapping]] = []
+        self.refused_options: list[tuple[ConfigKey, Mapping]] = []
+        """The same where a schema has no such key."""
         self.queues: dict[int, list[tuple[Value, Call]]] = {}
         """What stands in the queues that the program makes, each with the call that put it there, by their identity."""
         self.taken_from: set[int] = set()

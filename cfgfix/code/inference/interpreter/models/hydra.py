@@ -38,6 +38,8 @@ from cfgfix.code.inference.interpreter.values import (
     name_of,
     wrapped,
 )
+from cfgfix.code.model.expressions import dotted
+from cfgfix.code.model.nodes import Literal, Slice, Subscript
 
 MAX_NESTED = 12
 _TRUTH = frozenset({"on", "off", "yes", "no", "true", "false", "y", "n", "1", "0"})
@@ -150,18 +152,21 @@ def _merge(call: Call) -> Value:
     return result
 
 
+def _given_by_command(value: Value) -> set[ConfigKey]:
+    """Return the keys by which a command gives a value."""
+    return {key for item in held_values(value, 3) for key in item.origins if key.source == OPTIONS}
+
+
 def _lay_over(call: Call, holder: Mapping, other: Mapping) -> None:
     for name, given in other.entries.items():
         fitted = _fit_to_schema(call, holder, str(name), given) if holder.fields is not None else given
         if fitted is None:
+            call.run.refused_options += [(key, holder) for key in _given_by_command(given)]
             continue
         value: Value = fitted
         before = holder.entries.get(name)
         if before is None and holder.sections and not holder.open and not other.sections:
-            given_by = {
-                key for item in held_values(value, 3) for key in item.origins if key.source == OPTIONS
-            }
-            call.run.added_options += [(key, holder) for key in given_by]
+            call.run.added_options += [(key, holder) for key in _given_by_command(value)]
         if isinstance(before, Mapping) and isinstance(value, Mapping):
             _lay_over(call, before, value)
         else:
@@ -180,8 +185,9 @@ def _lay_over(call: Call, holder: Mapping, other: Mapping) -> None:
 def _from_cli(call: Call) -> Value:
     """Return what the command line gives as `a.b=c`."""
     result = Mapping(access=EITHER, absent="ConfigAttributeError", flavour="omegaconf")
-    given = call.run.host.arguments() if not call.args else None
-    if call.args:
+    of_command = not call.args or _is_whole_command(call)
+    given = call.run.host.arguments() if of_command else None
+    if not of_command or (call.args and given is None):
         result.open = True
     for item in given or ():
         name, mark, text = item.partition("=")
@@ -199,6 +205,22 @@ def _from_cli(call: Call) -> Value:
         origins = frozenset({ConfigKey(OPTIONS, tuple(name.split(".")), None)})
         holder.entries[last] = Unknown(origins) if SHELL in text else Scalar(literal(text).value, origins)
     return result
+
+
+def _is_whole_command(call: Call) -> bool:
+    """Tell whether a call is given all arguments of the command: `sys.argv[1:]`."""
+    here = next((item for item in call.spot.scope.calls if item.place == call.spot.place), None)
+    given = here.args[0] if here is not None and len(here.args) == 1 else None
+    if not isinstance(given, Subscript) or not isinstance(given.index, Slice):
+        return False
+    part = given.index
+    return (
+        dotted(given.base) in ("sys.argv", "argv")
+        and isinstance(part.lower, Literal)
+        and part.lower.value == 1
+        and part.upper is None
+        and part.step is None
+    )
 
 
 def _select(call: Call) -> Value:
