@@ -157,7 +157,7 @@ class _Followed:
             "by": fault.by,
             "value": in_words(fault.value),
             "error": f"{fault.error or 'it is not known'}{takes}{meant}",
-            "place": self._line(spot),
+            "place": f" ({self._line(spot)})",
         }
         given = _argument_of(fault)
         severity = "warning" if fault.severity == "warning" else None

@@ -243,11 +243,11 @@ def _instance_attribute(frame: Frame, owner: Instance, name: str, spot: Spot, de
         and bool(owner.sections)
         and owner.sections == run.code_settings.sections_of(owner.cls)
     )
-    is_model = is_written and all(item.startswith(_PYDANTIC) for item in outside)
+    is_whole = is_written or holds_sections(owner)
+    is_model = is_whole and all(item.startswith(_PYDANTIC) for item in outside)
     if owner.open or (outside and not (is_model and name not in _OF_MODELS and name[:6] != "model_")):
         run.of_unknown.add(name)
         return Method(owner, name)
-    is_whole = holds_sections(owner) or is_written
     if getter is None and not name.startswith("__") and is_whole:
         return lacking(frame, owner, name, spot, "AttributeError", default)
     run.of_unknown.add(name)
