@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.unused_results import mentions_in
-from cfgfix.code.inference.entry_points import is_imported, is_test
+from cfgfix.code.inference.entry_points import is_imported
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import dotted, place_of, walk
@@ -34,8 +34,6 @@ _OF_TEST = re.compile(r"(?i)(?:^|_)(?:test|val|valid|validation|dev|eval|holdout
 def unused(program: Program) -> Iterator[Hit]:
     """Find data that is held out and that nothing mentions again."""
     for module in program.modules:
-        if is_test(module.path):
-            continue
         for scope in module.summary.scopes:
             if scope.kind == "class" or (scope.kind == "module" and is_imported(program, module)):
                 continue
@@ -91,7 +89,7 @@ def ignored(program: Program) -> Iterator[Hit]:
     flow = flow_of(program)
     seen: set[tuple[int, int]] = set()
     for site in flow.entering:
-        if site.call.opaque or is_test(site.scope.module.path):
+        if site.call.opaque:
             continue
         for target in site.targets:
             function = target.scope
