@@ -6,9 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import short
-from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.checks.compiled_scopes import compiled_reach
+from cfgfix.code.checks.models import fits_eagerly, keras_model_method
+from cfgfix.code.checks.written_values import written_constant
+from cfgfix.code.inference.eras import asked_for, written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
+from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import IMPORTS, keras_three, refused_by_three
 from cfgfix.code.model.expressions import constant, is_name
 from cfgfix.code.model.hit import Rewrite, at, hit_at, hit_in
@@ -59,6 +63,64 @@ def made_in_call(program: Program) -> Iterator[Hit]:
             values={"layer": short(site), "method": where},
             no_fix="make it in __init__ and keep it as an attribute",
         )
+
+
+_SEEDED = re.compile(
+    r"keras\.layers\.(?:(?:Spatial|Gaussian|Alpha)?Dropout(?:[123]D)?|GaussianNoise|Random[A-Z]\w*)"
+)
+"""Layers that keep the state of their random numbers in a variable."""
+
+
+def seed_made_in_call(program: Program) -> Iterator[Hit]:
+    """Find layers of random numbers that `call` makes.
+
+    Their seed is a variable in Keras 3.
+    """
+    if not keras_three(program):
+        return
+    seen: set[tuple[int, int]] = set()
+    for site in flow_of(program).under("keras.layers."):
+        scope = site.scope
+        key = id(scope), site.call.number
+        if key in seen or not _SEEDED.fullmatch(site.name) or site.raw.startswith("tensorflow.python."):
+            continue
+        seen.add(key)
+        if not _used_at_once(program, scope, site.call) or _draws_nothing(program, site):
+            continue
+        where = _within_call(program, scope)
+        refused = refused_by_three(program, scope)
+        if where is None or refused is None or not _is_compiled(program, scope):
+            continue
+        yield hit_at(
+            site,
+            flow=(),
+            values={"layer": short(site), "method": where, "asked": asked_for(api(program))},
+            severity=refused[0],
+        )
+
+
+def _draws_nothing(program: Program, site: Site) -> bool:
+    """Tell whether a layer has a rate of 0, with which it keeps no seed."""
+    rate = site.call.argument(0, "rate") or site.call.argument(0, "stddev")
+    if rate is None:
+        return False
+    written = (
+        rate if isinstance(rate, Literal) else written_constant(program, rate, site.scope, site.call.block)
+    )
+    return written is not None and written.value == 0
+
+
+def _is_compiled(program: Program, scope: Scope) -> bool:
+    """Tell whether something compiles a layer's `call`: `fit` and the like of any model, or a function of the project."""
+    return _keras_compiles(program) or compiled_reach(program, scope) is not None
+
+
+@once
+def _keras_compiles(program: Program) -> bool:
+    """Tell whether the program has Keras run a model, and compile what it calls."""
+    return not fits_eagerly(program) and any(
+        keras_model_method(site.name) in ("fit", "evaluate", "predict") for site in flow_of(program).sites
+    )
 
 
 def _used_at_once(program: Program, scope: Scope, made: Call) -> bool:
