@@ -18,7 +18,7 @@ from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Name, Pat
 
 WORDS = (
     "AUTOTUNE", "environ", "Lock(", "TF_USE_LEGACY_KERAS", "tf_keras", "compat", "optimizer.lr", "opt.lr", "putenv", "run_eagerly", ".variables()",
-    "hf://", "zipped", "rbax", "n't work",
+    "hf://", "zipped", "rbax", "n't work", "].value",
 )  # fmt: skip
 """Words of which a summary notes whether they stand in the file."""
 NO_NAMES: frozenset[str] = frozenset()

@@ -1,0 +1,111 @@
+"""Sizes of tensors that are asked for as in TensorFlow 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cfgfix.code.inference.eras import uses_two, written_for_one
+from cfgfix.code.inference.guards import expects_absence, statement_of
+from cfgfix.code.inference.references import api
+from cfgfix.code.inference.releases import IMPORTS, of_other_releases
+from cfgfix.code.model.expressions import is_name, text, walk
+from cfgfix.code.model.hit import Rewrite, Step, hit_in
+from cfgfix.code.model.nodes import Attribute, Call, Expr, Slice, Subscript
+from cfgfix.code.model.program import Program, is_keras_part, once
+from cfgfix.code.model.summary import Scope
+from cfgfix.rules.hit import Hit
+
+NEEDLES = IMPORTS
+
+passed_over = of_other_releases
+"""Which modules these checks say nothing of."""
+
+_OLD_SHAPES = ("disable_v2_behavior", "disable_v2_tensorshape")
+"""What brings the dimensions of TensorFlow 1 back, which are objects."""
+
+
+def value_of_size(program: Program) -> Iterator[Hit]:
+    """Find `.value` of a size in the shape of a tensor, which is a number."""
+    if _has_old_shapes(program):
+        return
+    modules = [module for module in program.modules if "].value" in module.summary.words]
+    if not modules or (
+        api(program).requirement.admits_one()
+        and not any(uses_two(program, module) for module in program.modules)
+    ):
+        # Nothing says that the project is not for TensorFlow 1.
+        return
+    for module in modules:
+        for scope in module.summary.scopes:
+            found = [
+                expr
+                for expr in _attributes(scope)
+                if expr.attribute == "value" and _is_size(program, scope, expr.base)
+            ]
+            if not found or written_for_one(program, scope):
+                continue
+            places: dict[int, list[Attribute]] = {}
+            for expr in found:
+                statement = statement_of(scope, expr.place)
+                block = statement.block if statement is not None else 0
+                if not expects_absence(scope, block, expr.place):
+                    places.setdefault(block, []).append(expr)
+            for block, exprs in places.items():
+                exprs.sort(key=lambda expr: expr.place)
+                yield hit_in(
+                    scope,
+                    exprs[0].place,
+                    block,
+                    {"size": text(exprs[0].base)},
+                    rewrites=tuple(Rewrite("replace", scope, expr.place, text(expr.base)) for expr in exprs),
+                    related=tuple(Step(scope, expr.place, block, "and here") for expr in exprs[1:]),
+                )
+
+
+@once
+def _has_old_shapes(program: Program) -> bool:
+    """Tell whether the program asks for the shapes of TensorFlow 1."""
+    return any(
+        scope.calls_of(name)
+        for module in program.modules
+        for scope in module.summary.scopes
+        for name in _OLD_SHAPES
+    )
+
+
+def _attributes(scope: Scope) -> Iterator[Attribute]:
+    """Yield the attributes that a scope's code reads, each once."""
+    tops: list[Expr | None] = [block.test for block in scope.blocks]
+    for event in scope.events():
+        tops += [event.value, *event.managers, *event.targets]
+    seen: set[int] = set()
+    for top in tops:
+        for part in walk(top) if top is not None else ():
+            if isinstance(part, Attribute) and id(part) not in seen:
+                seen.add(id(part))
+                yield part
+
+
+def _is_size(program: Program, scope: Scope, expr: Expr) -> bool:
+    """Tell whether an expression is one size of the shape of a tensor: `x.shape[0]`, `x.get_shape()[-1]`, `input_shape[1]` in `build`."""
+    if not isinstance(expr, Subscript) or isinstance(expr.index, Slice):
+        return False
+    shape = expr.base
+    if isinstance(shape, Call):
+        return shape.method == "get_shape" and not shape.args and not shape.keywords
+    if isinstance(shape, Attribute):
+        return shape.attribute == "shape"
+    owner = program.owner(scope)
+    return (
+        scope.name in ("build", "compute_output_shape")
+        and owner is not None
+        and len(scope.params) > 1
+        and is_name(shape, scope.params[1].name)
+        and not scope.binding(scope.params[1].name)
+        and is_keras_part(program, owner)
+    )
+
+
+def check(program: Program) -> Iterable[Hit]:
+    """Find the hits of the group's rule."""
+    return value_of_size(program)
