@@ -321,11 +321,17 @@ _OUTPUTS = frozenset(
 )
 
 
+_SHORT_NAMES = frozenset({"KLD", "MAE", "MAPE", "MSE", "MSLE"})
+"""Functions of `tf.keras.losses` that are written like classes (TensorFlow 2.21, executed)."""
+
+
 def _made_with_data(site: Site) -> bool:
     """Tell whether a class of losses is made with labels and predictions: by position, one named as such and the other as well."""
     call = site.call
     last = site.name.rpartition(".")[2]
-    if site.name.count(".") != 2 or not last[:1].isupper() or last == "Loss" or len(call.args) < 2:
+    if site.name.count(".") != 2 or not last[:1].isupper() or last == "Loss" or last in _SHORT_NAMES:
+        return False
+    if len(call.args) < 2:
         return False
     first, second = (_words(item) for item in call.args[:2])
     return bool((first & _LABELS and second & _OUTPUTS) or (first & _OUTPUTS and second & _LABELS))
