@@ -32,6 +32,8 @@ def wanting(text: str) -> Requirement:
         ("tensorflow<2", []),
         ("tensorflow==1.15.0", []),
         ("tensorflow==2.99", ["2.21"]),
+        ("tensorflow==2.4.1", ["2.4"]),
+        ("tensorflow==2.3.4", []),
     ],
 )
 def test_which_releases_a_requirement_admits(line: str, expected: list[str]) -> None:

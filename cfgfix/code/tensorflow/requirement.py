@@ -152,7 +152,8 @@ class Requirement:
         low = [number for number, version in enumerate(versions) if version <= max(wanted)]
         high = [number for number, version in enumerate(versions) if version >= max(wanted)]
         if not low:
-            return ()
+            # An earlier patch of the oldest inspected release is that one.
+            return (0,) if versions and max(wanted)[:2] == versions[0][:2] else ()
         return (low[-1], high[0]) if high else (low[-1],)
 
 
