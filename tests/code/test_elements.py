@@ -312,3 +312,35 @@ def test_elements(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rule: str, texts: tuple[str, ...], severity: str
 ) -> None:
     check_marked(tmp_path, monkeypatch, rule, *texts, severity=severity)
+
+
+ORDERED = """\
+import tensorflow as tf
+
+
+def rows():
+    return tf.data.Dataset.from_tensor_slices((tf.ones([32, 2]), tf.ones([32, 1]))).cache()
+
+
+def step(x, y):
+    return tf.reduce_mean(x) - tf.reduce_mean(y)
+
+
+data = rows().shuffle(32, reshuffle_each_iteration=False)  # found
+batches = data.batch(4).prefetch(1)
+for epoch in range(12):
+    for x, y in batches:
+        step(x, y)
+
+anew = rows().shuffle(32, reshuffle_each_iteration=True).batch(4)
+first = rows().shuffle(32, 1, False).take(8).batch(4)
+for epoch in range(12):
+    for x, y in anew:
+        step(x, y)
+    for x, y in first:
+        step(x, y)
+"""
+
+
+def test_the_same_order_in_each_epoch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_marked(tmp_path, monkeypatch, "TFD095", ORDERED)

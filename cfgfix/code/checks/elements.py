@@ -22,13 +22,21 @@ from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_none, text
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in
-from cfgfix.code.model.nodes import Binary, Call, Collection, Expr, Name, Place, Subscript
+from cfgfix.code.model.nodes import Binary, Call, Collection, Expr, Literal, Name, Place, Subscript
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Dataset, Site, first_dataset
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b".batch(", b".map(", b"from_tensors(", b"Dataset", b"dataset_from_directory", b"tfds.load")
+NEEDLES = (
+    b".batch(",
+    b".map(",
+    b"from_tensors(",
+    b"Dataset",
+    b"dataset_from_directory",
+    b"tfds.load",
+    b".fit(",
+)
 
 _BATCH = frozenset({"batch", "padded_batch"})
 _LEAVES_BATCHES = frozenset(
@@ -214,6 +222,31 @@ def same_draws(program: Program) -> Iterator[Hit]:
                 *((at(seed, label="the seed"),) if seed is not draw else ()),
             ),
         )
+
+
+_PARTS = frozenset({"take", "skip", "shard", "filter", "enumerate", "window", "zip", "unknown", "shuffle"})
+"""What may need one order in all passes, or gives another one."""
+
+
+def same_order(program: Program) -> Iterator[Hit]:
+    """Find training data that is shuffled once, and comes in that order in each epoch."""
+    seen: set[tuple[int, int]] = set()
+    for dataset in flow_of(program).datasets:
+        site = dataset.site
+        if kind(dataset) != "shuffle" or site is None or in_tests(site.scope):
+            continue
+        again = site.call.argument(2, "reshuffle_each_iteration")
+        if not isinstance(again, Literal) or again.value is not False:
+            continue
+        key = (id(site.scope), site.call.number)
+        if key in seen or named_for_evaluation(site) or written_for_one(program, site.scope):
+            continue
+        if any(kind(step) in _PARTS for step in downstream(dataset)) or not _gone_over_again(
+            program, dataset
+        ):
+            continue
+        seen.add(key)
+        yield hit_at(site)
 
 
 def _seeded_draw(program: Program, dataset: Dataset, seeds: list[Site]) -> tuple[Site, Site] | None:
