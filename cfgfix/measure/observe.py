@@ -8,7 +8,6 @@ user's program is changed: datasets, functions and models stay the objects that 
 from __future__ import annotations
 
 import contextlib
-import sys
 import threading
 import time
 import weakref
@@ -36,7 +35,7 @@ from cfgfix.measure.counters import (
 )
 from cfgfix.measure.graph_loops import Watch, replace_loops
 from cfgfix.measure.observed_steps import Guest, Look, Loop, Step
-from cfgfix.measure.stacks import describe_stack, is_users_thread, user_place
+from cfgfix.measure.stacks import describe_stack, frame_of, is_users_thread, user_place
 from cfgfix.measure.watch import Fetches, Tracings
 
 if TYPE_CHECKING:
@@ -758,7 +757,7 @@ class Observation:
         read = asked = 0.0
         while self._on.is_set():
             time.sleep(SAMPLE_SECONDS)
-            frame = sys._current_frames().get(self._thread)  # noqa: SLF001 - the documented way to a thread's stack
+            frame = frame_of(self._thread)
             if frame is None:
                 return
             moment, state = time.perf_counter(), self._state

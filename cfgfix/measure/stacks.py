@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import sysconfig
@@ -41,6 +42,21 @@ def is_users_thread(thread: threading.Thread) -> bool:
     """Return whether the program started a thread itself, and not TensorFlow."""
     kind = type(thread)
     return kind.__name__ != "_DummyThread" and kind.__module__.split(".")[0] not in ("tensorflow", "keras")
+
+
+def frame_of(thread: int) -> FrameType | None:
+    """Return what a thread is at, or None where it has ended.
+
+    Python holds a lock of its own while it makes the answer, and up to 3.12 a collection of garbage that begins there, and clears
+    what is local to a thread, waits for the same lock for ever.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        return sys._current_frames().get(thread)  # noqa: SLF001 - the documented way to a thread's stack
+    finally:
+        if collects:
+            gc.enable()
 
 
 def user_place() -> str | None:

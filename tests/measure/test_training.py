@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import json
 import os
@@ -24,7 +25,7 @@ from cfgfix.measure.pace import Load
 from cfgfix.measure.run_profile import RunPlan, memory_growth
 from cfgfix.measure.run_verdicts import judge
 from cfgfix.measure.sampling import UserCodeError, run_child
-from cfgfix.measure.stacks import describe_stack, is_users
+from cfgfix.measure.stacks import describe_stack, frame_of, is_users
 from cfgfix.measure.training import analyse, main_loop
 from cfgfix.measure.verdicts import Outcome, Verdict
 
@@ -310,6 +311,20 @@ def test_the_users_code_is_known_from_others():
     who, place, _ = describe_stack(sys._getframe())
     assert who == "test_the_users_code_is_known_from_others"
     assert place.startswith(__file__)
+
+
+def test_no_garbage_is_collected_while_the_stacks_are_read(monkeypatch):
+    plain, seen = sys._current_frames, []
+    monkeypatch.setattr(sys, "_current_frames", lambda: (seen.append(gc.isenabled()), plain())[1])
+    assert frame_of(threading.get_ident()) is not None
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        frame_of(threading.get_ident())
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+    assert seen == [False, False]
 
 
 # --- real programs
