@@ -68,3 +68,4 @@ def other(tf, np):
 def test_functions_that_are_never_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     """Tell what is replaced by a constant or only named, and leave alone what stands in for it."""
     check_marked(tmp_path, monkeypatch, "DEP070", text)
+    check_marked(tmp_path, monkeypatch, "DEP070", text, tensorflow="2.4")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.code.checks.common import only_value
-from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_none
 from cfgfix.code.model.hit import hit_in
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Expr, FString, Name
 from cfgfix.code.model.program import Program, fold
 from cfgfix.code.model.summary import Scope
+from cfgfix.code.tensorflow.api import load
+from cfgfix.code.tensorflow.requirement import NOTHING
 from cfgfix.rules.hit import Hit
 
 NEEDLES = IMPORTS
@@ -69,7 +70,8 @@ def _setter(program: Program, expr: Expr, scope: Scope, others: frozenset[str] =
         return name
     if not name.startswith(("tensorflow.", "keras.")) or not name.rpartition(".")[2].startswith(_SETTERS):
         return None
-    found = api(program).presence(name if name.startswith("tensorflow.") else f"tensorflow.{name}")
+    # Whichever release is asked for: older ones than the table has had the functions, too.
+    found = load(NOTHING).presence(name if name.startswith("tensorflow.") else f"tensorflow.{name}")
     return name if found is not None and found.mask and not found.rest else None
 
 
