@@ -294,19 +294,62 @@ model.compile("adam", "mse")
 model.fit(gather("*.png"), epochs=2)
 model.fit(*Loader(["a"]).arrays(), epochs=2)
 """
+GIVEN = """\
+import tensorflow as tf
+
+
+def grouped(data, size=16):
+    return data.batch(size, drop_remainder=True)
+
+
+class Source:
+    def __init__(self, data):
+        self.data = data
+
+    def rows(self, size):
+        return self.data.cache().batch(size)
+
+
+def tasks(data, shots):
+    return data.batch(shots)
+
+
+SIZE, SHOTS, TASKS = 32, 5, 4
+rows = tf.data.Dataset.range(99)
+twice = grouped(rows, SIZE).shuffle(9).batch(SIZE)  # found
+more = grouped(rows, size=SIZE).repeat().padded_batch(SIZE)  # found
+kept = Source(rows).rows(SIZE).batch(SIZE)  # found
+of_tasks = tasks(rows, SHOTS).batch(TASKS)
+apart = grouped(rows, SIZE).unbatch().batch(SIZE)
+"""
+GIVEN_TWO_SIZES = """\
+import tensorflow as tf
+
+
+def grouped(data, size):
+    return data.batch(size)
+
+
+SIZE, OTHER = 32, 8
+rows = tf.data.Dataset.range(99)
+once = grouped(rows, SIZE)
+twice = grouped(rows, OTHER).batch(SIZE)
+"""
 
 
 @pytest.mark.parametrize(
     ("rule", "texts", "severity"),
     [
         ("TFD062", (TWICE,), "error"),
+        ("TFD062", (GIVEN,), "error"),
+        ("TFD062", (GIVEN_TWO_SIZES,), "error"),
         ("TFD063", (SAME,), "warning"),
         ("TFD063", (UNSEEDED,), "info"),
         ("TFD063", (OF_ANOTHER_FILE, MAKER), "warning"),
         ("TFD064", (WHOLE,), "warning"),
         ("TFD065", (LISTS,), "warning"),
     ],
-    ids=["batches", "draws", "without a seed", "files", "whole", "lists"],
+    ids=["batches", "given", "two sizes", "draws", "without a seed", "files", "whole", "lists"],
 )
 def test_elements(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rule: str, texts: tuple[str, ...], severity: str

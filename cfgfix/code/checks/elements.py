@@ -20,7 +20,7 @@ from cfgfix.code.checks.pipelines import (
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.model.expressions import MISSING, constant, dotted, is_none, text
+from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, is_none, text
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in
 from cfgfix.code.model.nodes import Binary, Call, Collection, Expr, Literal, Name, Place, Subscript
 from cfgfix.code.model.program import Program
@@ -76,7 +76,7 @@ def batched_twice(program: Program) -> Iterator[Hit]:
             of_loader = kind(first) not in _BATCH
             if (
                 not of_loader
-                and not _same_size(first.site, later)
+                and not _same_size(program, first.site, later)
                 and not (id(dataset) in fed and _in_pairs(way[-1]))
             ):
                 # Batches of characters are sequences; those of tasks and of parts are made and gone over by hand.
@@ -168,9 +168,29 @@ def _size_of(site: Site) -> object:
     return value
 
 
-def _same_size(first: Site, later: Site) -> bool:
-    one, other = first.call.argument(0, "batch_size"), later.call.argument(0, "batch_size")
-    return one is not None and other is not None and text(one) == text(other)
+def _same_size(program: Program, first: Site, later: Site) -> bool:
+    one, other = _size_as_named(program, first), _size_as_named(program, later)
+    return one is not None and one == other
+
+
+def _size_as_named(program: Program, site: Site) -> str | None:
+    """Return the size of batches as it is written: for a parameter of the function what all its callers write."""
+    given = site.call.argument(0, "batch_size")
+    scope = site.scope
+    position = next((number for number, item in enumerate(scope.params) if is_name(given, item.name)), None)
+    if given is None or position is None or scope.binding(scope.params[position].name):
+        return text(given) if given is not None else None
+    written: set[str | None] = set()
+    for caller in flow_of(program).callers(scope):
+        target = next((item for item in caller.targets if item.scope is scope), None)
+        if target is None or caller.call.opaque:
+            return text(given)
+        offset = int(target.receiver is not None)
+        argument = caller.call.argument(position - offset, scope.params[position].name)
+        if argument is None:
+            argument = scope.params[position].default
+        written.add(text(argument) if argument is not None else None)
+    return next(iter(written)) if len(written) == 1 else text(given)
 
 
 # The same draw in each epoch
