@@ -316,3 +316,36 @@ prepare(1, 2, 3, 4), datasets(1, 2, 3, 4), right(1, 2, 3, 4), parts(1), scaled(1
 
 def test_training_data_under_another_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check_marked(tmp_path, monkeypatch, "TFF062", SWAPPED)
+
+
+FOLLOWED = """\
+import tensorflow as tf
+from tensorflow import keras
+from tensorflow.keras.callbacks import ModelCheckpoint, ReduceLROnPlateau
+
+rows = tf.data.Dataset.from_tensors((tf.ones([1, 4]), tf.ones([1, 1])))
+
+
+def build():
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile("adam", "mse", metrics=["mae"])
+    return model
+
+
+def callbacks():
+    return [keras.callbacks.TerminateOnNaN(), ModelCheckpoint("a.keras", monitor="val_mae", save_best_only=True)]
+
+
+model = build()
+model.fit(rows, validation_data=rows, callbacks=callbacks())  # found
+model.fit(rows, epochs=9, callbacks=[ReduceLROnPlateau()], validation_data=rows)  # found
+model.fit(rows, validation_data=rows, callbacks=keras.callbacks.EarlyStopping("val_loss", patience=2))  # found
+model.fit(rows, validation_data=rows, callbacks=[ModelCheckpoint("b.keras")])
+model.fit(rows, validation_data=rows, callbacks=[keras.callbacks.EarlyStopping(monitor="mae")])
+model.fit(rows, validation_data=rows, callbacks=[keras.callbacks.TensorBoard("logs")])
+model.fit(rows, validation_data=rows)
+"""
+
+
+def test_callbacks_that_follow_the_training_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_marked(tmp_path, monkeypatch, "TFF062", FOLLOWED)

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import in_tests
+from cfgfix.code.checks.fitting import calls_behind
 from cfgfix.code.checks.models import model_calls
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.model.expressions import dotted, text, walk
+from cfgfix.code.model.expressions import constant, dotted, is_true, text, walk
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in
 from cfgfix.code.model.nodes import (
     Attribute,
@@ -605,6 +606,25 @@ def _text_of_call(call: Call) -> str:
     return call.method or (dotted(call.func) or "")
 
 
+_FOLLOW = frozenset({"EarlyStopping", "ReduceLROnPlateau", "ModelCheckpoint"})
+
+
+def _follows_validation(program: Program, fit: Site) -> bool:
+    """Tell whether a callback of a `fit` decides by what is measured on its validation data."""
+    given = fit.call.argument(5, "callbacks")
+    for site in calls_behind(program, given, fit.scope) if given is not None else ():
+        package, _, name = site.name.rpartition(".")
+        if package != "keras.callbacks" or name not in _FOLLOW or site.call.opaque:
+            continue
+        if name == "ModelCheckpoint" and not is_true(site.call.argument(3, "save_best_only")):
+            continue
+        monitor = site.call.argument(1 if name == "ModelCheckpoint" else 0, "monitor")
+        named = "val_loss" if monitor is None else constant(monitor)
+        if isinstance(named, str) and named.startswith("val_"):
+            return True
+    return False
+
+
 def _validated_on_training(program: Program) -> Iterator[Hit]:
     """`fit(x, y, validation_data=(x, y))`, and `test_loss = model.evaluate(x_train, y_train)`."""
     seen: set[tuple[int, int]] = set()
@@ -629,7 +649,7 @@ def _validated_on_training(program: Program) -> Iterator[Hit]:
             yield hit_at(
                 site,
                 flow=(),
-                severity=None if _other_data(site.scope) else "info",
+                severity=None if _other_data(site.scope) or _follows_validation(program, site) else "info",
                 values={
                     "what": f"validation_data is {text(given)}, which fit trains on",
                     "then": "val_loss says nothing of data that the model has not seen, and early stopping follows it",
