@@ -104,7 +104,10 @@ def model_in_loop(program: Program) -> Iterator[Hit]:
                 yield hit_at(
                     site,
                     severity="info"
-                    if goes_through_experiments(program, scope, scope.blocks[loop].test)
+                    if (
+                        goes_through_experiments(program, scope, scope.blocks[loop].test)
+                        and not _is_in_search(scope, loop)
+                    )
                     or works_off_queue(scope, loop)
                     else None,
                     flow=() if made is site else (at(made, label="makes the model"),),
@@ -113,6 +116,32 @@ def model_in_loop(program: Program) -> Iterator[Hit]:
                         "loop_line": scope.blocks[loop].line,
                     },
                 )
+
+
+_GRIDS = frozenset({"product", "ParameterGrid", "ParameterSampler"})
+
+
+def _is_in_search(scope: Scope, loop: int) -> bool:
+    """Tell whether a loop, or one around it, goes through all that a grid of settings makes."""
+    for block in scope.block_chain(loop):
+        test = _gone_through(block.test) if block.kind == "for" else None
+        if isinstance(test, Name):
+            bound = scope.binding(test.name)
+            test = _gone_through(bound[0].value) if len(bound) == 1 else None
+        if isinstance(test, Call) and (dotted(test.func) or "").rpartition(".")[2] in _GRIDS:
+            return True
+    return False
+
+
+def _gone_through(expr: Expr | None) -> Expr | None:
+    """Return what a loop goes through under what only counts, lists or shows it."""
+    while (
+        isinstance(expr, Call)
+        and expr.args
+        and (dotted(expr.func) or "").rpartition(".")[2] in ("enumerate", "list", "tqdm")
+    ):
+        expr = expr.args[0]
+    return expr
 
 
 def _may_make(program: Program, site: Site) -> bool:
