@@ -41,6 +41,7 @@ READY = {
     "api.old_arguments": "questions for eager execution, which every release has",
     "api.only_old": "a name of its own; what its files are written for is told all the same",
     "arrays._gone_name": "which places of a name are told together",
+    "dimensions.value_of_size": "which places of a block are told together",
     "fit_inputs.lists_yielded": "what is trained with a generator",
     "keras_alone._uses": "which places of a name are told together",
     "kinds.assigned_item": "which place of a name is told",

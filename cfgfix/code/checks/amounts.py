@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.bindings import bound_once
 from cfgfix.code.checks.models import method_of
@@ -228,8 +228,3 @@ def range_of_one(program: Program) -> Iterator[Hit]:
             continue
         seen.add(key)
         yield hit_at(site, flow=(), values={})
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return float_count(program)

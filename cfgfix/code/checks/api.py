@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.common import tensorflow_alias
 from cfgfix.code.inference.eras import (
@@ -704,8 +704,3 @@ _OLD_MEMBERS = {
     "output_types": "dataset.element_spec",
     "output_classes": "dataset.element_spec",
 }
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return never_existed(program)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.api import head
 from cfgfix.code.inference.entry_points import never_run, uncalled
@@ -182,8 +182,3 @@ def _numpy_text(table: Api) -> str:
     if end is None:
         end = " and later" if high[0] > 2 else f" to 2.{high[1] - 1}"
     return f"TensorFlow {release[0]}.{release[1]} takes NumPy {begin}{end}"
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return gone_name(program)

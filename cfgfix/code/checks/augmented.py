@@ -122,8 +122,3 @@ def _guards(made: Site, function: Scope, block: int, offset: int) -> str | None:
         if given is None:
             switch = test.name
     return switch
-
-
-def check(program: Program) -> Iterator[Hit]:
-    """Find the hits of the group's first rule."""
-    return by_default(program)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
@@ -158,8 +158,3 @@ def _has_open_batch(scope: Scope, name: str, depth: int) -> bool:
         if given.name == name and name != first and len(bound) > 1:
             return False
     return True
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return open_batch(program)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from cfgfix.code.checks.bindings import bound_once
@@ -500,11 +500,6 @@ class _Turns:
         if isinstance(value, Collection):
             return bool(value.kind == "list")
         return bool(isinstance(value, Call) and is_name(value.func, "list"))
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return scalar_argument(program)
 
 
 @once

@@ -105,8 +105,3 @@ def _of_attribute(program: Program, scope: Scope, expr: Attribute, depth: int) -
     if len(stored) != 1:
         return ()
     return _parts(program, stored[0][0], stored[0][1].value, depth - 1)
-
-
-def check(program: Program) -> Iterator[Hit]:
-    """Find the hits of the group's first rule."""
-    return looked_for_elsewhere(program)

@@ -150,8 +150,3 @@ def _marks(scope: Scope, name: str) -> tuple[tuple[Place, int] | None, bool]:
         for part in walk(event.value)
     )
     return frozen, asked
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return without_weights(program)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.common import in_tests, inside_function
 from cfgfix.code.checks.generators import for_each
@@ -297,8 +297,3 @@ def _steps(program: Program, scope: Scope, depth: int = 2) -> bool:
         for site in flow_of(program).within(scope)
         for target in site.targets
     )
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return in_python(program)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.common import few_turns, shows_pictures
 from cfgfix.code.checks.eager_steps import runs_operation_by_operation
@@ -158,8 +158,3 @@ def _many(program: Program, scope: Scope, loop: int, site: Site) -> bool:
     if text(call.func) not in ("range", "trange", "tqdm.trange") or few_turns(program, scope, loop, _FEW):
         return False
     return site.call.block != 0
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return in_loop(program)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from cfgfix.code.checks.common import never_entered, only_value
@@ -575,8 +575,3 @@ def _is_given_tensor(program: Program, scope: Scope, given: Expr) -> bool:
             and given.name in _tensor_names(program, scope.module.summary.scopes[0])
         )
     )
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return one_by_one(program)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.bindings import bound_once
 from cfgfix.code.checks.common import in_tests, inside_function, is_random, short
@@ -253,7 +253,7 @@ def same_order(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for dataset in flow_of(program).datasets:
         site = dataset.site
-        if kind(dataset) != "shuffle" or site is None or in_tests(site.scope):
+        if kind(dataset) != "shuffle" or site is None:
             continue
         again = site.call.argument(2, "reshuffle_each_iteration")
         if not isinstance(again, Literal) or again.value is not False:
@@ -584,8 +584,3 @@ def _is_element(expr: Expr, scope: Scope, names: set[str]) -> bool:
         and bool(call.args)
         and _is_element(call.args[0], scope, names)
     )
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return batched_twice(program)

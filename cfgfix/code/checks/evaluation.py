@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.fitting import calls_behind
@@ -689,8 +689,3 @@ def _gives(value: Expr, site: Site) -> bool:
     while isinstance(value, (Subscript, Starred)):
         value = value.base if isinstance(value, Subscript) else value.value
     return value is site.call
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return never_reset(program)

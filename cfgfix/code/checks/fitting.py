@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.guarded_calls import may_run_together
 from cfgfix.code.checks.models import compiles_of
@@ -264,8 +264,3 @@ def run_in_batch_hook(program: Program) -> Iterator[Hit]:
                         {"method": call.method, "hook": scope.name},
                     )
                     break
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return rate_set_twice(program)

@@ -166,8 +166,3 @@ def _element_differs(program: Program, scope: Scope, types: Expr, made: Scope, v
         if how is not None:
             return how
     return None
-
-
-def check(program: Program) -> Iterator[Hit]:
-    """Find the hits of the group's first rule."""
-    return mismatched(program)

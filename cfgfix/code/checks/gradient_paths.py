@@ -279,8 +279,3 @@ def _hit(scope: Scope, stop: Call | Compare, related: Step, effect: str) -> Hit:
         else text(stop)
     )
     return hit_in(scope, place, block, {"step": shown, "effect": effect}, related=(related,))
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return no_gradient(program)

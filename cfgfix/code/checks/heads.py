@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.common import only_value
 from cfgfix.code.inference.eras import written_for_one
@@ -180,8 +180,3 @@ def _by_name(site: Site, given: Expr, items: tuple[Expr, ...]) -> tuple[Expr, Ex
     if not _LENGTH.search(text(items[2]).lower()) or isinstance(items[1], Literal):
         return None
     return items[1], items[2]
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return swapped_by_reshape(program)

@@ -428,8 +428,3 @@ def _size(program: Program, modules: Iterable[Module]) -> tuple[int, int] | None
                 if isinstance(shape, Collection) and len(shape.items) == 3:
                     pair(shape, scope, call.line)
     return max(found, key=lambda item: item[0] * item[1], default=None)
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return all_in_memory(program)

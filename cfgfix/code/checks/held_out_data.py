@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.unused_results import mentions_in
 from cfgfix.code.inference.entry_points import is_imported
@@ -128,8 +128,3 @@ def _is_open(program: Program, function: Scope) -> bool:
         return True
     owner = program.owner(function)
     return owner is not None and bool(owner.bases)
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return unused(program)

@@ -98,8 +98,3 @@ def _is_used(event: Event, name: str, made: Event) -> bool:
             ):
                 found.append(part)
     return any(id(part) not in read for part in found)
-
-
-def check(program: Program) -> Iterator[Hit]:
-    """Find the hits of the group's first rule."""
-    return never_saved_by(program)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from cfgfix.code.checks.api import head, methods, of_others, overridden
 from cfgfix.code.checks.bindings import bound_once
@@ -759,8 +759,3 @@ def _refused(
         rewrites=rewrites,
         no_fix=None if rewrites else "weights that are kept may be looked up by the name",
     )
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return file_name(program)

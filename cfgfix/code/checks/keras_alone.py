@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.api import head
 from cfgfix.code.inference.entry_points import never_run, uncalled
@@ -213,8 +213,3 @@ def _values(table: Api, name: str, mask: int) -> dict[str, object]:
 
 def _severity(table: Api, mask: int) -> str | None:
     return where_keras_known(table, "warning") if mask & table.admitted else None
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return gone_module(program)

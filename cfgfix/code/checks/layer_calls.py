@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.api import head
 from cfgfix.code.inference.entry_points import stands_alone
@@ -647,8 +647,3 @@ def _is_switched(program: Program) -> bool:
         for event in scope.events()
         for target in event.targets
     )
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return by_position(program)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.common import only_value
 from cfgfix.code.inference.flow.flow import flow_of
@@ -263,8 +263,3 @@ def _gives_repeated(program: Program, scope: Scope, depth: int) -> bool:
                 else:
                     repeated.pop(name, None)
     return False
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return repeated_before_split(program)

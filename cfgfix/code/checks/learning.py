@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
@@ -186,8 +186,3 @@ def _computes(program: Program, scope: Scope, call: Call) -> bool:
         isinstance(value, Made) and value.name.startswith(("keras.losses.", "keras.metrics."))
         for value in values
     )
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return outside_tape(program)

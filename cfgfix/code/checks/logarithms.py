@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
@@ -118,8 +118,3 @@ def _is_given_safe(program: Program, scope: Scope, name: str) -> bool:
         if any(isinstance(part, Binary) and part.operator == "+" for part in walk(given)):
             return True
     return False
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return of_zero(program)

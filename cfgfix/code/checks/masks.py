@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
@@ -201,8 +201,3 @@ def _before(scope: Scope, call: Call) -> Call | None:
     return (
         expr if isinstance(expr, Call) and expr.args and constant(expr.keyword("mask")) is not None else None
     )
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return mask_lost(program)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from cfgfix.code.checks.api import methods
@@ -402,8 +402,3 @@ def gone_prediction(program: Program) -> Iterator[Hit]:
                     if isinstance(call.func, Attribute) and call.func.attribute == "predict_proba"
                     else (),
                 )
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return gone_member(program)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.common import inside_function
 from cfgfix.code.inference.eras import written_for_one
@@ -336,8 +336,3 @@ def _is_off_by_default(method: Scope, given: Expr) -> bool:
     return bool(flags) and all(
         isinstance(item.default, Literal) and item.default.value in (None, False) for item in flags
     )
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return without_training(program)

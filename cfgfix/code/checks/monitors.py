@@ -741,8 +741,3 @@ def _turned_round(monitor: str, mode: object) -> str | None:
     """Return the mode that is right for what is watched, where another one is given; None where that is not known."""
     better = "max" if _BETTER_HIGH.fullmatch(monitor) else "min" if _BETTER_LOW.fullmatch(monitor) else None
     return better if mode in ("min", "max") and mode != better else None
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return unmeasured(program)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.common import few_turns, in_tests, inside_function, is_random, short
 from cfgfix.code.checks.sizes import is_jit
@@ -515,8 +515,3 @@ def loop_in_python(program: Program) -> Iterator[Hit]:
         inner = [call for call in scope.calls if inside(scope, call.block, block)]
         if len(inner) == 1:
             yield hit_at(site, flow=(), values={"line": scope.blocks[block].line})
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return missing_scaling(program)

@@ -258,11 +258,6 @@ def _named_inside(program: Program, scope: Scope, number: int) -> set[str]:
     }
 
 
-def check(program: Program) -> Iterator[Hit]:
-    """Find the hits of the group's first rule."""
-    return second_list(program)
-
-
 _OLD_HOOKS = (
     "_resource_apply_dense",
     "_resource_apply_sparse",

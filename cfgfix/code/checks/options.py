@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.common import value_named
 from cfgfix.code.inference.eras import written_for_one
@@ -341,8 +341,3 @@ def jit_switch(program: Program) -> Iterator[Hit]:
                     "what": "silently turns XLA off: only 'autoclustering' turns it on",
                 },
             )
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return removed_option(program)

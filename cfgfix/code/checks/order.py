@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.bindings import names_in, statement
 from cfgfix.code.checks.common import inside_function, is_augmentation, is_autotune, short
@@ -794,8 +794,3 @@ def _in_order(files: Site) -> Repair:
         "rewrites": (Rewrite("keyword", files.scope, files.call.place, "False", "shuffle"),),
         "title": "List the files in one order, shuffle=False",
     }
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return after_device(program)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.bindings import assignment_read
 from cfgfix.code.checks.common import short
@@ -412,8 +412,3 @@ def constant_in_every_call(program: Program, scope: Scope, name: str) -> Literal
             return None
         found.append(given)
     return found[0] if len({item.value for item in found}) == 1 else None
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return logits_as_probabilities(program)

@@ -328,8 +328,3 @@ def _set_on_others(program: Program) -> frozenset[str]:
                         if isinstance(item, Literal) and isinstance(item.value, str)
                     )
     return frozenset(found)
-
-
-def check(program: Program) -> Iterator[Hit]:
-    """Find the hits of the group's first rule."""
-    return never_set(program)

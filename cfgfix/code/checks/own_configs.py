@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, walk
@@ -169,8 +169,3 @@ def _config_so_far(method: Scope, expr: Expr) -> bool:
         if isinstance(part, (Comprehension, Lambda)):
             return False
     return not isinstance(expr, Subscript)
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return lacks_argument(program)

@@ -254,8 +254,3 @@ def _sets_paths(folder: str) -> bool:
                 return True
         if not here or here == "/":
             return False
-
-
-def check(program: Program) -> Iterator[Hit]:
-    """Find the hits of the group's first rule."""
-    return not_found(program)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
@@ -94,8 +94,3 @@ def _is_mask(name: str) -> bool:
 def _seed(site: Site) -> Expr | None:
     """Return the seed of a call; with the same one two calls draw the same."""
     return site.call.argument(2 if site.name.endswith("crop") else 1, "seed")
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return drawn_apart(program)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.common import (
     evaluates,
@@ -742,8 +742,3 @@ def file_map_pool(program: Program) -> Iterator[Hit]:
                         ),
                     )
                     break
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return autotune_min_max(program)

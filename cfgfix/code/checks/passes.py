@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
@@ -249,8 +249,3 @@ def _made(program: Program, scope: Scope, data: Expr) -> tuple[Scope, Call] | No
     if len(stores) != 1 or not isinstance(stores[0][1].value, Call) or stores[0][1].kind != "assign":
         return None
     return stores[0][0], stores[0][1].value
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return other_order(program)

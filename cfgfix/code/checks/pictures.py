@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.bindings import assignment_read
 from cfgfix.code.inference.eras import written_for_one
@@ -75,8 +75,3 @@ def _decoded(program: Program, site: Site, expr: Expr) -> Site | None:
         else:
             return None
     return None
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return without_rank(program)

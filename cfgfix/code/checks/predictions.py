@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.common import few_turns, in_tests, only_value
 from cfgfix.code.checks.models import keras_model_method
@@ -522,8 +522,3 @@ def _read_as_one(program: Program, scope: Scope) -> set[str | int]:
             if owner is not None:
                 found.append(owner)
     return {expr.name if isinstance(expr, Name) else id(expr) for expr in found}
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return in_loop(program)

@@ -154,8 +154,3 @@ def _may_return(scope: Scope) -> bool:
         event.kind == "raise" or (event.value is not None and not is_none(event.value))
         for event in scope.events_of("return", "raise")
     )
-
-
-def check(program: Program) -> Iterator[Hit]:
-    """Find the hits of the group's first rule."""
-    return bytes_as_text(program)

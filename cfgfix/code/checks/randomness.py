@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.common import COMPILED, PIPELINE, never_entered, only_value, short, value_named
 from cfgfix.code.checks.models import kept_eager, switched_eager
@@ -364,8 +364,3 @@ def _again_and_again(program: Program, site: Site) -> str | None:
         if program.owner(caller.scope) is owner
     ]
     return f"each call of {owner.name}" if "call" in calls_it else None
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return in_map(program)

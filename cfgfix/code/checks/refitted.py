@@ -87,8 +87,3 @@ def _data_name(expr: Expr) -> str:
     if isinstance(expr, Attribute):
         return _data_name(expr.base) if expr.attribute in ("values", "T") else expr.attribute
     return expr.name if isinstance(expr, Name) else ""
-
-
-def check(program: Program) -> Iterator[Hit]:
-    """Find the hits of the group's first rule."""
-    return on_held_out(program)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.common import only_value
 from cfgfix.code.inference.conditions import UNKNOWN, Conditions, truth
@@ -438,8 +438,3 @@ def _is_made_anew(program: Program, scope: Scope, place: Place) -> bool:
     modules = {id(scope.module): scope.module}
     modules |= {id(caller.scope.module): caller.scope.module for caller in flow_of(program).callers(scope)}
     return any(_REBUILT.search(module.source_file().text) for module in modules.values())
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return left_out(program)

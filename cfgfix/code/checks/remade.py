@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from cfgfix.code.checks.common import (
@@ -552,8 +552,3 @@ def _is_called_in_trials(program: Program, scope: Scope) -> bool:
         count = Conditions(program, None).value(most, where, before=call.line) if most else None
         return not (type(count) is int and count <= FEW)
     return False
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return model_in_loop(program)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
@@ -167,8 +167,3 @@ def _of_one_epoch(scope: Scope, event: Event) -> bool:
 
 def _names(expr: Expr | None, name: str) -> bool:
     return expr is not None and any(isinstance(part, Name) and part.name == name for part in walk(expr))
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return compounded(program)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.eras import written_for_one
@@ -102,8 +102,3 @@ def _enters_scope(program: Program, scope: Scope) -> bool:
         block.kind == "with" and _under_scope(program, scope, number) is not None
         for number, block in enumerate(scope.blocks)
     )
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return model_outside_scope(program)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.batch_shapes import called_in_loops, padded_argument, padded_batch
 from cfgfix.code.checks.common import inside_function, is_augmentation, short
@@ -318,8 +318,3 @@ def _is_float(value: Value | None) -> bool:
     return any(
         isinstance(item, External) and item.name == "tensorflow.float32" for item in alternatives(value)
     )
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return unbuffered_end(program)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from cfgfix.code.checks.models import compiles_of, model_calls
 from cfgfix.code.checks.pipelines import upstream
@@ -448,8 +448,3 @@ def _is_number_of(value: Expr, names: set[str]) -> bool:
         given = value.args[0] if value.method == "index" and len(value.args) == 1 else None
         return isinstance(given, Name) and given.name in names
     return isinstance(value, Subscript) and isinstance(value.index, Name) and value.index.name in names
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return of_sorted(program)

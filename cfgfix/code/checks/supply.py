@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.bindings import bound_once
 from cfgfix.code.checks.common import short
@@ -635,8 +635,3 @@ def _drops_remainder(way: list[Dataset]) -> bool:
             given = step.site.call.argument(position, "drop_remainder")
             return given is not None and constant(given) is not False
     return False
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return endless(program)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.inference.eras import asked_for
 from cfgfix.code.inference.flow.flow import flow_of
@@ -98,8 +98,3 @@ def _with_the_copy(scope: Scope) -> bool:
         for item in scope.module.summary.scopes
         for source in item.imports.values()
     )
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return operation_on_symbolic(program)

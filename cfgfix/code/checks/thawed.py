@@ -479,8 +479,3 @@ def _stores(program: Program, scope: Scope, own: str, attribute: str) -> list[tu
         and target.attribute == attribute
         and is_name(target.base, method.params[0].name)
     ]
-
-
-def check(program: Program) -> Iterator[Hit]:
-    """Find the hits of the group's first rule."""
-    return trainable_since(program)

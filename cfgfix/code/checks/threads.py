@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TypedDict
 
 from cfgfix.code.inference.flow.flow import flow_of
@@ -181,8 +181,3 @@ def _functions_of_pools(program: Program) -> dict[int, list[tuple[str, _Entered]
                     target.scope for inner in flow_of(program).within(here) for target in inner.targets
                 ]
     return found
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return work_under_lock(program)

@@ -92,8 +92,3 @@ def _is_no_function(scope: Scope, value: Expr, name: str) -> bool:
     said = value.name if isinstance(value, Name) else value.attribute if isinstance(value, Attribute) else ""
     wanted = name.rpartition(".")[2].removeprefix("set_")
     return bool(said) and said.lower() == wanted and said.lower() not in scope.children
-
-
-def check(program: Program) -> Iterator[Hit]:
-    """Find the hits of the group's first rule."""
-    return never_called(program)

@@ -181,8 +181,3 @@ def _given_together(program: Program, scope: Scope, call: Call) -> tuple[tuple[E
     if call.method == "from_tensor_slices" and call.args and isinstance(call.args[0], Collection):
         return call.args[0].items, "from_tensor_slices"
     return (), ""
-
-
-def check(program: Program) -> Iterator[Hit]:
-    """Find the hits of the group's first rule."""
-    return matched(program)

@@ -592,8 +592,3 @@ _SINGLE = frozenset(
 def _keras(program: Program, method: str) -> Iterator[Site]:
     for name in ("keras.Model", "keras.Sequential"):
         yield from flow_of(program).named(f"{name}.{method}")
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return discarded(program)

@@ -348,8 +348,3 @@ def _adds_as_keras(program: Program, owner: Scope) -> bool:
         )
         and program.method(owner, "add_weight") is None
     )
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return untracked(program)

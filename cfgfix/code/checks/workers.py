@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from cfgfix.code.checks.bindings import bound_once
@@ -592,8 +592,3 @@ def _repeats_before(way: list[Dataset], batch: Site) -> bool:
             count = step.site.call.argument(0, "count")
             return count is None or constant(count) in (None, -1, MISSING)
     return False
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's first rule."""
-    return cluster_set_late(program)
