@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from cfgfix.config.document.compose import Document, compose
 from cfgfix.core.findings import KeyPath
@@ -66,7 +65,7 @@ def as_yaml(file: ConfigFile, loader: str) -> Document:
     return compose(SourceFile.from_bytes(text.encode("utf-8", "surrogatepass"), file.path))
 
 
-def _data(entry: Entry) -> Any:
+def _data(entry: Entry) -> object:
     if entry.kind == "map":
         return {str(name): _data(child) for name, child in entry.children}
     if entry.kind == "list":

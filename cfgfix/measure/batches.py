@@ -56,7 +56,7 @@ def rows_of(element: Any) -> int:
     return 0
 
 
-def _replicas_of(element: object) -> list[tuple[Any, ...]]:
+def _replicas_of(element: object) -> list[tuple[object, ...]]:
     """Return each part of a batch as what its replicas get; one of its own where it is not distributed."""
     import tensorflow as tf
 

@@ -91,7 +91,7 @@ _FIGURES: Mapping[str, Mapping[str, tuple[tuple[str, ...], str, str]]] = {
 }
 
 
-def _value_at(form: Mapping[str, Any], path: tuple[str, ...]) -> Any:
+def _value_at(form: Mapping[str, object], path: tuple[str, ...]) -> Any:
     value: Any = form
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
@@ -109,7 +109,7 @@ def _differ(
     return abs(change - 1) >= CHANGED
 
 
-def _taken(form: Mapping[str, Any]) -> float:
+def _taken(form: Mapping[str, object]) -> float:
     """Return the share of the CPUs that worked for other processes; 0 where that is not known."""
     elsewhere = _value_at(form, ("cpus", "elsewhere"))
     usable = _value_at(form, ("cpus", "usable"))
@@ -119,7 +119,9 @@ def _taken(form: Mapping[str, Any]) -> float:
     return min(1.0, elsewhere / usable) if elsewhere and usable else 0.0
 
 
-def _fastest_agrees(before: Mapping[str, Any], after: Mapping[str, Any], change: float, faster: str) -> bool:
+def _fastest_agrees(
+    before: Mapping[str, object], after: Mapping[str, object], change: float, faster: str
+) -> bool:
     """Return whether the fastest steps of two runs differ as a figure does."""
     old, new = (_value_at(form, ("step_seconds", "min")) for form in (before, after))
     if not old or not new or abs(new / old - 1) < FASTEST_CHANGED:

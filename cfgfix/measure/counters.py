@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any
 
 
 class Counter:
@@ -84,7 +83,7 @@ def distributed_kinds() -> DistributedKinds:
         return DistributedKinds((), ())
 
 
-def dataset_of(distributed: Any) -> Any:
+def dataset_of(distributed: object) -> object:
     """Return the dataset that a strategy distributes, or None where it has none."""
     one = getattr(distributed, "_original_dataset", None)
     several = getattr(distributed, "_datasets", None)

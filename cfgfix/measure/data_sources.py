@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cfgfix.core.errors import CfgfixError
@@ -62,7 +62,7 @@ def is_py_dataset(made: object) -> bool:
     )
 
 
-def _items_of(made: Any) -> Iterator[Any]:
+def _items_of(made: Sequence[object]) -> Iterator[object]:
     """Yield the batches of a `PyDataset`, made by as many workers as Keras would give it."""
     workers = int(getattr(made, "workers", 1) or 1)
     processes = bool(getattr(made, "use_multiprocessing", False))
@@ -92,11 +92,11 @@ _kept: list[Any] = []
 """In a worker process, what it reads from."""
 
 
-def _keep(made: Any) -> None:
+def _keep(made: object) -> None:
     _kept[:] = [made]
 
 
-def _item(place: int) -> Any:
+def _item(place: int) -> object:
     return _kept[0][place]
 
 

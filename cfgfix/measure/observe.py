@@ -248,7 +248,7 @@ class Observation:
         return create
 
     def _distributed(self, plain: Any) -> Any:
-        def iterate(distributed: Any) -> Any:
+        def iterate(distributed: object) -> object:
             if not self._is_here or self._inside_call:
                 return plain(distributed)
             begin = time.perf_counter()
@@ -266,7 +266,7 @@ class Observation:
     _inside_distributed = False
     """Whether a distributed iterator is at work, which is made of others."""
 
-    def _epoch_begins(self, iterator: Any, dataset: Any, begin: float) -> None:
+    def _epoch_begins(self, iterator: object, dataset: object, begin: float) -> None:
         loop = self._home()
         loop.epochs += 1
         loop.fresh = True
@@ -573,7 +573,7 @@ class Observation:
             if self._open is not None:
                 self._open.samples, self._open.shape = rows_of(given), shape_number(tensors_in(given))
 
-    def _keep(self, given: Any) -> None:
+    def _keep(self, given: object) -> None:
         """Keep the scalars that a training step returns; they are read after the run."""
         loop = self._open_loop
         if loop is None or self._open is None or loop.kind not in ("fit", "loop"):
@@ -639,7 +639,7 @@ class Observation:
 
         return make
 
-    def _note_model(self, model: Any) -> None:
+    def _note_model(self, model: object) -> None:
         """Take down where a model begins to be trained that was not before."""
         known = self._models.get(id(model))
         if known is None or known() is not model:
@@ -778,10 +778,12 @@ class Observation:
                     self.device_memory.append((moment, held))
 
 
-def _quiet_end(plain: Any) -> Any:
+def _quiet_end(
+    plain: Callable[[threading.ExceptHookArgs], object],
+) -> Callable[[threading.ExceptHookArgs], object]:
     """Return a hook for what ends a thread that leaves out the end of an observation."""
 
-    def hook(given: Any) -> None:
+    def hook(given: threading.ExceptHookArgs) -> None:
         if not isinstance(given.exc_value, StopObservation):
             plain(given)
 

@@ -120,7 +120,7 @@ def _input_names(model: Any) -> str | list[str]:
     return str(structure.name)
 
 
-def _is_layer(model: Any) -> bool:
+def _is_layer(model: object) -> bool:
     """Return whether a model is a Keras layer; those take `training` whether their own code names it or not."""
     return any(
         kind.__name__ == "Layer" and "keras" in kind.__module__.split(".")[0] for kind in type(model).__mro__
@@ -158,7 +158,7 @@ def subject_of(make: Callable[[], Any], spec: str, batch: Any) -> StepSubject:
     )
 
 
-def _is_model(made: Any) -> bool:
+def _is_model(made: object) -> bool:
     return any(
         kind.__name__ == "Model" and "keras" in kind.__module__.split(".")[0] for kind in type(made).__mro__
     )

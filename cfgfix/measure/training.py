@@ -182,7 +182,7 @@ def _hint(observation: Observation) -> str:
     return "name the script that trains, with the arguments it takes, and give it time with --seconds"
 
 
-def _data_of(loop: Loop) -> Any:
+def _data_of(loop: Loop) -> object:
     """Return the dataset of a loop, made anew where Keras made it of what has workers."""
     if loop.dataset is None or not is_py_dataset(loop.given):
         return loop.dataset
@@ -192,7 +192,7 @@ def _data_of(loop: Loop) -> Any:
         return None
 
 
-def _judge_batches(dataset: Any, given: object) -> tuple[Verdict, ...]:
+def _judge_batches(dataset: object, given: object) -> tuple[Verdict, ...]:
     """Return what is wrong with the batches of a dataset that was not measured by itself.
 
     Args:

@@ -66,7 +66,7 @@ class Sync:
         return {"place": self.place, "how": self.how, "count": self.count, "seconds": self.seconds}
 
 
-def describe(value: Any) -> str:
+def describe(value: object) -> str:
     """Return what tracing distinguishes of one argument leaf.
 
     That is dtype and shape of a tensor, or the value of a Python scalar.

@@ -130,14 +130,9 @@ def packed(known: Known) -> Any:
     )
 
 
-def _packed_job(job: Job) -> Any:
+def _packed_job(job: Job) -> tuple[object, ...]:
     limits = job.limits
     return job.kind, job.path, job.line, limits.cpus, limits.ram_mib, limits.card, limits.said, limits.gpus
-
-
-def _unpacked_job(data: Any) -> Job:
-    kind, path, line, *limits = data
-    return Job(kind, path, line, Limits(*limits))
 
 
 def _packed_place(place: Location) -> Any:
@@ -222,7 +217,7 @@ def unpacked(data: Any) -> Known:
             asked,
             ways,
             tuple(_unpacked_reached(one) for one in reached),
-            _unpacked_job(job) if job is not None else None,
+            Job(job[0], job[1], job[2], Limits(*job[3:])) if job is not None else None,
             tuple(
                 Branch(module, nodes.Place(*place), taken, path) for module, place, taken, path in branches
             ),

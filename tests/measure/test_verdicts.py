@@ -100,7 +100,7 @@ def test_in_an_eager_loop_only_keras_itself_is_told():
 
     own = Part("KerasLogger.on_train_batch_end", "train.py:3", 0.1, 0.5)
     loop = Part("Keras", "", 0.1, 0.25, by_keras=True)
-    verdicts = list(_between_steps(SimpleNamespace(parts=[own, loop]), eager=True, lone=False))
+    verdicts = list(_between_steps(SimpleNamespace(parts=[own, loop], kind="fit"), eager=True, lone=False))
     assert [verdict.summary.split(" takes")[0] for verdict in verdicts] == ["Keras itself"]
     assert "by_keras" not in own.as_dict()
 
