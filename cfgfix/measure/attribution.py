@@ -17,6 +17,8 @@ STALL_SECONDS = 0.003
 """What a step must take longer than the others, at least, to count as a stall."""
 _KERAS_STEP = ".train_on_batch"
 """What a program calls for each batch, whose own Python is Keras's."""
+OF_ONE_SHAPE = 8
+"""Steps with batches of one shape whose median is what that shape takes; of fewer, one stall would be half."""
 ALIKE = 1.5
 """How many times as long a stall may be at the end of an epoch as within it and still be the same one."""
 THROUGHOUT = 0.5
@@ -136,6 +138,17 @@ def regular(hits: list[tuple[int, float]], steps: int) -> tuple[list[tuple[int, 
     return hits, None
 
 
+def _usual_by_shape(steps: Sequence[Step], series: np.ndarray, usual: np.ndarray) -> np.ndarray:
+    """Return what each step takes as a rule: a long batch takes longer than a short one."""
+    shapes = np.array([step.shape for step in steps])
+    expected = np.full(len(steps), np.median(series[usual]))
+    for shape in np.unique(shapes):
+        same = usual & (shapes == shape)
+        if np.count_nonzero(same) >= OF_ONE_SHAPE:
+            expected[shapes == shape] = np.median(series[same])
+    return expected
+
+
 def find_stalls(steps: Sequence[Step], found: Attribution, loop: Loop) -> tuple[list[Stall], np.ndarray]:
     """Return what makes single steps longer than the others, and which they are."""
     usual = np.array([not step.starts and not step.trace for step in steps])
@@ -150,13 +163,18 @@ def find_stalls(steps: Sequence[Step], found: Attribution, loop: Loop) -> tuple[
     ):
         if not usual.any():
             break
-        level = float(np.median(series[usual]))
-        limit = level + max(5 * robust_deviation(series[usual]), 0.25 * middle, STALL_SECONDS)
-        for place in np.flatnonzero(usual & (series > limit)):
+        expected = (
+            _usual_by_shape(steps, series, usual)
+            if when == IN_STEP
+            else np.full(len(steps), np.median(series[usual]))
+        )
+        excess = series - expected
+        limit = max(5 * robust_deviation(excess[usual]), 0.25 * middle, STALL_SECONDS)
+        for place in np.flatnonzero(usual & (excess > limit)):
             key = ("", "")
             if when == BETWEEN_STEPS and found.by_step[place]:
                 key = found.by_step[place].most_common(1)[0][0]
-            events.setdefault((when, key), []).append((int(place), float(series[place]) - level))
+            events.setdefault((when, key), []).append((int(place), float(excess[place])))
             stalled[place] = True
     ends = _at_epochs(steps, found, loop, middle)
     for (when, key), seen in events.items():

@@ -302,6 +302,21 @@ def test_a_stall_without_a_look_is_still_one():
     assert found[0].who == "Python"
 
 
+@pytest.mark.parametrize(("of_one_shape", "stalls"), [(True, 0), (False, 1)])
+def test_a_longer_batch_is_no_stall(of_one_shape, stalls):
+    made = Programme()
+    for index in (7, 19, 22, 40, 41, 63, 71, 80, 97, 101, 102, 115):
+        step = made.loop.steps[index]
+        step.call += 0.011
+        step.shape = 2 if of_one_shape else 1
+        for later in made.loop.steps[index:]:
+            later.end += 0.011
+            later.begin += 0.011 if later is not step else 0.0
+    found, stalled = find_stalls(made.loop.steps, attribute(made.loop.steps, [], made.loop), made.loop)
+    assert len(found) == stalls
+    assert int(stalled.sum()) == 12 * stalls
+
+
 def test_the_users_code_is_known_from_others():
     assert is_users(__file__)
     assert not is_users(json.__file__)
