@@ -397,7 +397,7 @@ def _unread(
         if option.action in _IDLE_ACTIONS or _OF_LAUNCHERS.intersection((option.attribute, *option.names)):
             continue
         keys = [key for run in item.runs for key in _keys_of(run, option)]
-        if any(_counts(key, option) for key in keys) or any(map(_as_a_whole, item.runs)):
+        if any(_does_more_than_read(key, option) for key in keys) or any(map(_as_a_whole, item.runs)):
             continue
         reads = [spot for key in keys for spot in key.reads]
         if any(result.run.exhausted or not _is_parsed(result, option) for result in item.runs):
@@ -409,7 +409,7 @@ def _unread(
         mentions = [scope for name in names for scope in index.scopes(name)]
         if any(scope not in seen for scope in mentions):
             continue
-        if any(not _is_seen_through(spot.scope, seen) for spot in reads):
+        if any(not _all_inside_ran(spot.scope, seen) for spot in reads):
             continue
         if mentions and not _no_way_reads(project, item, steps):
             continue
@@ -444,12 +444,12 @@ def _no_way_reads(project: ProjectRuns, item: Declared, steps: int) -> bool:
         run = known[id(result)]
         if run.run.exhausted or _as_a_whole(run) or item.option.attribute in run.run.of_unknown:
             return False
-        if any(_counts(key, item.option) for key in _keys_of(run, item.option)):
+        if any(_does_more_than_read(key, item.option) for key in _keys_of(run, item.option)):
             return False
     return True
 
 
-def _counts(key: ConfigKey, option: Option) -> bool:
+def _does_more_than_read(key: ConfigKey, option: Option) -> bool:
     """Tell whether a run does more with an option than to read a plain value into a name."""
     plain = not option.many and option.action in _PLAIN_ACTIONS and option.kind in _PLAIN_KINDS
     more = (
@@ -458,7 +458,7 @@ def _counts(key: ConfigKey, option: Option) -> bool:
     return counts_as_read(key) if more or not plain or not key.reads else False
 
 
-def _is_seen_through(scope: Scope, seen: AbstractSet[int]) -> bool:
+def _all_inside_ran(scope: Scope, seen: AbstractSet[int]) -> bool:
     """Tell whether all functions inside a function were run, which may use its names."""
     if scope.parent < 0:
         return True

@@ -343,3 +343,18 @@ def reads_symbols(function: Function) -> bool:
         call.method == "numpy" and isinstance(call.receiver, Name) and call.receiver.name in own
         for call in function.scope.calls
     )
+
+
+def names_set_by_text(scope: Scope) -> set[str]:
+    """Return the names that calls in a scope may set by a text: `setattr(x, "a", 1)`."""
+    return {
+        str(item.value).rpartition(".")[2]
+        for call in scope.calls
+        if (dotted(call.func) or "").rpartition(".")[2] in _SETTERS
+        for item in call.args
+        if isinstance(item, Literal) and isinstance(item.value, str)
+    }
+
+
+_SETTERS = ("setattr", "setattribute", "patch", "object")
+"""What sets an attribute by its name; the last two are of mocks: `patch.object(x, "a")`."""

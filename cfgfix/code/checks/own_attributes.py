@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from cfgfix.code.checks.common import names_set_by_text
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, is_name, text, walk
 from cfgfix.code.model.hit import hit_in
@@ -320,11 +321,5 @@ def _set_on_others(program: Program) -> frozenset[str]:
             for event in scope.events():
                 for target in event.targets:
                     found.update(part.attribute for part in _bound(target) if not is_name(part.base, own))
-            for call in scope.calls:
-                if (dotted(call.func) or "").rpartition(".")[2] in ("setattr", "patch", "object"):
-                    found.update(
-                        str(item.value).rpartition(".")[2]
-                        for item in call.args
-                        if isinstance(item, Literal) and isinstance(item.value, str)
-                    )
+            found.update(names_set_by_text(scope))
     return frozenset(found)

@@ -6,10 +6,11 @@ import os
 import sys
 from collections.abc import Iterator
 
+from cfgfix.code.checks.common import names_set_by_text
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, text, walk
 from cfgfix.code.model.hit import hit_in
-from cfgfix.code.model.nodes import Attribute, Expr, Literal, Name
+from cfgfix.code.model.nodes import Attribute, Expr, Name
 from cfgfix.code.model.program import Module, Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import ClassValue, ModuleValue
@@ -271,13 +272,7 @@ def _set_elsewhere(program: Program) -> frozenset[str]:
             for event in scope.events():
                 for target in event.targets:
                     found.update(part.attribute for part in walk(target) if isinstance(part, Attribute))
-            for call in scope.calls:
-                if (dotted(call.func) or "").rpartition(".")[2] in ("setattr", "patch", "setattribute"):
-                    found.update(
-                        str(given.value).rpartition(".")[2]
-                        for given in call.args
-                        if isinstance(given, Literal) and isinstance(given.value, str)
-                    )
+            found.update(names_set_by_text(scope))
     return frozenset(found)
 
 
