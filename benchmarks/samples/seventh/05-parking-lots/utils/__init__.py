@@ -1,0 +1,1 @@
+from utils.config import load_config  # noqa: F401
