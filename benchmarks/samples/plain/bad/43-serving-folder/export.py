@@ -1,0 +1,8 @@
+import pathlib
+
+
+def export_for_serving(model, root, version):
+    target = pathlib.Path(root) / model.name / str(version)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    model.save(str(target))
+    return str(target)
