@@ -14,6 +14,7 @@ import marshal
 import os
 import random
 import zlib
+from functools import partial
 
 import common
 
@@ -22,7 +23,7 @@ with common.instrument():
     from cfgfix.code.model.python_files import PythonFile
     from cfgfix.code.model.summarise import summarise
     from cfgfix.code.model.summary_codec import pack, unpack
-    from cfgfix.code.scan import ConfigFacts, scan, source_rules
+    from cfgfix.code.scan import ConfigFacts, scan, source_hits, source_rules
     from cfgfix.core.edits import ReplaceText
     from cfgfix.core.source_file import SourceFile
     from cfgfix.rules.catalogue import builtin
@@ -98,7 +99,7 @@ def checked(data: bytes) -> None:
     """Check a program and make every fix: proven, it is Python still, and else refused."""
     result = scan(
         [PythonFile("m.py", ".", (len(data), 0, 0, 0))], RULES, FACTS, severity=lambda _rule, level: level,
-        key=0, overlay={"m.py": data}, use_cache=False,
+        key=0, overlay={"m.py": data}, use_cache=False, hits=partial(source_hits, RULES),
     )  # fmt: skip
     fixed = [item for items in result.findings.values() for item in items if item.fix is not None]
     text = SourceFile.from_bytes(data, "m.py").text if fixed else ""

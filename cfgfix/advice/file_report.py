@@ -12,7 +12,8 @@ from cfgfix.config.document.compose import compose
 from cfgfix.core.findings import KeyPath, format_key_path, parse_key_path
 from cfgfix.core.source_file import read_source
 from cfgfix.lint.request import Request
-from cfgfix.lint.session import Runs, dialect_of
+from cfgfix.lint.session import Session
+from cfgfix.lint.targets import dialect_of
 from cfgfix.usage.config_files import form_of
 from cfgfix.usage.unopened import top_names
 
@@ -31,17 +32,17 @@ def file_facts(path: str) -> dict[str, Any]:
         UnreadableError: The file cannot be read.
         CfgfixError: The settings are wrong.
     """
-    runs = Runs(Request(paths=(path,)))
-    run = runs.run_for(runs.finder.settings_in(os.path.dirname(path) or "."))
+    session = Session(Request(paths=(path,)))
+    project = session.project_for(session.finder.settings_in(os.path.dirname(path) or "."))
     source = read_source(path)
-    says = runs.code_says(path, source)
+    says = session.code_says(path, source)
     facts: dict[str, Any] = {"file": path}
     document = compose(source)
     if form_of(path) == "yaml":
-        dialect = dialect_of(document, run)
+        dialect = dialect_of(document, project)
         facts["dialect"] = dialect.title if dialect is not None else None
     if says is None:
-        followed = runs.code_around(path).followed()
+        followed = session.code_around(path).followed()
         facts["lacking"] = (
             followed.why_not(path, top_names(document))
             if followed.modules
@@ -120,9 +121,9 @@ def key_reads(what: str) -> list[str]:
         return []
     if not asked:
         return []
-    runs = Runs(Request())
+    session = Session(Request())
     places: dict[tuple[str, str], list[str]] = {}
-    code = runs.code_around(os.path.join(".", "x"))
+    code = session.code_around(os.path.join(".", "x"))
     for path, says in code.all().items():
         if not says.framework:
             continue

@@ -14,7 +14,8 @@ from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import Finding, format_key_path, parse_key_path
 from cfgfix.core.records import replace
 from cfgfix.core.source_file import read_source
-from cfgfix.lint.session import content_stamp, names_class
+from cfgfix.lint.rule_set import content_stamp
+from cfgfix.lint.targets import names_class
 from cfgfix.settings.discovery import find
 from cfgfix.settings.reader import Finder, Settings
 from cfgfix.usage.checks import loading_summary, needed, project_files, usage_of

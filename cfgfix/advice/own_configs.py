@@ -18,8 +18,10 @@ from cfgfix.core.errors import UnreadableError
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import read_source
 from cfgfix.hardware.model import Hardware
+from cfgfix.lint.project import Project
 from cfgfix.lint.request import Request
-from cfgfix.lint.session import Run, Runs, dialect_of, machine_of_job, target_of, with_meanings
+from cfgfix.lint.session import Session
+from cfgfix.lint.targets import dialect_of, machine_of_job, target_of, with_meanings
 from cfgfix.settings.discovery import find
 from cfgfix.usage.code_says import CodeSays
 from cfgfix.usage.config_files import ConfigFile
@@ -68,22 +70,22 @@ def own_configs(hardware: Hardware | None) -> list[OwnConfig]:
     """
     if not _is_project():
         return []
-    runs = _new_runs(hardware)
-    code = runs.code_around(os.path.join(".", "x"))
+    session = _new_session(hardware)
+    code = session.code_around(os.path.join(".", "x"))
     here = os.path.abspath(".") + os.sep
     found: list[OwnConfig] = []
     for path, says in code.all().items():
         whole = os.path.join(code.root, path)
         if says.framework and whole.startswith(here):
-            own = _own_config(os.path.relpath(whole), runs, says, hardware)
+            own = _own_config(os.path.relpath(whole), session, says, hardware)
             if own is not None:
                 found.append(own)
     if not found:
         listed = [
-            item.path for item in find((".",), runs.finder, []) if item.path.endswith((".yaml", ".yml"))
+            item.path for item in find((".",), session.finder, []) if item.path.endswith((".yaml", ".yml"))
         ]
         for path in sorted(listed, key=lambda path: (path.count(os.sep), path))[:MAX_LOOKED_AT]:
-            own = _own_config(os.path.normpath(path), runs, None, hardware)
+            own = _own_config(os.path.normpath(path), session, None, hardware)
             if own is not None:
                 found.append(own)
     found.sort(key=lambda own: (-len(own.meanings.keys), own.path.count(os.sep), own.path))
@@ -124,21 +126,21 @@ def machine_of_config(config: str | None) -> tuple[Hardware, str] | None:
 
 def has_code() -> bool:
     """Tell whether the working folder is that of a project with Python in it."""
-    return _is_project() and _new_runs(None).code_around(os.path.join(".", "x")).followed().modules > 0
+    return _is_project() and _new_session(None).code_around(os.path.join(".", "x")).followed().modules > 0
 
 
-def _new_runs(hardware: Hardware | None) -> Runs:
-    runs = Runs(Request())
+def _new_session(hardware: Hardware | None) -> Session:
+    session = Session(Request())
     usable = hardware.lookup("gpu.usable_mib") if hardware is not None else None
-    runs.follows_models = usable is not None and usable.known
-    return runs
+    session.follows_models = usable is not None and usable.known
+    return session
 
 
 def _is_project() -> bool:
     """Tell whether the working folder is one of a project: in a repository, or with code or configs in it."""
-    from cfgfix.core.source_file import project
+    from cfgfix.core.source_file import project_folder
 
-    if os.path.exists(os.path.join(project(os.path.abspath(".")), ".git")):
+    if os.path.exists(os.path.join(project_folder(os.path.abspath(".")), ".git")):
         return True
     names = os.listdir(".")
     return any(
@@ -156,42 +158,44 @@ def own_config(path: str, hardware: Hardware | None) -> OwnConfig | None:
     Raises:
         CfgfixError: It cannot be read.
     """
-    runs = _new_runs(hardware)
-    says = runs.code_says(path, read_source(path))
-    return _own_config(path, runs, says if says is not None and says.framework else None, hardware)
+    session = _new_session(hardware)
+    says = session.code_says(path, read_source(path))
+    return _own_config(path, session, says if says is not None and says.framework else None, hardware)
 
 
-def _own_config(path: str, runs: Runs, says: CodeSays | None, hardware: Hardware | None) -> OwnConfig | None:
+def _own_config(
+    path: str, session: Session, says: CodeSays | None, hardware: Hardware | None
+) -> OwnConfig | None:
     try:
         file = ConfigFile(path, read_source(path))
-        run = runs.run_for(runs.finder.settings_in(os.path.dirname(path) or "."))
+        project = session.project_for(session.finder.settings_in(os.path.dirname(path) or "."))
     except UnreadableError:
         return None
     loader = says.loader if says is not None else "pyyaml"
     document = as_yaml(file, loader)
     if document.problem is not None or not document.roots or document.roots[0].kind != Kind.MAPPING:
         return None
-    dialect = dialect_of(document, run)
+    dialect = dialect_of(document, project)
     if dialect is None:
-        dialect = run.dialects.get("generic") if says is not None else None
+        dialect = project.dialects.get("generic") if says is not None else None
     if dialect is None:
         return None
-    return _as_shown(document, run, dialect, says, hardware, shown_keys(file, loader))
+    return _as_shown(document, project, dialect, says, hardware, shown_keys(file, loader))
 
 
 def _as_shown(
     document: Document,
-    run: Run,
+    project: Project,
     dialect: Dialect,
     says: CodeSays | None,
     hardware: Hardware | None,
     keys: tuple[ShownKey, ...],
 ) -> OwnConfig:
-    target = target_of(run, dialect, run.machines[0])
+    target = target_of(project, dialect, project.machines[0])
     loader = target.loader
     if says is not None:
         target = with_meanings(target, says.reached)
-        if run.settings.loader is None and dialect.name == "generic":
+        if project.settings.loader is None and dialect.name == "generic":
             loader = LOADERS.get(says.loader, loader)
 
     def look(fact: str) -> object:

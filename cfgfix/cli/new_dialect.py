@@ -100,7 +100,8 @@ def _loader(
     from cfgfix.core.records import replace
     from cfgfix.core.source_file import read_regular
     from cfgfix.lint.request import Request
-    from cfgfix.lint.session import Runs, usage_for
+    from cfgfix.lint.session import Session
+    from cfgfix.lint.targets import usage_for
     from cfgfix.usage.code_beside import Surroundings
     from cfgfix.usage.key_uses import CORE
 
@@ -108,10 +109,10 @@ def _loader(
     run_settings = replace(
         settings, source_roots=roots, schema=None, hardware="none", dialect=None, dialects=()
     )
-    run = Runs(Request(settings=run_settings)).run_for(run_settings)
+    project = Session(Request(settings=run_settings)).project_for(run_settings)
     if example is not None:
-        run.files.append(example)
-    usage = usage_for(run)
+        project.files.append(example)
+    usage = usage_for(project)
     loadings = [item for item in usage.loadings if item.role == CORE] if usage is not None else []
     kinds: dict[str, str] = {}
     for item in loadings:

@@ -14,9 +14,10 @@ from cfgfix.config.schema.publish import published
 from cfgfix.core.edits import ReplaceText, splice
 from cfgfix.core.errors import CfgfixError, UnreadableError
 from cfgfix.core.records import dataclass, replace
-from cfgfix.core.source_file import SourceFile, is_inside, project, read_regular, read_source
+from cfgfix.core.source_file import SourceFile, is_inside, project_folder, read_regular, read_source
 from cfgfix.lint.request import Request
-from cfgfix.lint.session import Runs, dialect_of, names_class
+from cfgfix.lint.session import Session
+from cfgfix.lint.targets import dialect_of, names_class
 from cfgfix.settings.discovery import Matcher, find
 from cfgfix.settings.reader import FILES, Finder, Settings, read
 from cfgfix.settings.table import DEFAULT_INCLUDE
@@ -178,7 +179,7 @@ def require_inside(path: str, root: str = ".") -> None:
     Raises:
         CfgfixError: It lies outside.
     """
-    if not is_inside(path, project(root)):
+    if not is_inside(path, project_folder(root)):
         raise CfgfixError(
             "a link leads out of the project; nothing is written",
             path=path,
@@ -248,24 +249,24 @@ def _configs() -> tuple[list[Config], list[str], list[tuple[str, tuple[str, ...]
         include = tuple(dict.fromkeys((*settings.include, *DEFAULT_INCLUDE)))
         return replace(settings, include=include, hardware="none")
 
-    runs = Runs(Request(adjust=widened))
+    session = Session(Request(adjust=widened))
     finder = Finder(None)
     configs: list[Config] = []
     others: list[str] = []
-    for found in find((".",), runs.finder)[:MAX_CONFIGS]:
+    for found in find((".",), session.finder)[:MAX_CONFIGS]:
         try:
             source = read_source(found.path)
         except UnreadableError:
             others.append(found.path)
             continue
         document = compose(source)
-        run = runs.run_for(found.settings)
-        says = runs.code_says(found.path, source)
+        project = session.project_for(found.settings)
+        says = session.code_says(found.path, source)
         opened = says is not None and says.framework
-        dialect = dialect_of(document, run) if document.problem is None else None
+        dialect = dialect_of(document, project) if document.problem is None else None
         by_keys = dialect is not None
         if dialect is None and opened:
-            dialect = run.dialects.get("generic")
+            dialect = project.dialects.get("generic")
         if dialect is None or (says is not None and says.another):
             others.append(found.path)
         else:
@@ -274,7 +275,7 @@ def _configs() -> tuple[list[Config], list[str], list[tuple[str, tuple[str, ...]
             configs.append(Config(found.path, document, dialect, settings, evidence, by_keys))
     opened_too = [
         (os.path.relpath(os.path.join(code.root, path)), says.evidence)
-        for code in [runs.code_around("x")]
+        for code in [session.code_around("x")]
         for path, says in code.all().items()
         if says.form != "yaml" and says.framework
     ]

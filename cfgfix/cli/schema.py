@@ -65,7 +65,7 @@ def _of_dialect(name: str) -> object:
 def _of_class(spec: str | None) -> object:
     """Return the schema of a class, or of what the settings name."""
     from cfgfix.config.schema.infer import infer
-    from cfgfix.lint.session import names_class
+    from cfgfix.lint.targets import names_class
     from cfgfix.settings.reader import discover
 
     settings = discover(".")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from cfgfix.code.fixes.rewrite import changes, confirm
@@ -38,10 +38,6 @@ from cfgfix.core.source_file import SourceFile
 from cfgfix.rules.hit import Hit, HitPlace
 from cfgfix.rules.report import make_finding, severity_of, tell_cut
 from cfgfix.rules.rule import About, InTests, InTry, Notebooks, Rule
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from cfgfix.rules.checker import Checker
 
 PUT_ASIDE = frozenset(
     {
@@ -133,9 +129,9 @@ class FindingMaker:
         self._count: dict[tuple[str, str], int] = {}
         self._cut: dict[str, set[str]] = {}
 
-    def take(self, checker: Checker[Program]) -> None:
-        """Add what a checker finds in the program."""
-        for rule, hit in checker.hits(self._program):
+    def take(self, hits: Iterable[tuple[Rule, Hit]]) -> None:
+        """Add the findings of hits in the program."""
+        for rule, hit in hits:
             self.add(rule, hit)
 
     def add(self, rule: Rule, hit: Hit) -> None:

@@ -98,6 +98,7 @@ def scan(
     use_cache: bool = True,
     progress: Callable[[int, int], None] | None = None,
     tensorflow: str = FILES,
+    hits: Callable[[Program], Iterable[tuple[Rule, Hit]]],
     under: Sequence[UnderConfigs] = (),
     under_now: bool = False,
 ) -> ScanResult:
@@ -113,6 +114,7 @@ def scan(
         use_cache: Whether to keep and use results between runs.
         progress: Called with the number of files read and of all files.
         tensorflow: Which TensorFlow is meant: a release, or where to look for it (the setting of this name).
+        hits: Yields what is wrong in the linked program.
         under: What configs give to calls; what is found only then says under which.
         under_now: Whether that is so of the contents in `overlay`; else nothing is known of it there.
     """
@@ -148,8 +150,7 @@ def scan(
                 looked_in=requirement.looked_in,
             )
     clear_package_cache()
-    checks = [(rule, check_function(rule)) for rule in chosen]
-    needles = sorted({needle for _, check in checks for needle in check.needles})
+    needles = sorted({needle for rule in chosen for needle in check_function(rule).needles})
     with contextlib.closing(SummaryStore(name or "none", needles, enabled=keep, writes=use_cache)) as store:
         folder = os.path.commonpath([os.path.dirname(os.path.abspath(file.path)) for file in files])
         edited = {os.path.abspath(path) for path in overlay or ()} if not under_now else set()
@@ -171,16 +172,7 @@ def scan(
             ]
             conditions = conditions or [(None, Conditions(program, None))]
             maker = FindingMaker(program, conditions, severity, folder)
-            projects = _projects(program, requirement)
-            elsewhere = frozenset().union(*(modules for _, modules in projects))
-            maker.take(ProgramChecker(checks, elsewhere))
-            for asked, modules in projects:
-                # Each project of a collection has its own releases: what depends on them is asked again.
-                program.requirement = asked
-                program.answers = {}
-                others = frozenset(id(module) for module in program.modules) - modules
-                about = [item for item in checks if item[0].policy.about is About.RELEASE]
-                maker.take(ProgramChecker(about, others))
+            maker.take(hits(program))
             return maker, replaced
 
         maker, _ = judged(None)
@@ -220,27 +212,45 @@ def _projects(program: Program, requirement: Requirement) -> list[tuple[Requirem
     return [(below[folder], frozenset(found[folder])) for folder in sorted(largest)]
 
 
-class ProgramChecker:
-    """Carries out rules whose check reads Python source.
+def source_hits(rules: Iterable[Rule], program: Program) -> Iterator[tuple[Rule, Hit]]:
+    """Yield what rules whose check reads Python source find in a program.
+
+    Args:
+        rules: The rules; others are passed over.
+        program: The program; what it requires is, at the end, what the last project of a collection does.
+    """
+    checks = [(rule, check_function(rule)) for rule in source_rules(rules)]
+    if not checks:
+        return
+    projects = _projects(program, program.requirement)
+    elsewhere = frozenset().union(*(modules for _, modules in projects))
+    yield from _hits_of(checks, program, elsewhere)
+    about = [item for item in checks if item[0].policy.about is About.RELEASE]
+    for asked, modules in projects:
+        # Each project of a collection has its own releases: what depends on them is asked again.
+        program.requirement = asked
+        program.answers = {}
+        others = frozenset(id(module) for module in program.modules) - modules
+        yield from _hits_of(about, program, others)
+
+
+def _hits_of(
+    checks: Iterable[tuple[Rule, Check]], program: Program, apart: frozenset[int]
+) -> Iterator[tuple[Rule, Hit]]:
+    """Yield what checks find in a program.
 
     Args:
         checks: The rules with what carries each out.
+        program: The program.
         apart: Modules, by identity, of which rules about releases say nothing.
     """
-
-    def __init__(self, checks: Iterable[tuple[Rule, Check]], apart: frozenset[int]) -> None:
-        self._checks = tuple(checks)
-        self._is_apart = apart
-
-    def hits(self, project: Program) -> Iterator[tuple[Rule, Hit]]:
-        """Yield what the rules find in a program."""
-        for rule, check in self._checks:
-            passed_over = check.passed_over(project, check.function) if check.passed_over else frozenset()
-            if rule.policy.about is About.RELEASE:
-                passed_over |= self._is_apart
-            for hit in check.function(project):
-                if id(place_in_code(hit).scope.module) not in passed_over:
-                    yield rule, hit
+    for rule, check in checks:
+        passed_over = check.passed_over(program, check.function) if check.passed_over else frozenset()
+        if rule.policy.about is About.RELEASE:
+            passed_over |= apart
+        for hit in check.function(program):
+            if id(place_in_code(hit).scope.module) not in passed_over:
+                yield rule, hit
 
 
 def _jobs() -> int:
@@ -253,4 +263,4 @@ def _jobs() -> int:
     return max(1, min(int(wanted), 64)) if wanted.isdigit() else 1
 
 
-__all__ = ["ConfigFacts", "ScanResult", "check_function", "scan", "source_rules"]
+__all__ = ["ConfigFacts", "ScanResult", "check_function", "scan", "source_hits", "source_rules"]

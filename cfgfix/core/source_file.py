@@ -466,7 +466,7 @@ def read_regular(path: str, most: int) -> bytes:
         os.close(handle)
 
 
-def project(folder: str) -> str:
+def project_folder(folder: str) -> str:
     """Return the folder of the repository that `folder` lies in, else `folder` itself.
 
     Links are followed.
@@ -484,7 +484,7 @@ def project(folder: str) -> str:
 def is_inside(place: str, folder: str) -> bool:
     """Tell whether a path leads to a folder or below it.
 
-    `folder` is as `project` returns it.
+    `folder` is as `project_folder` returns it.
     """
     try:
         whole = os.path.realpath(place)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cfgfix.core.edits import Safety
@@ -11,8 +11,13 @@ from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import Confidence, Finding
 from cfgfix.core.fix_loop import Check, fix_files
 from cfgfix.core.records import dataclass
+from cfgfix.lint.checkers.registry import checkers_for
+from cfgfix.lint.project import Project
+from cfgfix.lint.rule_set import RuleSet
+from cfgfix.rules.catalogue import Catalogue
 from cfgfix.rules.expression import UNKNOWN
 from cfgfix.rules.rule import Rule
+from cfgfix.settings.reader import Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +40,13 @@ class Trial:
     """How a case names the place of a finding in a file."""
     confidence: Confidence | None = None
     """How sure all that is found is, where the kind of case says so."""
+
+
+def trial_project(rules: Sequence[Rule], catalogue: Catalogue | None = None) -> Project:
+    """Return a project that is judged by some rules; the catalogue may hold more."""
+    project = Project(Settings(root="."), RuleSet(catalogue or Catalogue(rules), rules, {}))
+    project.checkers = checkers_for(project)
+    return project
 
 
 def write_case_files(case: Mapping[str, Any], folder: str) -> dict[str, str]:

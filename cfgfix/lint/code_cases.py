@@ -14,7 +14,8 @@ from cfgfix.config.loaders.scalars import LOADERS, Loader
 from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import Finding, parse_key_path
 from cfgfix.core.source_file import SourceFile
-from cfgfix.lint.case_trial import Trial, write_case_files
+from cfgfix.lint.case_trial import Trial, trial_project, write_case_files
+from cfgfix.lint.project_findings import hits_in_program
 from cfgfix.rules.rule import Rule
 from cfgfix.usage.config_facts import facts_of
 
@@ -30,6 +31,7 @@ def code_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
     python = find_python([folder], lambda _path: False)
     language = Python()
     alone = len(texts) == 1
+    project = trial_project([rule])
 
     def check(changed: Mapping[str, str]) -> dict[str, list[Finding]]:
         found = scan(
@@ -40,6 +42,7 @@ def code_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
             key="case",
             overlay={path: text.encode() for path, text in changed.items()},
             use_cache=False,
+            hits=lambda program: hits_in_program(project, program),
         ).findings
         return {path: found[path] for path in sorted(found)}
 

@@ -14,14 +14,16 @@ from cfgfix.code.model.given import UnderConfigs
 from cfgfix.code.model.python_files import MAX_NOTEBOOK, PythonFile, decode, package_root
 from cfgfix.code.scan import ConfigFacts, ScanResult, scan
 from cfgfix.core.errors import UnreadableError
-from cfgfix.core.findings import Applied, Finding, Refused, Severity
+from cfgfix.core.findings import Applied, Finding, Refused
 from cfgfix.core.records import replace
 from cfgfix.core.source_file import SourceFile, excerpt, read_regular, read_source
 from cfgfix.core.suppressions import read_suppressions
+from cfgfix.lint.project import Project
+from cfgfix.lint.project_findings import findings_in_project, hits_in_program
 from cfgfix.lint.request import FileReport
+from cfgfix.lint.rule_set import content_stamp
 from cfgfix.lint.suppressing import about_suppressions, apply_suppressions
-from cfgfix.rules.catalogue import Catalogue
-from cfgfix.rules.rule import Rule, YieldsTo
+from cfgfix.rules.rule import YieldsTo
 from cfgfix.settings.code_files import python_files, relative_path
 from cfgfix.settings.reader import Settings
 
@@ -49,58 +51,47 @@ class SourceRun:
     """One run over Python files.
 
     Args:
+        project: Whose rules they are judged by.
         files: What is scanned.
-        catalogue: All rules.
-        rules: The selected rules.
         configs: Returns what the guards are judged under, where some files have other texts.
-        severity: A rule's severity as the settings want it.
         permitted: Leaves out what the settings ignore in a file.
-        key: What else the results depend on.
         texts: Texts that stand for those on disk, by path.
         only: The files that are reported, where not all are.
-        extra: Findings about these files from elsewhere, by file.
         under: Returns what configs give to the calls of these files, where some files have other texts.
         progress: Called with the number of files read and of all files.
-        tensorflow: Which TensorFlow is meant, as the setting says it.
     """
 
     def __init__(
         self,
+        project: Project,
         files: Sequence[PythonFile],
         *,
-        catalogue: Catalogue,
-        rules: Sequence[Rule],
         configs: Callable[[Mapping[str, str]], Sequence[ConfigFacts]],
-        severity: Callable[[Rule, Severity], Severity],
         permitted: Callable[[list[Finding], str], list[Finding]],
-        key: object,
         texts: Mapping[str, str] | None = None,
         only: frozenset[str] | None = None,
-        extra: Mapping[str, Sequence[Finding]] | None = None,
         under: Callable[[Mapping[str, str]], Sequence[UnderConfigs]] = lambda _texts: (),
         progress: Callable[[int, int], None] | None = None,
-        tensorflow: str = "requirements",
     ) -> None:
+        self._project = project
+        self._rule_set = project.rule_set
         self.files = files
-        self._tensorflow = tensorflow
+        self._configs = configs
+        self._permitted = permitted
         self._texts = dict(texts or {})
         self._only = only
-        self._progress = progress
         self._under = under
         self._under_now = under({})
-        self._extra = extra
-        """Findings that rest on a config and the code together, by file."""
-        self._catalogue = catalogue
-        self._rules = rules
-        self._configs = configs
-        self._severity = severity
-        self._permitted = permitted
-        self._key = key
+        self._progress = progress
+        self._with_configs = findings_in_project(project)
+        """Findings that rest on configs and the code together, by file."""
+        self._key = content_stamp(self._rule_set.rules)
         self.looked_in: tuple[str, ...] = ()
         """Requirement files the last scan looked for."""
-        self._about = {rule.check: rule for rule in rules if rule.check and rule.check.startswith("engine.")}
-        judged = ("source.", "code.") if extra is not None else ("source.",)
-        self._judged = {rule.id for rule in rules if rule.check and rule.check.startswith(judged)}
+        judged = ("source.", "code.") if self._with_configs or project.usage is not None else ("source.",)
+        self._judged = {
+            rule.id for rule in self._rule_set.rules if rule.check and rule.check.startswith(judged)
+        }
 
     def scan(
         self, texts: Mapping[str, str] | None = None, configs: Mapping[str, str] = MappingProxyType({})
@@ -120,20 +111,21 @@ class SourceRun:
         }
         result = scan(
             self.files,
-            self._rules,
+            self._rule_set.rules,
             self._configs(configs)[:MAX_CONFIGS],
-            severity=self._severity,
+            severity=self._rule_set.severity,
             key=self._key,
             overlay=overlay,
             progress=self._progress,
-            tensorflow=self._tensorflow,
+            tensorflow=self._project.settings.tensorflow,
+            hits=lambda program: hits_in_program(self._project, program),
             under=under,
             under_now=again,
         )
         self.looked_in = result.looked_in
         changed = {path for path, text in self._texts.items() if read_python(path).text != text}
         changed |= set(texts or {})
-        extra = {path: items for path, items in (self._extra or {}).items() if path not in changed}
+        extra = {path: items for path, items in self._with_configs.items() if path not in changed}
         if extra:
             here = {file.path for file in self.files}
             merged = {path: list(items) for path, items in result.findings.items()}
@@ -149,7 +141,7 @@ class SourceRun:
         places = {(item.location.start, item.location.end) for item in told}
         kept = []
         for item in found:
-            rule = self._catalogue.find(item.rule)
+            rule = self._rule_set.catalogue.find(item.rule)
             yields = rule is not None and rule.policy.yields_to is YieldsTo.SAME_PLACE
             if not (yields and (item.location.start, item.location.end) in places):
                 kept.append(item)
@@ -268,7 +260,9 @@ class SourceRun:
         hidden: list[Finding] = []
         if suppressions:
             result = apply_suppressions(findings, suppressions)
-            about = about_suppressions(source, result, self._catalogue, self._judged, self._about)
+            about = about_suppressions(
+                source, result, self._rule_set.catalogue, self._judged, self._rule_set.about_comments
+            )
             findings, hidden = [*result.shown, *about], result.hidden
         findings = self._permitted(findings, source.path)
         findings.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))

@@ -15,10 +15,10 @@ from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import Finding, format_key_path
 from cfgfix.core.source_file import SourceFile
 from cfgfix.hardware.model import Hardware
-from cfgfix.lint.case_trial import Trial
-from cfgfix.lint.checkers.project import Target
-from cfgfix.lint.rule_set import RuleSet
-from cfgfix.rules.catalogue import Catalogue, builtin
+from cfgfix.lint.case_trial import Trial, trial_project
+from cfgfix.lint.project import Target
+from cfgfix.lint.project_findings import findings_in_config
+from cfgfix.rules.catalogue import builtin
 from cfgfix.rules.rule import Rule
 
 DEFAULT_DIALECT = "myxtts"
@@ -96,11 +96,13 @@ def case_check(rule: Rule, case: dict[str, Any]) -> Callable[[Document], list[Fi
     if rule.check is not None and rule.check.startswith("engine."):
         # A rule about suppressions needs the rules that they speak of.
         others = [other for other in builtin().rules if other.id != rule.id and not other.preview]
-        checker = RuleSet(builtin(), [*others, rule], {})
+        project = trial_project([*others, rule], builtin())
     else:
-        checker = RuleSet(Catalogue([rule]), [rule], {})
+        project = trial_project([rule])
     return lambda document: [
-        finding for finding in checker.document(document, target).findings if finding.rule == rule.id
+        finding
+        for finding in findings_in_config(project, document, target).findings
+        if finding.rule == rule.id
     ]
 
 

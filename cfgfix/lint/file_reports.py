@@ -17,16 +17,13 @@ from cfgfix.core.findings import Finding, Refused, Severity, fixable
 from cfgfix.core.records import replace
 from cfgfix.core.source_file import SourceFile
 from cfgfix.lint.filters import as_in_tests, permitted
+from cfgfix.lint.project import Machine, Project
+from cfgfix.lint.project_findings import MAX_FINDINGS, MAX_FIXED, findings_in_config
 from cfgfix.lint.request import UNKNOWN_CONFIG, YAML, FileReport, Request
-from cfgfix.lint.rule_set import MAX_FINDINGS, MAX_FIXED, Skip
-from cfgfix.lint.session import (
-    Machine,
-    Run,
-    Runs,
-    with_ruamel_around,
-    with_surroundings,
-)
-from cfgfix.lint.targets import standing_of, targets_of
+from cfgfix.lint.rule_set import Skip
+from cfgfix.lint.session import Session
+from cfgfix.lint.standing import standing_of, targets_of
+from cfgfix.lint.targets import with_ruamel_around, with_surroundings
 from cfgfix.rules.report import tell_cut
 
 TYPE_CHECKING = False
@@ -49,8 +46,8 @@ def neither_error(source: SourceFile) -> UnreadableError:
 
 
 def report_file(
-    runs: Runs,
-    run: Run,
+    session: Session,
+    project: Project,
     source: SourceFile,
     request: Request,
     skips: dict[str, Skip],
@@ -63,27 +60,27 @@ def report_file(
     `alone` where a person names this one, `included` where an include pattern fits it.
     """
     readable = source.path.endswith((*YAML, ".json")) or (included and not source.path.endswith(".toml"))
-    report = _report_config(runs, run, source, request, skips, alone=alone, readable=readable)
+    report = _report_config(session, project, source, request, skips, alone=alone, readable=readable)
     if report.passed_over is not None and request.stdin is not None:
         # What comes from an editor goes back to it as it came.
         report = replace(report, encoded=request.stdin)
-    return report if report.settings is not None else replace(report, settings=run.settings)
+    return report if report.settings is not None else replace(report, settings=project.settings)
 
 
-def _lacking(runs: Runs, run: Run, document: Document) -> str | None:
+def _lacking(session: Session, project: Project, document: Document) -> str | None:
     """Return why no code is known to open a file, where code was looked at."""
     path = document.source.path
-    if not run.rule_set.code or path == "-":
+    if not project.rule_set.code or path == "-":
         return None
     from cfgfix.usage.unopened import top_names
 
-    followed = runs.code_around(path).followed()
+    followed = session.code_around(path).followed()
     return followed.why_not(path, top_names(document)) if followed.modules else None
 
 
 def _report_config(
-    runs: Runs,
-    run: Run,
+    session: Session,
+    project: Project,
     source: SourceFile,
     request: Request,
     skips: dict[str, Skip],
@@ -93,13 +90,13 @@ def _report_config(
 ) -> FileReport:
     document = compose(source)
     forced = alone and request.force_dialect
-    standing = standing_of(runs, run, document, forced=forced)
+    standing = standing_of(session, project, document, forced=forced)
     dialect, says = standing.dialect, standing.says
     if standing.foreign:
         return FileReport(
             source.path,
             passed_over="only programs of another framework open it",
-            settings=run.settings,
+            settings=project.settings,
         )
     if document.problem is not None and document.problem.kind == "template":
         place = f"line {document.problem.line}"
@@ -107,24 +104,24 @@ def _report_config(
         return FileReport(source.path, passed_over=reason, template=True)
     unread = document.problem is not None and document.problem.kind != "limit"
     if unread and not (readable or forced or (says is not None and says.form == "yaml")):
-        return FileReport(source.path, passed_over=NEITHER, alone=alone, settings=run.settings)
+        return FileReport(source.path, passed_over=NEITHER, alone=alone, settings=project.settings)
     if dialect is None:
         tool = tool_of(document)
         if tool is not None:
             reason = f"{tool}, no training config"
-            return FileReport(source.path, passed_over=reason, alone=alone, settings=run.settings)
+            return FileReport(source.path, passed_over=reason, alone=alone, settings=project.settings)
         return FileReport(
             source.path,
             passed_over=UNKNOWN_CONFIG,
-            lacking=_lacking(runs, run, document),
+            lacking=_lacking(session, project, document),
             alone=alone,
-            settings=run.settings,
+            settings=project.settings,
         )
     shift: tuple[Edit, ...] = ()
     if request.overrides:
         document, shift = override(document, request.overrides)
     hidden: list[Finding] = []
-    targets = targets_of(runs, run, dialect, says)
+    targets = targets_of(session, project, dialect, says)
     cut: set[str] = set()
     judged_text = ""
     most = MAX_FIXED if request.fix else MAX_FINDINGS
@@ -134,49 +131,49 @@ def _report_config(
         nonlocal judged_text
         judged_text = candidate.source.text
         hidden.clear()
-        again = runs.code_says(source.path, candidate.source) if says is not None and not shift else None
+        again = session.code_says(source.path, candidate.source) if says is not None and not shift else None
         cut.clear()
         for target in targets:
-            judged = run.rule_set.document(candidate, target, most, says=again)
+            judged = findings_in_config(project, candidate, target, most, says=again)
             cut.update(judged.cut)
             for skip in judged.skips:
                 skips.setdefault(skip.rule, skip)
             hidden.extend(judged.hidden)
             found.append(judged.findings)
-        findings = found[0] if len(found) == 1 else merged_by_machine(found, run.machines)
-        return permitted(run, as_in_tests(run, findings, source.path), source.path)
+        findings = found[0] if len(found) == 1 else merged_by_machine(found, project.machines)
+        return permitted(project, as_in_tests(project, findings, source.path), source.path)
 
     findings: list[Finding] | None = None
     # Only a dialect of a known program tells which loader reads the file.
     unknown = ("loader", "framework", "other-readers")[0 if dialect.name == "generic" else 1 :]
-    doubtful = run.rule_set.depending_on(*unknown)
+    doubtful = project.rule_set.depending_on(*unknown)
     if not request.fix or dialect.name == "generic":
         findings = check_document(document)
         found_now = {finding.rule for finding in findings}
         told = targets
         if not doubtful.isdisjoint(found_now):
-            told = [with_surroundings(run, dialect, source, target) for target in targets]
+            told = [with_surroundings(project, dialect, source, target) for target in targets]
             if says is not None:
                 # Which loader reads the file is known.
                 told = [
                     replace(new, loader=old.loader) if new is not old else old
                     for new, old in zip(told, targets, strict=True)
                 ]
-        elif not run.rule_set.depending_on("other-readers").isdisjoint(found_now):
-            told = [with_ruamel_around(run, source, target) for target in targets]
+        elif not project.rule_set.depending_on("other-readers").isdisjoint(found_now):
+            told = [with_ruamel_around(project, source, target) for target in targets]
         if any(new is not old for new, old in zip(told, targets, strict=True)):
             targets, findings = told, None
     loader = targets[0].loader
     opened_by = says.programs if says is not None else ()
-    lacking = _lacking(runs, run, document) if says is None and not forced else None
-    if not run.configs.full():
-        run.configs.items.append((document, loader))
+    lacking = _lacking(session, project, document) if says is None and not forced else None
+    if not project.configs.full():
+        project.configs.items.append((document, loader))
     if request.add_ignores is not None:
         return _with_ignores(source, document, dialect, loader, check_document, request.add_ignores)
     if not request.fix:
         findings = check_document(document) if findings is None else findings
-        if run.baseline is not None:
-            findings, known = split_known(findings, run.baseline, run.left)
+        if project.baseline is not None:
+            findings, known = split_known(findings, project.baseline, project.left)
             hidden += known
         edits: tuple[tuple[Edit, ...] | None, ...] = ()
         if request.edits and not shift:
@@ -197,7 +194,7 @@ def _report_config(
             edits=edits,
             lacking=lacking,
             opened_by=opened_by,
-            settings=run.settings,
+            settings=project.settings,
         )
     from cfgfix.config.document.language import Yaml
     from cfgfix.core.fix_loop import fix_file
@@ -206,20 +203,20 @@ def _report_config(
         findings = check_document(document)
     language = Yaml(document, loader)
     fixed = _too_many(source.path, findings, cut, request)
-    failures = len(runs.failures())
+    failures = len(session.failures())
     if fixed is None:
         fixed = fix_file(
             source.path, source.text, check_document, language, unsafe=request.unsafe_fixes, findings=findings
         )
-        if len(runs.failures()) > failures:
+        if len(session.failures()) > failures:
             fixed = _report_of_fault(source.path, findings, request)
     report = _fixed_report(source, dialect, loader, fixed)
     if judged_text != report.text:
         # The last text that was judged is one that was not kept.
         check_document(language.parse(report.text or ""))
     report = replace(report, hidden=tuple(hidden), lacking=lacking, opened_by=opened_by)
-    if run.baseline is not None:
-        new, known = split_known(report.findings, run.baseline, run.left)
+    if project.baseline is not None:
+        new, known = split_known(report.findings, project.baseline, project.left)
         report = replace(report, findings=tuple(new), hidden=(*report.hidden, *known))
     return report
 

@@ -6,26 +6,26 @@ import os
 
 from cfgfix.core.findings import Finding, fixable
 from cfgfix.core.records import replace
+from cfgfix.lint.project import Project
 from cfgfix.lint.rule_set import ignored_by_path
-from cfgfix.lint.session import Run
 
 _TEST_FOLDERS = frozenset({"tests", "testdata", "test_data", "fixtures"})
 
 
-def as_in_tests(run: Run, findings: list[Finding], path: str) -> list[Finding]:
+def as_in_tests(project: Project, findings: list[Finding], path: str) -> list[Finding]:
     """Return the findings of a file with the severity that they have in tests.
 
     Only a config of the project's tests changes it.
 
     A test sets a batch size of 0 or eager mode because nothing trains with it. What cannot be loaded stays what it is.
     """
-    folders = os.path.dirname(os.path.relpath(path, run.settings.root)).split(os.sep)
+    folders = os.path.dirname(os.path.relpath(path, project.settings.root)).split(os.sep)
     if _TEST_FOLDERS.isdisjoint(folders):
         return findings
 
     def lowered(finding: Finding) -> Finding | None:
-        policy = run.rule_set.policy(finding).in_tests
-        if policy is None or run.rule_set.severity_is_set(finding.rule):
+        policy = project.rule_set.policy(finding).in_tests
+        if policy is None or project.rule_set.severity_is_set(finding.rule):
             return finding
         highest = policy.highest
         if highest is None:
@@ -35,15 +35,15 @@ def as_in_tests(run: Run, findings: list[Finding], path: str) -> list[Finding]:
     return [shown for finding in findings if (shown := lowered(finding)) is not None]
 
 
-def permitted(run: Run, findings: list[Finding], path: str) -> list[Finding]:
+def permitted(project: Project, findings: list[Finding], path: str) -> list[Finding]:
     """Return the findings that the settings do not ignore in a file."""
-    patterns = run.settings.per_file_ignores
+    patterns = project.settings.per_file_ignores
     if not patterns:
         return findings
     return [
         finding
         for finding in findings
-        if not ignored_by_path(finding.rule, finding.name, path, run.settings.root, patterns)
+        if not ignored_by_path(finding.rule, finding.name, path, project.settings.root, patterns)
     ]
 
 

@@ -14,9 +14,12 @@ from cfgfix.core.records import replace
 from cfgfix.core.source_file import SourceFile, read_source
 from cfgfix.lint.file_reports import merged_by_machine, report_file
 from cfgfix.lint.filters import permitted
+from cfgfix.lint.project import Project
+from cfgfix.lint.project_findings import findings_in_config
 from cfgfix.lint.request import PYTHON, FileReport, Request
 from cfgfix.lint.rule_set import Skip
-from cfgfix.lint.session import Run, Runs, target_of, with_job_limits, with_meanings
+from cfgfix.lint.session import Session
+from cfgfix.lint.targets import target_of, with_job_limits, with_meanings
 from cfgfix.settings.discovery import Matcher
 
 TYPE_CHECKING = False
@@ -33,53 +36,53 @@ _INI = (".ini", ".cfg", ".conf")
 _JSON = "a JSON config is only read"
 
 
-def only_read_by_code(runs: Runs, path: str) -> bool:
+def only_read_by_code(session: Session, path: str) -> bool:
     """Tell whether a file is no YAML: TOML by its name, or INI as a program opens it."""
     if not path.endswith(_INI):
         return path.endswith(".toml")
-    code = runs.code_around(path)
+    code = session.code_around(path)
     says = code.all().get(os.path.relpath(os.path.abspath(path), os.path.abspath(code.root)))
     return says is not None and says.form == "ini"
 
 
-def other_formats(runs: Runs, request: Request, known: set[str]) -> Iterator[FileReport]:
+def other_formats(session: Session, request: Request, known: set[str]) -> Iterator[FileReport]:
     """Yield the reports of configs in JSON, TOML and INI that the code opens.
 
     That is the code that was looked at.
     """
     for named in request.paths or (".",):
         if os.path.isdir(named):
-            runs.code_around(os.path.join(named, "x"))
+            session.code_around(os.path.join(named, "x"))
         elif named.endswith(OPENED_BY_CODE):
-            runs.code_around(named)
-    for code in runs.codes():
+            session.code_around(named)
+    for code in session.codes():
         for path, says in code.all().items():
             shown = os.path.relpath(os.path.join(code.root, path))
             if says.form == "yaml" or not says.framework or shown in known or not _asked_for(shown, request):
                 continue
-            yield from _of_other_format(runs, shown, says, request)
+            yield from _of_other_format(session, shown, says, request)
 
 
-def _of_other_format(runs: Runs, path: str, says: CodeSays, request: Request) -> Iterator[FileReport]:
+def _of_other_format(session: Session, path: str, says: CodeSays, request: Request) -> Iterator[FileReport]:
     """Yield the report of a config in JSON, TOML or INI that a program opens, where it can be read."""
-    run = runs.run_for(runs.finder.settings_in(os.path.dirname(path) or "."))
-    if not run.rule_set.code:
+    project = session.project_for(session.finder.settings_in(os.path.dirname(path) or "."))
+    if not project.rule_set.code:
         return
     try:
         source = read_source(path)
     except UnreadableError:
         return
-    runs.inputs.append(path)
-    found = run.rule_set.by_runs(says.hits, source)
+    session.inputs.append(path)
+    found = project.rule_set.by_runs(says.hits, source)
     if says.form == "json":
-        meant = _json_findings_by_concept(runs, run, source, says)
-        found = run.rule_set.unless_meant(found, meant)
+        meant = _json_findings_by_concept(session, project, source, says)
+        found = project.rule_set.unless_meant(found, meant)
         told = {item.key_path for item in found}
         found += [item for item in meant if item.key_path not in told]
-    findings = permitted(run, found, path)
+    findings = permitted(project, found, path)
     known: list[Finding] = []
-    if run.baseline is not None:
-        findings, known = split_known(findings, run.baseline, run.left)
+    if project.baseline is not None:
+        findings, known = split_known(findings, project.baseline, project.left)
     yield FileReport(
         path,
         source.text,
@@ -89,13 +92,13 @@ def _of_other_format(runs: Runs, path: str, says: CodeSays, request: Request) ->
         hidden=tuple(known),
         edits=tuple(None for _ in findings) if request.edits else (),
         opened_by=says.programs,
-        settings=run.settings,
+        settings=project.settings,
         language=says.form,
     )
 
 
 def read_by_named_modules(
-    runs: Runs, request: Request, skips: dict[str, Skip], known: set[str]
+    session: Session, request: Request, skips: dict[str, Skip], known: set[str]
 ) -> Iterator[FileReport]:
     """Yield the configs that named Python files read.
 
@@ -111,77 +114,79 @@ def read_by_named_modules(
     for named in request.paths:
         if not named.endswith(PYTHON) or not os.path.isfile(named):
             continue
-        code = runs.code_around(named)
+        code = session.code_around(named)
         module = os.path.relpath(os.path.abspath(named), code.root).replace(os.sep, "/")
         for path, says in code.all().items():
             whole = os.path.join(code.root, path)
             if not says.framework or module not in says.modules or whole in seen:
                 continue
             shown = os.path.relpath(whole)
-            run = runs.sound(runs.finder.settings_in(os.path.dirname(shown) or "."))
-            if run is None or not run.rule_set.code or Matcher(run.settings).outside(shown):
+            project = session.sound(session.finder.settings_in(os.path.dirname(shown) or "."))
+            if project is None or not project.rule_set.code or Matcher(project.settings).outside(shown):
                 continue
             seen.add(whole)
-            for report in _by_code(runs, run, shown, says, looking, skips):
+            for report in _by_code(session, project, shown, says, looking, skips):
                 yield replace(
                     report,
-                    findings=tuple(item for item in report.findings if _caused_in(item, run, named)),
+                    findings=tuple(item for item in report.findings if _caused_in(item, project, named)),
                     edits=(),
                 )
 
 
 def _by_code(
-    runs: Runs, run: Run, path: str, says: CodeSays, request: Request, skips: dict[str, Skip]
+    session: Session, project: Project, path: str, says: CodeSays, request: Request, skips: dict[str, Skip]
 ) -> Iterator[FileReport]:
     """Yield the report of a config that a program opens, where it can be read."""
     if says.form != "yaml":
-        yield from _of_other_format(runs, path, says, request)
+        yield from _of_other_format(session, path, says, request)
         return
     try:
         source = read_source(path)
     except UnreadableError:
         return
-    runs.inputs.append(path)
-    yield report_file(runs, run, source, request, skips, alone=False, included=True)
+    session.inputs.append(path)
+    yield report_file(session, project, source, request, skips, alone=False, included=True)
 
 
-def _caused_in(finding: Finding, run: Run, module: str) -> bool:
+def _caused_in(finding: Finding, project: Project, module: str) -> bool:
     """Tell whether what the code does with a config is wrong, and a module is where it does so."""
-    if all(rule.id != finding.rule for rule in run.rule_set.code.values()):
+    if all(rule.id != finding.rule for rule in project.rule_set.code.values()):
         return False
     in_code = [place.path for place in finding.related if place.path.endswith(PYTHON)]
     return not in_code or os.path.abspath(module) in map(os.path.abspath, in_code)
 
 
-def _json_findings_by_concept(runs: Runs, run: Run, source: SourceFile, says: CodeSays) -> list[Finding]:
+def _json_findings_by_concept(
+    session: Session, project: Project, source: SourceFile, says: CodeSays
+) -> list[Finding]:
     """Return what the rules about settings and the machine find in a JSON config.
 
     The code says which concepts its keys are.
     """
     document = compose(source)
-    generic = run.dialects.get("generic")
+    generic = project.dialects.get("generic")
     if document.problem is not None or generic is None or not says.reached:
         return []
     found: list[list[Finding]] = []
-    rules = {rule.id for rule in run.rule_set.rules if rule.check is None}
-    for machine in run.machines:
+    rules = {rule.id for rule in project.rule_set.rules if rule.check is None}
+    for machine in project.machines:
         target = with_meanings(
-            replace(target_of(run, generic, machine), loader=LOADERS["ruamel"]), says.reached
+            replace(target_of(project, generic, machine), loader=LOADERS["ruamel"]), says.reached
         )
-        if says.job is not None and run.settings.hardware is None:
+        if says.job is not None and project.settings.hardware is None:
             target, line = with_job_limits(target, says.job)
-            runs.jobs += [line] if line not in runs.jobs else []
+            session.jobs += [line] if line not in session.jobs else []
         else:
-            runs.jobless = True
+            session.jobless = True
         known = {path for _, path in target.meanings.keys} if target.meanings is not None else set()
         found.append(
             [
                 replace(finding, fix=None, no_fix_reason=finding.no_fix_reason or _JSON)
-                for finding in run.rule_set.document(document, target).findings
+                for finding in findings_in_config(project, document, target).findings
                 if finding.rule in rules and finding.key_path in known
             ]
         )
-    return found[0] if len(found) == 1 else merged_by_machine(found, run.machines)
+    return found[0] if len(found) == 1 else merged_by_machine(found, project.machines)
 
 
 def _asked_for(path: str, request: Request) -> bool:

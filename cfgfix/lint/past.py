@@ -17,7 +17,7 @@ from cfgfix.core.baseline import Baseline, Key, key_of
 from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import Finding
 from cfgfix.core.records import replace
-from cfgfix.core.source_file import project
+from cfgfix.core.source_file import project_folder
 from cfgfix.lint.request import FileReport, Past, Read, Report
 
 MAX_FILE = 1_000_000
@@ -47,7 +47,7 @@ def check_revision(revision: str, asked: Mapping[str, Any], answerer: str) -> Pa
     import tempfile
 
     here = os.path.realpath(".")
-    root = project(here)
+    root = project_folder(here)
     if not os.path.exists(os.path.join(root, ".git")):
         raise CfgfixError(
             "--since compares with a revision, and this folder lies in no git repository",
@@ -255,7 +255,7 @@ def with_causes(
         now: What the code reads of each config now, by the config's path relative to the repository.
         dead: The rules about keys that nothing reads.
     """
-    root = project(os.path.realpath("."))
+    root = project_folder(os.path.realpath("."))
     for report in reports:
         inside = os.path.relpath(os.path.realpath(report.path), root).replace(os.sep, "/")
         then = earlier.reads.get(inside)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
-from cfgfix.config.document.compose import Document, compose
-from cfgfix.config.loaders.scalars import Loader
+from cfgfix.config.document.compose import compose
 from cfgfix.core.baseline import split as split_known
 from cfgfix.core.edits import Edit
 from cfgfix.core.errors import UnreadableError
@@ -14,8 +13,10 @@ from cfgfix.core.findings import Finding
 from cfgfix.core.records import replace
 from cfgfix.core.source_file import SourceFile, read_source
 from cfgfix.lint.filters import permitted
+from cfgfix.lint.project import Project
 from cfgfix.lint.request import PYTHON, FileReport, Request
-from cfgfix.lint.session import Run, Runs, content_stamp, dialect_of, target_of, usage_for
+from cfgfix.lint.session import Session
+from cfgfix.lint.targets import dialect_of, target_of
 from cfgfix.settings.discovery import find
 from cfgfix.settings.reader import Settings
 
@@ -27,30 +28,31 @@ if TYPE_CHECKING:
     from cfgfix.lint.code_run import SourceRun
 
 
-def report_python(runs: Runs, base: Settings, request: Request, reports: list[FileReport]) -> int:
+def report_python(session: Session, base: Settings, request: Request, reports: list[FileReport]) -> int:
     """Scan a run's Python files, add their reports, and return their number.
 
     The files are one program, so the settings of the folder that the run starts in hold for what is scanned; what is
     ignored in a file is said by the settings nearest to it.
     """
-    if not scans_python(runs, base, request):
+    if not scans_python(session, base, request):
         return 0
-    run = runs.run_for(base)
+    project = session.project_for(base)
     from cfgfix.settings.code_files import python_files
 
     files = python_files(request.paths, base)
     if files:
-        runs.inputs += [file.path for file in files]
-        runs.scanned = [file.path for file in files]
-        scan = _source_run(runs, run, request, files)
+        session.inputs += [file.path for file in files]
+        session.scanned += [file.path for file in files]
+        _ask_for_code(session, project, request)
+        scan = _source_run(session, project, request, files)
         found = _found(scan, request)
         if request.fix:
-            found = _with_config_repairs(runs, run, request, scan, found, reports)
-        reports += _as_reports(runs, run, request, scan, found)
+            found = _with_config_repairs(session, project, request, scan, found, reports)
+        reports += _as_reports(session, project, request, scan, found)
     return len(files)
 
 
-def scans_python(runs: Runs, base: Settings, request: Request) -> bool:
+def scans_python(session: Session, base: Settings, request: Request) -> bool:
     """Tell whether a run looks for Python files."""
     paths = request.paths
     if (
@@ -59,11 +61,11 @@ def scans_python(runs: Runs, base: Settings, request: Request) -> bool:
         and not any(path.endswith(PYTHON) or os.path.isdir(path) for path in paths)
     ):
         return False
-    return _rules_about_code(runs.run_for(base))
+    return _has_rules_about_code(session.project_for(base))
 
 
-def _rules_about_code(run: Run) -> bool:
-    return any(rule.check and rule.check.startswith(("source.", "code.")) for rule in run.rule_set.rules)
+def _has_rules_about_code(project: Project) -> bool:
+    return any(rule.check and rule.check.startswith(("source.", "code.")) for rule in project.rule_set.rules)
 
 
 MAX_LOOKED_AT = 500
@@ -71,7 +73,7 @@ MAX_LOOKED_AT = 500
 
 
 def report_python_text(
-    runs: Runs, run: Run, source: SourceFile, request: Request, reports: list[FileReport]
+    session: Session, project: Project, source: SourceFile, request: Request, reports: list[FileReport]
 ) -> int:
     """Scan one Python text as part of its program, and add its report.
 
@@ -79,40 +81,40 @@ def report_python_text(
     """
     from cfgfix.lint.code_run import MAX_CONFIGS, program_around
 
-    runs.configs.most = MAX_CONFIGS
-    settings = run.settings
+    session.configs.most = MAX_CONFIGS
+    settings = project.settings
     place = settings.root if settings.origin else os.path.dirname(os.path.abspath(request.stdin_name))
     # Standard input is given back as it came where there is nothing to repair.
     same = source.encode(source.text)
     empty = FileReport(source.path, source.text, encoded=same, language="python", settings=settings)
-    if not _rules_about_code(run):
+    if not _has_rules_about_code(project):
         reports.append(empty)
         return 1
-    for found in find((place,), runs.finder, runs.inputs)[:MAX_LOOKED_AT]:
-        if runs.configs.full():
+    for found in find((place,), session.finder, session.inputs)[:MAX_LOOKED_AT]:
+        if session.configs.full():
             break
         try:
             document = compose(read_source(found.path))
         except UnreadableError:
             continue
-        own = runs.sound(found.settings)
+        own = session.sound(found.settings)
         dialect = dialect_of(document, own) if own is not None else None
         if own is not None and dialect is not None and document.problem is None:
             own.files.append(found.path)
-            runs.configs.items.append((document, target_of(own, dialect, own.machines[0]).loader))
+            session.configs.items.append((document, target_of(own, dialect, own.machines[0]).loader))
     files, path = program_around(request.stdin_name, place, settings)
     if request.paths and not settings.force_exclude:
         # On a command line a person names it; in an editor it is being written.
         files = [replace(file, named=file.path == path) for file in files]
-    scan = _source_run(runs, run, request, files, {path: source.text})
-    made = list(_as_reports(runs, run, request, scan, _found(scan, request)))
+    scan = _source_run(session, project, request, files, {path: source.text})
+    made = list(_as_reports(session, project, request, scan, _found(scan, request)))
     reports += [replace(report, encoded=report.encoded or same) for report in made] or [empty]
     return 1
 
 
 def _source_run(
-    runs: Runs,
-    run: Run,
+    session: Session,
+    project: Project,
     request: Request,
     files: Sequence[PythonFile],
     texts: Mapping[str, str] | None = None,
@@ -121,33 +123,26 @@ def _source_run(
     from cfgfix.lint.code_run import SourceRun
 
     return SourceRun(
+        project,
         files,
-        catalogue=run.rule_set.catalogue,
-        rules=run.rule_set.rules,
-        configs=lambda edited: _config_facts(runs, edited),
-        severity=run.rule_set.severity,
+        configs=lambda edited: _config_facts(session, edited),
         permitted=lambda findings, path: permitted(
-            runs.sound(runs.finder.settings_in(os.path.dirname(path) or ".")) or run, findings, path
+            session.sound(session.finder.settings_in(os.path.dirname(path) or ".")) or project, findings, path
         ),
-        key=content_stamp(run.rule_set.rules),
         texts=texts,
-        only=_reported_paths(request, run.settings, files, texts),
+        only=_reported_paths(request, project.settings, files, texts),
+        under=lambda edited: _under_configs(session, edited),
         progress=request.progress,
-        extra=_merged_by_file(
-            _in_code(run, runs.configs.items), _about_options(runs, run, request, files) if not texts else {}
-        ),
-        under=lambda edited: _under_configs(runs, edited),
-        tensorflow=run.settings.tensorflow,
     )
 
 
-def _config_facts(runs: Runs, edited: Mapping[str, str]) -> list[ConfigFacts]:
+def _config_facts(session: Session, edited: Mapping[str, str]) -> list[ConfigFacts]:
     """Return what the configs say, for guards; some have another text than before."""
     from cfgfix.usage.config_facts import facts_of
 
     found = []
     texts = {os.path.abspath(path): text for path, text in edited.items()}
-    for document, loader in runs.configs.items:
+    for document, loader in session.configs.items:
         text = texts.get(os.path.abspath(document.source.path))
         now = document if text is None else compose(SourceFile.from_text(text, document.source.path))
         found.append(facts_of(now, loader))
@@ -163,8 +158,8 @@ def _found(scan: SourceRun, request: Request) -> list[FileReport]:
 
 
 def _with_config_repairs(
-    runs: Runs,
-    run: Run,
+    session: Session,
+    project: Project,
     request: Request,
     scan: SourceRun,
     found: list[FileReport],
@@ -179,10 +174,12 @@ def _with_config_repairs(
     texts = {report.path: report.after for report in found if report.after is not None}
 
     def judged(source: SourceFile) -> FileReport:
-        own = runs.sound(runs.finder.settings_in(os.path.dirname(source.path) or ".")) or run
-        kept = list(runs.configs.items)
-        report = report_file(runs, own, source, replace(request, fix=False), {}, alone=False, included=True)
-        runs.configs.items[:] = kept
+        own = session.sound(session.finder.settings_in(os.path.dirname(source.path) or ".")) or project
+        kept = list(session.configs.items)
+        report = report_file(
+            session, own, source, replace(request, fix=False), {}, alone=False, included=True
+        )
+        session.configs.items[:] = kept
         return report
 
     repairs = ConfigRepairs(
@@ -198,21 +195,21 @@ def _with_config_repairs(
 
 
 def _as_reports(
-    runs: Runs, run: Run, request: Request, scan: SourceRun, found: Sequence[FileReport]
+    session: Session, project: Project, request: Request, scan: SourceRun, found: Sequence[FileReport]
 ) -> Iterator[FileReport]:
     """Yield the reports of Python files, without what is known already."""
-    runs.inputs += scan.looked_in
+    session.inputs += scan.looked_in
     for item in found:
         findings = list(item.findings)
         known: list[Finding] = []
-        if runs.baseline is not None:
-            findings, known = split_known(findings, runs.baseline, runs.left)
+        if session.baseline is not None:
+            findings, known = split_known(findings, session.baseline, session.left)
         yield replace(
             item,
             findings=tuple(findings),
             hidden=(*item.hidden, *known),
             edits=_python_edits(item, findings) if request.edits else (),
-            settings=run.settings,
+            settings=project.settings,
         )
 
 
@@ -224,12 +221,12 @@ def _python_edits(report: FileReport, findings: Sequence[Finding]) -> tuple[tupl
     return tuple(planned_edits(language, report.text or "", finding) for finding in findings)
 
 
-def _under_configs(runs: Runs, edited: Mapping[str, str]) -> list[UnderConfigs]:
+def _under_configs(session: Session, edited: Mapping[str, str]) -> list[UnderConfigs]:
     """Return what the configs that were looked at give to calls of the code, as far as the code is known already."""
     from cfgfix.usage.given import under_configs
 
     others = frozenset(path for path in edited if not path.endswith(PYTHON))
-    return [item for code in runs.codes() for item in under_configs(code, edited, others=others)]
+    return [item for code in session.codes() for item in under_configs(code, edited, others=others)]
 
 
 def _reported_paths(
@@ -250,54 +247,12 @@ def _reported_paths(
     return frozenset(file.path for file in files if named and os.path.abspath(file.path) in wanted)
 
 
-def _in_code(run: Run, configs: Sequence[tuple[Document, Loader]]) -> dict[str, list[Finding]] | None:
-    """Return what a config and the code together show in the code; None where no config is known to the code."""
-    usage = usage_for(run)
-    if usage is None:
-        return None
-    from cfgfix.usage.checks import hits_in_code
-
-    dialect = next(
-        (found for document, _ in configs[:1] if (found := dialect_of(document, run)) is not None), None
-    )
-    return run.rule_set.in_code(hits_in_code(usage, run.rule_set.code.keys(), dialect, run.inferred))
-
-
-def _about_options(
-    runs: Runs, run: Run, request: Request, files: Sequence[PythonFile]
-) -> dict[str, list[Finding]]:
-    """Return what is wrong with the options that programs declare, by Python file."""
-    if not run.rule_set.code:
-        return {}
+def _ask_for_code(session: Session, project: Project, request: Request) -> None:
+    """Have the code of the repositories looked at that a request names, where some rule asks for that."""
+    if not project.rule_set.code:
+        return
     for named in request.paths or (".",):
         if os.path.isdir(named):
-            runs.code_around(os.path.join(named, "x"))
+            session.code_around(os.path.join(named, "x"))
         elif named.endswith(PYTHON):
-            runs.code_around(named)
-    from cfgfix.usage.training_memory import held_against
-
-    by_path = {os.path.abspath(file.path): file.path for file in files}
-    found: dict[str, list[Finding]] = {}
-    for code in runs.codes():
-        for inside, check, hit in code.options():
-            path = by_path.get(os.path.join(code.root, inside))
-            if path is None:
-                continue
-            try:
-                source = read_source(path)
-            except UnreadableError:
-                continue
-            for machine in run.machines:
-                judged = held_against(hit, machine.lookup)
-                if judged is not None:
-                    found.setdefault(path, []).extend(run.rule_set.by_runs(((check, judged),), source))
-                    break
-    return found
-
-
-def _merged_by_file(
-    one: dict[str, list[Finding]] | None, other: dict[str, list[Finding]]
-) -> dict[str, list[Finding]] | None:
-    if one is None:
-        return other or None
-    return {path: [*one.get(path, ()), *other.get(path, ())] for path in (*one, *other)}
+            session.code_around(named)

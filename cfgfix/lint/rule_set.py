@@ -1,41 +1,20 @@
-"""Apply the selected rules to one document: hits of all checkers in, findings by policy out."""
+"""The selected rules with what the settings and their policies make of findings."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from cfgfix.config.document.compose import Document
+from cfgfix.config.dialects.parameters import source_file
 from cfgfix.core.edits import RenameKey
 from cfgfix.core.findings import Confidence, Finding, KeyPath, Severity
-from cfgfix.core.records import dataclass, replace
+from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import SourceFile
-from cfgfix.core.suppressions import Suppression, read_suppressions
-from cfgfix.lint.checkers.concepts import ConceptChecker
-from cfgfix.lint.checkers.project import Project, Room, Target
-from cfgfix.lint.checkers.schema import SchemaChecker
-from cfgfix.lint.checkers.usage import RunsChecker, UsageChecker
-from cfgfix.lint.checkers.values import ValueChecker
-from cfgfix.lint.suppressing import about_suppressions, apply_suppressions
 from cfgfix.rules.catalogue import Catalogue
-from cfgfix.rules.checker import by_check
+from cfgfix.rules.checks import by_check
 from cfgfix.rules.hit import Hit
-from cfgfix.rules.report import TextFile, make_finding, severity_of, tell_cut
-from cfgfix.rules.rule import DEPENDS_ON, About, Policy, Rule, YieldsTo
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from cfgfix.rules.checker import Checker
-    from cfgfix.usage.code_says import CodeSays
-
-
-MAX_FINDINGS = 1_000
-"""Most findings of one rule in one file: a hostile file must not fill the memory."""
-
-
-MAX_FIXED = 25_000
-"""Most findings of one rule in a file that is repaired; all must be known to tell which ones a fix brings."""
-
+from cfgfix.rules.report import TextFile, make_finding, severity_of
+from cfgfix.rules.rule import DEPENDS_ON, Policy, Rule, YieldsTo
 
 _NO_POLICY = Policy()
 
@@ -48,20 +27,8 @@ class Skip:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentResult:
-    """What the rules say of one document, ordered by place."""
-
-    findings: list[Finding]
-    hidden: list[Finding]
-    """Findings that a suppression comment silences."""
-    skips: list[Skip]
-    cut: frozenset[str] = frozenset()
-    """Rules with more findings than are listed."""
-
-
 class RuleSet:
-    """The selected rules, ready to be applied to documents."""
+    """The selected rules, by what they judge and by policy."""
 
     def __init__(
         self, catalogue: Catalogue, rules: Iterable[Rule], severities: Mapping[str, Severity]
@@ -69,19 +36,15 @@ class RuleSet:
         self.catalogue = catalogue
         self._severities = severities
         self.rules = tuple(sorted(rules, key=lambda rule: rule.id))
-        self._checkers: tuple[Checker[Project], ...] = (
-            ValueChecker(self.rules),
-            SchemaChecker(self.rules),
-            UsageChecker(self.rules),
-            ConceptChecker(self.rules),
-        )
-        self._runs: Checker[Project] = RunsChecker(self.rules)
         self._depending = {
             fact: frozenset(rule.id for rule in self.rules if fact in rule.policy.depends_on)
             for fact in DEPENDS_ON
         }
         self._known_skips: dict[tuple[object, ...], list[Skip]] = {}
-        self._about = {f"engine.{name}": rule for name, rule in by_check(self.rules, "engine").items()}
+        self.about_comments = {
+            f"engine.{name}": rule for name, rule in by_check(self.rules, "engine").items()
+        }
+        """Rules about suppression comments, by their check."""
         self._of_document = frozenset(
             rule.id for kind in ("yaml", "schema", "engine") for rule in by_check(self.rules, kind).values()
         )
@@ -89,58 +52,11 @@ class RuleSet:
         self._declarative = frozenset(rule.id for rule in self.rules if rule.check is None)
         self.code = by_check(self.rules, "code")
 
-    def document(
-        self, document: Document, target: Target, most: int = MAX_FINDINGS, *, says: CodeSays | None = None
-    ) -> DocumentResult:
-        """Return what the rules find in a document, and what could not be judged.
+    def skips(self, found: dict[str, str], *, coded: bool) -> list[Skip]:
+        """Return the rules that could not be judged, by id.
 
-        With it comes what comments suppress.
-
-        Args:
-            document: The file.
-            target: What it is judged against.
-            most: Most findings of one rule that are listed.
-            says: What the code that opens it says of it.
+        Most files of a session have the same few.
         """
-        project = Project(document, target, says, Room(most), {})
-        findings: list[Finding] = []
-        sure: set[int] = set()
-        for checker in self._checkers:
-            for rule, hit in checker.hits(project):
-                if project.room.take(rule.id):
-                    finding = self.finding(rule, hit, document.source)
-                    findings.append(finding)
-                    if hit.by_code:
-                        sure.add(id(finding))
-        shown = [self.finding(rule, hit, document.source) for rule, hit in self._runs.hits(project)]
-        findings = self._without_echoes(findings)
-        if shown:
-            shown = self.unless_meant(shown, findings)
-            told = {(item.location.start, item.location.end) for item in shown}
-            findings = [item for item in findings if (item.location.start, item.location.end) not in told]
-        if target.dialect.confidence == "low":
-            # What YAML itself says of a file does not depend on which program reads it.
-            findings = [
-                finding
-                if self.policy(finding).about is About.TEXT or id(finding) in sure
-                else replace(finding, confidence=Confidence.LOW)
-                for finding in findings
-            ]
-        findings += shown
-        told_skips = self._skips(project.skips, coded=target.usage is not None or says is not None)
-        suppressions = _suppressions(document)
-        hidden: list[Finding] = []
-        if suppressions:
-            judged = {rule.id for rule in self.rules} - {skip.rule for skip in told_skips}
-            result = apply_suppressions(findings, suppressions)
-            about = about_suppressions(document.source, result, self.catalogue, judged, self._about)
-            findings, hidden = result.shown + about, result.hidden
-        findings.sort(key=lambda finding: (finding.location.start, finding.rule, finding.location.end))
-        tell_cut(findings, project.room.cut, most)
-        return DocumentResult(findings, hidden, told_skips, frozenset(project.room.cut))
-
-    def _skips(self, found: dict[str, str], *, coded: bool) -> list[Skip]:
-        """Return the rules that could not be judged, by id; a run has the same few with every file."""
         key = (coded, *found.items())
         known = self._known_skips.get(key)
         if known is None:
@@ -163,8 +79,8 @@ class RuleSet:
         """
         return frozenset().union(*(self._depending[fact] for fact in facts))
 
-    def _without_echoes(self, findings: list[Finding]) -> list[Finding]:
-        """Leave out what says again what another finding tells better: one cause, one finding."""
+    def without_echoes(self, findings: list[Finding]) -> list[Finding]:
+        """Leave out findings whose cause another finding tells better."""
         if len(findings) < 2:
             return findings
         policies = [self.policy(finding) for finding in findings]
@@ -230,31 +146,10 @@ class RuleSet:
             if (rule := self.code.get(name)) is not None
         ]
 
-    def in_code(self, found: Iterable[tuple[str, str, Hit]]) -> dict[str, list[Finding]]:
-        """Return the findings of hits in Python files that are located already, by file."""
-        findings: dict[str, list[Finding]] = {}
-        nothing = SourceFile.from_text("")
-        for path, name, hit in found:
-            findings.setdefault(path, []).append(self.finding(self.code[name], hit, nothing))
-        for items in findings.values():
-            items.sort(key=lambda item: (item.location.start, item.rule))
-        return findings
-
     def finding(self, rule: Rule, hit: Hit, source: SourceFile) -> Finding:
         """Return the finding that a hit in a text is, as severe as the settings want it."""
         severity = self.severity(rule, severity_of(rule, hit))
         return make_finding(rule, hit, TextFile(source), severity=severity)
-
-
-def _suppressions(document: Document) -> list[Suppression]:
-    """Return the suppression comments of a document."""
-
-    def found() -> list[tuple[int, str]]:
-        from cfgfix.config.document.comments import comments
-
-        return comments(document)
-
-    return read_suppressions(document.source, found if document.problem is None else None)
 
 
 def ignored_by_path(
@@ -270,3 +165,11 @@ def ignored_by_path(
                 if selector.upper() == "ALL" or selector in (rule, name) or rule.startswith(selector.upper()):
                     return True
     return False
+
+
+def content_stamp(rules: Sequence[Rule]) -> object:
+    """Return what changes when a source rule does, or what the code is asked for."""
+    from cfgfix.rules.compiled import manifest
+
+    paths = [rule.path for rule in rules if rule.check and rule.check.startswith("source.")]
+    return manifest([*paths, source_file()])

@@ -1,80 +1,297 @@
-"""What one config is judged against: its dialect and a target for each machine, with what the code around says of it."""
+"""What the configs of a project are judged against: their dialect, loader and schema, the machine, the code that reads them."""
 
 from __future__ import annotations
 
-from cfgfix.config.dialects.dialect import Dialect
-from cfgfix.config.document.compose import Document
+import os
+from collections.abc import Sequence
+
+from cfgfix.config.dialects.detect import detect
+from cfgfix.config.dialects.dialect import Dialect, schema_data
+from cfgfix.config.dialects.foreign import tool_of
+from cfgfix.config.document.compose import Document, Kind, compose
 from cfgfix.config.loaders.scalars import LOADERS
-from cfgfix.core.records import dataclass, replace
-from cfgfix.core.source_file import SourceFile
-from cfgfix.lint.checkers.project import Target
-from cfgfix.lint.session import Run, Runs, dialect_of, target_of, with_job_limits, with_meanings
+from cfgfix.config.schema.validate import Schema
+from cfgfix.core.errors import CfgfixError, UnreadableError, internal_fault
+from cfgfix.core.records import replace
+from cfgfix.core.source_file import SourceFile, read_source
+from cfgfix.lint.project import Machine, Project, Target
+from cfgfix.lint.rule_set import content_stamp
+from cfgfix.settings.project_dialects import by_text, has_training_keys, is_label
+from cfgfix.settings.reader import Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfgfix.usage.code_says import CodeSays
+    from typing import Any
+
+    from cfgfix.config.dialects.parameters import Reached
+    from cfgfix.config.schema.infer import Inferred
+    from cfgfix.hardware.model import Hardware
+    from cfgfix.usage.job_limits import Job
+    from cfgfix.usage.key_uses import Usage
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """What is known of a config before it is judged.
+def dialect_of(document: Document, project: Project, *, forced: bool = False) -> Dialect | None:
+    """Return the dialect of a document, or None where it is no training config.
 
-    Attributes:
-        dialect: Its dialect; None where neither its keys nor code say that it is a training config.
-        says: What the code that opens it says, where a program of TensorFlow does.
-        foreign: Whether only programs of another framework open it.
-    """
-
-    dialect: Dialect | None
-    says: CodeSays | None
-    foreign: bool
-
-
-def says_of(runs: Runs, run: Run, source: SourceFile) -> CodeSays | None:
-    """Return what the code around a config says of it, where some rule asks for that."""
-    if not run.rule_set.code or source.path == "-":
-        return None
-    return runs.code_says(source.path, source)
-
-
-def standing_of(runs: Runs, run: Run, document: Document, *, forced: bool) -> Standing:
-    """Return what is known of a config before it is judged.
+    That is the dialect that is named, the one whose signature the document has, or, where the settings name keys or a
+    class, the generic one for what has some of those. A name says how a training config is written; whether a file is
+    one is asked all the same.
 
     Args:
-        runs: What the whole run rests on.
-        run: What the settings of its folder come to.
-        document: The config.
+        document: The document.
+        project: The project that it is of.
         forced: Whether a person says that it is a config of the named dialect.
     """
-    dialect = dialect_of(document, run, forced=forced)
-    says = says_of(runs, run, document.source)
-    another = says is not None and says.another
-    if says is not None and not says.framework:
-        # What no program of TensorFlow opens is judged by its keys.
-        says = None
-    if says is not None and dialect is None:
-        return Standing(run.dialects.get("generic"), says, foreign=False)
-    return Standing(dialect, says, another and not forced)
+    settings = project.settings
+    named = project.dialects[settings.dialect] if settings.dialect is not None else None
+    if named is not None and forced:
+        return named
+    found = _detect_dialect(document, project)
+    if found is not None and found.confidence != "low":
+        # What is of another family with files of its own, such as the job of a cluster, is judged as that.
+        foreign = named is not None and named is not found and tool_of(document) is not None
+        return found if named is None or foreign else named
+    if tool_of(document) is not None:
+        return None
+    if named is not None:
+        return named if found is not None or has_training_keys(document, named) else None
+    if found is not None or document.problem is not None:
+        return found
+    if settings.schema and names_class(settings.schema) and _fits_class(document, project):
+        return project.dialects.get("generic")
+    if settings.keys or settings.schema:
+        generic = project.dialects.get("generic")
+        if generic is not None and _has_own_keys(document, project, generic):
+            return generic
+    return None
 
 
-def targets_of(runs: Runs, run: Run, dialect: Dialect, says: CodeSays | None) -> list[Target]:
-    """Return what a config is judged against, once for each machine.
+def _detect_dialect(document: Document, project: Project) -> Dialect | None:
+    """Return the dialect whose signature a document has, or None where it has none."""
+    if document.problem is not None:
+        return by_text(document.source.text, project.dialects)
+    for root in document.roots:
+        found = detect(root, project.dialects.values())
+        if found is not None:
+            return found
+    return None
 
-    Args:
-        runs: What the whole run rests on; it notes the jobs whose limits count.
-        run: What the settings of its folder come to.
-        dialect: The config's dialect.
-        says: What the code that opens it says.
+
+def _has_own_keys(document: Document, project: Project, generic: Dialect) -> bool:
+    from cfgfix.config.dialects.detect import exists
+
+    patterns = [pattern for concept in project.settings.keys for pattern in generic.concepts.get(concept, ())]
+    return any(exists(root, pattern) for root in document.roots for pattern in patterns)
+
+
+def _fits_class(document: Document, project: Project) -> bool:
+    """Tell whether a document has, at its top, half of its keys or more from the class that the settings name.
+
+    Names that any file may have, such as `name` and `version`, do not make it fit alone.
     """
-    targets = [target_of(run, dialect, machine) for machine in run.machines]
-    if says is not None and run.settings.loader is None and dialect.name == "generic":
-        targets = [replace(target, loader=LOADERS[says.loader]) for target in targets]
-    if says is not None and says.reached:
-        targets = [with_meanings(target, says.reached) for target in targets]
-    if says is not None and says.job is not None and run.settings.hardware is None:
-        by_job = [with_job_limits(target, says.job) for target in targets]
-        targets = [target for target, _ in by_job]
-        runs.jobs += [line for _, line in by_job if line not in runs.jobs]
-    else:
-        runs.jobless = True
-    return targets
+    project.inferred = project.inferred or _infer(project.settings)
+    known = project.inferred.schema.get("properties", {})
+    for root in document.roots:
+        if root.kind == Kind.MAPPING and root.items:
+            found = [key.text for key, _ in root.items if key.kind == Kind.SCALAR and key.text in known]
+            if not all(map(is_label, found)) and 2 * len(found) >= len(root.items):
+                return True
+    return False
+
+
+def target_of(project: Project, dialect: Dialect, machine: Machine) -> Target:
+    """Return what the configs of a dialect are judged against.
+
+    Loader, schema, machine and the code that reads them.
+
+    Raises:
+        CfgfixError: The schema that the settings name cannot be read.
+    """
+    key = (dialect.name, machine.profile)
+    target = project.targets.get(key)
+    if target is None:
+        usage = usage_for(project)
+        found = usage.loader if usage is not None else None
+        loader = LOADERS[project.settings.loader or dialect.loader]
+        if project.settings.loader is None and found in LOADERS:
+            # A dialect knows its own program better than which function is called, unless that reads other YAML.
+            assert found is not None
+            if dialect.name == "generic" or LOADERS[found].yaml_version != loader.yaml_version:
+                loader = LOADERS[found]
+        if dialect.name not in project.schemas:
+            project.schemas[dialect.name] = _schema(project, dialect)
+        target = Target(
+            dialect,
+            loader,
+            project.schemas[dialect.name],
+            machine.lookup,
+            machine.label,
+            usage,
+            project.settings.schema is not None,
+        )
+        project.targets[key] = target
+    return target
+
+
+def with_meanings(target: Target, reached: Sequence[Reached]) -> Target:
+    """Return a target for one config with what the code says of its keys.
+
+    That is the code that opens it.
+    """
+    from cfgfix.config.dialects.parameters import dialect_by_meanings, key_meanings
+
+    found = key_meanings(reached)
+    return replace(target, dialect=dialect_by_meanings(target.dialect, found), meanings=found)
+
+
+def machine_of_job(job: Job) -> tuple[Hardware, str]:
+    """Return the machine that the limits of a job are, with one line that says so."""
+    from cfgfix.hardware.presets import limited, summary
+
+    label, limits = f"{job.kind} in {job.path}:{job.line}", job.limits
+    hardware = limited(label, limits.cpus, limits.ram_mib, limits.card, limits.gpus)
+    taken = f"; {limits.said} is taken for the largest of that name" if limits.said else ""
+    return hardware, f"hardware: the limits of {label} ({summary(hardware)}{taken})"
+
+
+def with_job_limits(target: Target, job: Job) -> tuple[Target, str]:
+    """Return a target whose machine is what a job may use, with one line that says so."""
+    hardware, line = machine_of_job(job)
+
+    def look(name: str) -> Any:
+        found = hardware.lookup(name)
+        return None if found is None else found.value
+
+    return replace(target, hardware=look, hardware_label=hardware.label), line
+
+
+def with_surroundings(project: Project, dialect: Dialect, source: SourceFile, target: Target) -> Target:
+    """Return a target for one config with what the text of the code around it says.
+
+    The same where it says nothing.
+
+    Of how it is read, a dialect with a program of its own, a `loader` setting and code that is followed know better.
+    """
+    from cfgfix.usage.code_beside import Around, Surroundings
+
+    if project.surroundings is None:
+        project.surroundings = Surroundings()
+    around = project.surroundings.code_near(source.path, source.text)
+    usage = usage_for(project)
+    known = project.settings.loader is not None or (usage is not None and usage.loader is not None)
+    if known or dialect.name != "generic":
+        told = Around(elsewhere=around.elsewhere, ruamel=around.ruamel)
+        return replace(target, around=told) if told.elsewhere or told.ruamel else target
+    if around == Around():
+        return target
+    loader = target.loader
+    if around.omegaconf:
+        loader = LOADERS["omegaconf"]
+    elif around.floats:
+        loader = LOADERS["pyyaml-floats"]
+    return replace(target, around=around, loader=loader)
+
+
+def with_ruamel_around(project: Project, source: SourceFile, target: Target) -> Target:
+    """Return a target that knows whether the code around uses ruamel.yaml."""
+    from cfgfix.usage.code_beside import Around, Surroundings
+
+    if project.surroundings is None:
+        project.surroundings = Surroundings()
+    if not project.surroundings.code_near(source.path, source.text).ruamel:
+        return target
+    return replace(target, around=replace(target.around or Around(), ruamel=True))
+
+
+def usage_for(project: Project) -> Usage | None:
+    """Return what the code does with the configs.
+
+    None where no class and no source root is known.
+    """
+    if project.usage_known:
+        return project.usage
+    project.usage_known = True
+    settings = project.settings
+    by_class = settings.schema is not None and names_class(settings.schema)
+    if not project.rule_set.code or not (by_class or settings.source_roots):
+        return None
+    from cfgfix.usage.checks import key_paths, project_files, usage_of
+
+    files = project_files(settings)
+    if not files:
+        return None
+    project.sources = tuple(file.path for file in files)
+    if by_class:
+        project.inferred = project.inferred or _infer(settings)
+    paths: list[tuple[str, ...]] = []
+    if not by_class:
+        for path in project.files:
+            try:
+                paths += key_paths(compose(read_source(path)))
+            except UnreadableError:
+                continue
+    try:
+        project.usage = usage_of(
+            files,
+            settings,
+            project.inferred if by_class else None,
+            paths,
+            content_stamp(()),
+            shared=project.rule_set.rules,
+        )
+    except CfgfixError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a fault here costs what the code says, not the check
+        project.failures.append(internal_fault(error, settings.root))
+    return project.usage
+
+
+def _schema(project: Project, dialect: Dialect) -> Schema | None:
+    if project.settings.schema is not None:
+        path = project.settings.inside(project.settings.schema)
+        if names_class(project.settings.schema):
+            inferred = project.inferred or _infer(project.settings)
+            project.inferred = inferred
+            return Schema.load(inferred.schema, project.settings.schema)
+        import json
+
+        source = read_source(path)
+        try:
+            data = json.loads(source.text)
+        except (ValueError, RecursionError) as error:
+            raise CfgfixError(f"is not JSON: {error}", path=path) from error
+        return Schema.load(data, path, base_dir=os.path.dirname(os.path.abspath(path)))
+    data = schema_data(dialect)
+    if data is None:
+        return None
+    own = dialect.schema is not None and os.path.isabs(dialect.schema)
+    if own and dialect.schema is not None:
+        return Schema.load(data, dialect.schema, base_dir=os.path.dirname(dialect.schema))
+    return Schema.load(data, f"{dialect.name}/schema.json")
+
+
+def names_class(schema: str) -> bool:
+    """Tell whether a `schema` setting names a class in the code.
+
+    Else it names a JSON Schema file.
+    """
+    place, sign, name = schema.rpartition(":")
+    return (
+        bool(sign)
+        and len(place) > 1
+        and not name.endswith(".json")
+        and "/" not in name
+        and os.sep not in name
+    )
+
+
+def _infer(settings: Settings) -> Inferred:
+    from cfgfix.config.schema.infer import infer
+
+    assert settings.schema is not None
+    found = infer(settings.schema, settings.root, settings.source_roots)
+    if settings.unknown_keys is not None:
+        from cfgfix.usage.checks import overruled
+
+        found = replace(found, schema=overruled(found.schema, settings.unknown_keys))
+    return found

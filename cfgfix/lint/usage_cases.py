@@ -15,17 +15,17 @@ from cfgfix.config.schema.infer import infer
 from cfgfix.config.schema.validate import Schema
 from cfgfix.core.errors import CfgfixError
 from cfgfix.core.findings import Finding
-from cfgfix.core.source_file import SourceFile, read_source
-from cfgfix.lint.case_trial import Trial, write_case_files
-from cfgfix.lint.checkers.project import Target
+from cfgfix.core.records import replace
+from cfgfix.core.source_file import SourceFile
+from cfgfix.lint.case_trial import Trial, trial_project, write_case_files
 from cfgfix.lint.code_cases import place_in_code
 from cfgfix.lint.config_cases import machine_of, place_in_config
-from cfgfix.lint.rule_set import RuleSet
-from cfgfix.lint.session import with_meanings
-from cfgfix.rules.catalogue import Catalogue
+from cfgfix.lint.project import Machine, Target
+from cfgfix.lint.project_findings import findings_in_config, findings_in_project
+from cfgfix.lint.targets import with_meanings
 from cfgfix.rules.rule import Rule
 from cfgfix.settings.reader import Settings
-from cfgfix.usage.checks import hits_in_code, key_paths, project_files, usage_of
+from cfgfix.usage.checks import key_paths, project_files, usage_of
 
 
 def usage_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
@@ -49,13 +49,23 @@ def usage_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
     loader = LOADERS[usage.loader if usage.loader in LOADERS else "pyyaml"]
     schema = Schema.load(inferred.schema, "case") if inferred is not None else None
     target = Target(known["generic"], loader, schema, None, None, usage)
-    checker = RuleSet(Catalogue([rule]), [rule], {})
-    in_code = checker.in_code(hits_in_code(usage, checker.code.keys(), known.get(named), inferred))
+    project = trial_project([rule])
+    project.usage, project.usage_known, project.inferred = usage, True, inferred
+    if named:
+        project.settings = replace(project.settings, dialect=named)
+        project.dialects = known
+        project.configs.items.append((document, loader))
+    in_code = {
+        path: sorted(items, key=lambda item: item.location.start)
+        for path, items in findings_in_project(project).items()
+    }
     config, code = Yaml(document, loader), Python()
 
     def check(changed: Mapping[str, str]) -> dict[str, list[Finding]]:
         candidate = config.parse(changed.get(source.path, source.text))
-        findings = [item for item in checker.document(candidate, target).findings if item.rule == rule.id]
+        findings = [
+            item for item in findings_in_config(project, candidate, target).findings if item.rule == rule.id
+        ]
         return {source.path: findings, **{path: in_code[path] for path in sorted(in_code)}}
 
     def place_of(path: str, finding: Finding) -> str:
@@ -84,7 +94,7 @@ def opened_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
     with open(path, "w", encoding="utf-8", newline="") as stream:
         stream.write(text)
     code = ProjectCode(folder, lambda _path: False, keep=False, follows_models="hardware" in case)
-    checker = RuleSet(Catalogue([rule]), [rule], {})
+    project = trial_project([rule])
     source = SourceFile.from_bytes(text.encode(), path)
     says = code.says_about(path, source)
     if says is None:
@@ -97,7 +107,7 @@ def opened_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
 
     def check(changed: Mapping[str, str]) -> dict[str, list[Finding]]:
         candidate = language.parse(changed.get(path, text))
-        found = checker.document(candidate, target, says=code.says_about(path, candidate.source))
+        found = findings_in_config(project, candidate, target, says=code.says_about(path, candidate.source))
         return {path: [item for item in found.findings if item.rule == rule.id]}
 
     return Trial(
@@ -115,17 +125,13 @@ def options_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
     from cfgfix.usage.project_code import ProjectCode
 
     texts = write_case_files(case, folder)
-    checker = RuleSet(Catalogue([rule]), [rule], {})
-    found: dict[str, list[Finding]] = {}
-    from cfgfix.usage.training_memory import held_against
-
-    machine, _ = machine_of(case)
+    machine, label = machine_of(case)
     code = ProjectCode(folder, lambda _path: False, keep=False, follows_models=machine is not None)
-    for inside, check, hit in code.options():
-        path = os.path.join(folder, inside)
-        judged = held_against(hit, machine)
-        if judged is not None:
-            found.setdefault(path, []).extend(checker.by_runs(((check, judged),), read_source(path)))
+    project = trial_project([rule])
+    project.machines = [Machine(machine, label)]
+    project.codes = lambda: [code]
+    project.scanned = list(texts)
+    found = findings_in_project(project)
     language = Python()
     return Trial(
         texts,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from cfgfix.core.errors import UnreadableError
 from cfgfix.core.records import dataclass
-from cfgfix.core.source_file import is_inside, project
+from cfgfix.core.source_file import is_inside, project_folder
 from cfgfix.settings.reader import Finder, Settings
 
 
@@ -167,7 +167,7 @@ def _included_files(
             if entry.is_dir(follow_symlinks=False):
                 pending.append((path, settings))
             elif matcher.included(path) and _is_file(entry):
-                if entry.is_symlink() and not is_inside(path, project(folder)):
+                if entry.is_symlink() and not is_inside(path, project_folder(folder)):
                     # A link in an untrusted checkout must not have a file elsewhere shown, or changed.
                     continue
                 yield path, settings

@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Mapping
 from cfgfix.core.errors import CfgfixError, did_you_mean
 from cfgfix.core.findings import Severity
 from cfgfix.core.records import dataclass, field, replace
-from cfgfix.core.source_file import is_inside, project, read_regular
+from cfgfix.core.source_file import is_inside, project_folder, read_regular
 from cfgfix.settings.table import (
     BY_NAME,
     LISTS,
@@ -356,7 +356,7 @@ def _require_inside(values: Mapping[str, Any], path: str) -> None:
     if not places:
         return
     root = values["root"]
-    limit = project(root)
+    limit = project_folder(root)
     for name, place in places:
         if not is_inside(os.path.join(root, os.path.expanduser(place)), limit):
             raise CfgfixError(

@@ -436,8 +436,8 @@ def loading_summary(usage: Usage) -> str:
 
 def hits_in_code(
     usage: Usage, wanted: Collection[str], dialect: Dialect | None, inferred: Inferred | None
-) -> Iterator[tuple[str, str, Hit]]:
-    """Yield what is wrong in the code: the file, the check, the hit.
+) -> Iterator[tuple[str, Hit]]:
+    """Yield what is wrong in the code: the check, the hit with its location.
 
     Args:
         usage: What the code does.
@@ -466,11 +466,8 @@ def hits_in_code(
         start = offsets.offset(spot.line, spot.column)
         end = max(start, offsets.offset(spot.end_line, spot.end_column))
         context = source.line_text(spot.line).strip()[:200]
-        yield (
-            spot.path,
-            check,
-            Hit(source.location(start, end), values, severity=severity, notes=notes, context=context),
-        )
+        place = source.location(start, end)
+        yield check, Hit(place, values, severity=severity, notes=notes, context=context)
 
 
 def _faults_in_code(

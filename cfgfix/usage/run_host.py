@@ -106,7 +106,7 @@ class Repair:
     name: str
 
 
-class Project(Protocol):
+class ProjectConfigs(Protocol):
     """The configs of a project, as a run finds them."""
 
     root: str
@@ -125,9 +125,9 @@ class Host:
     """The world outside the code as one run sees it."""
 
     def __init__(
-        self, project: Project, entrance: Entrance, command: Command | None, forced: Table[Site, str]
+        self, configs: ProjectConfigs, entrance: Entrance, command: Command | None, forced: Table[Site, str]
     ) -> None:
-        self.project = project
+        self.configs = configs
         self.entrance = entrance
         self.command = command if command is not None and command.is_said else None
         self.chosen_values = dict(command.chosen) if command is not None else {}
@@ -148,17 +148,17 @@ class Host:
         folders = [os.getcwd()]
         if command is not None and command.is_said:
             folders.append(os.path.abspath(command.folder))
-        folders += [project.root, script, os.path.dirname(script)]
+        folders += [configs.root, script, os.path.dirname(script)]
         self.folders = list(dict.fromkeys(folders))
 
     def is_known(self, path: str) -> bool:
         """Return whether the project has a config file at this path."""
-        return path in self.project.known
+        return path in self.configs.known
 
     def text_of(self, path: str) -> str:
         """Return the text of a config file of the project."""
         self.touched.add(path)
-        return self.project.text_of(path)
+        return self.configs.text_of(path)
 
     def arguments(self) -> list[str] | None:
         """Return the arguments of the command; None without one."""
@@ -183,12 +183,12 @@ class Host:
         if text is None:
             return None
         for base in self.folders:
-            inside = self.project.files.inside(os.path.join(base, text))
+            inside = self.configs.files.inside(os.path.join(base, text))
             if inside is None:
                 continue
-            found = self.project.files.matching(pattern, inside if inside != "." else "")
+            found = self.configs.files.matching(pattern, inside if inside != "." else "")
             if found:
-                return [os.path.join(self.project.root, path) for path in found]
+                return [os.path.join(self.configs.root, path) for path in found]
         return None
 
     def load(self, loading: Loading) -> Value | None:
@@ -197,7 +197,7 @@ class Host:
         Where the file is not known that is a mapping that notes what it is asked for.
         """
         site = site_of(loading)
-        self.project.sites.setdefault(site, loading)
+        self.configs.sites.setdefault(site, loading)
         if loading.how == "hydra":
             from cfgfix.usage.hydra import composed
 
@@ -239,7 +239,7 @@ class Host:
                 named.append(key)
         if len(named) != 1 or self.resolve(loading.path) is not None:
             return None
-        files, places = self.project.files, self._places(text)
+        files, places = self.configs.files, self._places(text)
         if _text(loading.path) is None:
             # It lies beside the file that names it, whichever that is.
             places = [os.path.normpath(os.path.join(files.root, os.path.dirname(named[0].source), text))]
@@ -263,7 +263,7 @@ class Host:
     def value_of(self, path: str, loading: Loading, evidence: str) -> Value | None:
         """Return what loading a file of the project gives."""
         self.touched.add(path)
-        config = self.project.config(path)
+        config = self.configs.config(path)
         if config is None:
             return None
         loader = loader_name(loading)
@@ -294,28 +294,28 @@ class Host:
         if any(key.source == OPTIONS for key in path.origins):
             name = next(key.name for key in path.origins if key.source == OPTIONS)
             if self.command is not None:
-                shown = os.path.relpath(self.command.path, self.project.root)
+                shown = os.path.relpath(self.command.path, self.configs.root)
                 return f"the command in {shown}:{self.command.line} gives it as {name}"
             return f"it is the default of {name}"
         text = _text(path)
         if self.command is not None and text is not None and text in self.command.arguments:
-            shown = os.path.relpath(self.command.path, self.project.root)
+            shown = os.path.relpath(self.command.path, self.configs.root)
             return f"the command in {shown}:{self.command.line} gives it"
         return "the code names it"
 
     def resolve(self, path: Value) -> str | None:
         """Return the file of the project that a path means, or None."""
         text = _text(path)
-        known = self.project.known
+        known = self.configs.known
         if text is not None:
             if SHELL in text:
                 return None
             for folder in self.folders:
-                inside = self.project.files.inside(os.path.join(folder, text))
+                inside = self.configs.files.inside(os.path.join(folder, text))
                 if inside in known:
                     return inside
             ending = os.path.normpath(text).replace(os.sep, "/").lstrip("./")
-            found = by_ending(self.project.files.data, ending) if ending and not os.path.isabs(text) else []
+            found = by_ending(self.configs.files.data, ending) if ending and not os.path.isabs(text) else []
             if not found and "\\" in text:
                 # A path of Windows means the same file to whoever wrote it.
                 return self.resolve(Scalar(text.replace("\\", "/")))
@@ -325,7 +325,7 @@ class Host:
         if isinstance(path, PartialText):
             pattern = re.compile("".join(".*" if part is None else re.escape(part) for part in path.parts))
             tail = path.parts[-1]
-            files = self.project.files
+            files = self.configs.files
             written = zip(files.data, *(files.data_from(folder) for folder in self.folders), strict=True)
             candidates = [
                 item
@@ -335,7 +335,7 @@ class Host:
                 or any(map(pattern.fullmatch, others))
             ]
             if not candidates and isinstance(tail, str) and "/" in tail:
-                candidates = by_ending(self.project.files.data, tail.lstrip("/"))
+                candidates = by_ending(self.configs.files.data, tail.lstrip("/"))
             return candidates[0] if len(candidates) == 1 else None
         return None
 

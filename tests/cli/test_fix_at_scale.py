@@ -5,7 +5,7 @@ import json
 import pytest
 
 from cfgfix.config.document import language
-from cfgfix.lint.rule_set import MAX_FINDINGS, MAX_FIXED
+from cfgfix.lint.project_findings import MAX_FINDINGS, MAX_FIXED
 
 HEAD = "training:\n  epochs: 2\n  batch_size: 8\n"
 REFUSED = "  beta1: 5e4\n"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 from cfgfix.code.model.python_files import find_python
-from cfgfix.code.scan import scan
+from cfgfix.code.scan import scan, source_hits
 from cfgfix.rules.catalogue import read_folder
 
 RULES = Path(__file__).resolve().parents[2] / "rules"
@@ -54,6 +55,7 @@ def test_a_call_that_may_enter_several_methods_names_the_one_on_the_way(tmp_path
         severity=lambda _, value: value,
         key="chain",
         use_cache=False,
+        hits=functools.partial(source_hits, rules),
     ).findings
     (finding,) = [item for items in found.values() for item in items]
     assert [step.label for step in finding.flow] == ["calls Talking.call", "calls Talking.scaled"]

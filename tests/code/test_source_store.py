@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import multiprocessing
 import os
 import threading
@@ -12,7 +13,7 @@ import pytest
 
 from cfgfix.code.model import program, scanning
 from cfgfix.code.model.python_files import find_python
-from cfgfix.code.scan import scan
+from cfgfix.code.scan import scan, source_hits
 from cfgfix.core.findings import Finding
 from cfgfix.rules.catalogue import read_folder
 
@@ -53,13 +54,15 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scan:
     def made(
         *, without: str = "", key: object = "", use_cache: bool = True, **more: object
     ) -> dict[str, list[Finding]]:
+        chosen = [rule for rule in rules if rule.id != without]
         return scan(
             find_python([str(folder)], lambda _: False),
-            [rule for rule in rules if rule.id != without],
+            chosen,
             (),
             severity=lambda _, severity: severity,
             key=key,
             use_cache=use_cache,
+            hits=functools.partial(source_hits, chosen),
             **more,  # type: ignore[arg-type]
         ).findings
 

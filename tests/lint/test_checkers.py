@@ -8,11 +8,14 @@ from cfgfix.config.document.compose import compose
 from cfgfix.config.loaders.scalars import LOADERS
 from cfgfix.core.findings import Confidence
 from cfgfix.core.source_file import SourceFile
-from cfgfix.lint.checkers.project import Project, Room, Target
+from cfgfix.lint.case_trial import trial_project
+from cfgfix.lint.checkers.registry import CHECKERS
 from cfgfix.lint.checkers.values import ValueChecker
+from cfgfix.lint.project import Checker, HitLimit, JudgedConfig, Target
+from cfgfix.lint.project_findings import findings_in_config
 from cfgfix.lint.rule_set import RuleSet
 from cfgfix.rules.catalogue import builtin
-from cfgfix.rules.checker import by_check
+from cfgfix.rules.checks import by_check
 from cfgfix.rules.hit import Hit, Span
 
 PACKAGE = Path(__file__).resolve().parents[2] / "cfgfix"
@@ -26,18 +29,37 @@ def target(dialect: Dialect | None = None) -> Target:
 def test_a_checker_yields_hits_with_their_rules_and_knows_no_policy():
     document = compose(SourceFile.from_text(TEXT, "a.yaml"))
     (rule,) = builtin().matching("YML001")
-    project = Project(document, target(), None, Room(10), {})
-    ((told, hit),) = ValueChecker([rule]).hits(project)
+    config = JudgedConfig(document, target(), None, HitLimit(10))
+    ((told, hit),) = ValueChecker(trial_project([rule])).hits_in_config(config)
     assert told is rule
     assert isinstance(hit.at, Span)
     assert (hit.at.key_path, TEXT[hit.at.start : hit.at.end]) == (("train", "learning_rate"), "1e-4")
-    assert not project.room.cut
+    assert not config.limit.cut
+
+
+def test_every_checker_is_registered_and_asked_the_same_questions():
+    made = {
+        cls.name
+        for path in (PACKAGE / "lint" / "checkers").glob("*.py")
+        for cls in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(cls, ast.ClassDef)
+    }
+    assert sorted(made) == sorted(checker.__name__ for checker in CHECKERS)
+    questions = {name for name in vars(Checker) if name.startswith("hits_in_")}
+    for checker in CHECKERS:
+        assert questions & vars(checker).keys(), f"{checker.__name__} answers nothing"
+
+
+def test_checkers_are_made_for_their_project():
+    project = trial_project(builtin().rules, builtin())
+    assert [type(checker) for checker in project.checkers] == list(CHECKERS)
+    assert all(checker.project is project for checker in project.checkers)
 
 
 def test_no_more_hits_of_a_rule_are_listed_than_there_is_room_for():
     document = compose(SourceFile.from_text("a: 1e-4\nb: 1e-4\nlr: 1e-3\n", "a.yaml"))
     (rule,) = builtin().matching("YML001")
-    found = RuleSet(builtin(), [rule], {}).document(document, target(), 2)
+    found = findings_in_config(trial_project([rule], builtin()), document, target(), 2)
     assert (len(found.findings), found.cut) == (2, frozenset({rule.id}))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cfgfix.lint.session import repository
+from cfgfix.lint.repository import repository_folder
 
 
 @pytest.fixture
@@ -38,18 +38,18 @@ def placed(folder: Path, *names: str) -> Path:
 )
 def test_asked_from_the_home_folder(home: Path, files: tuple[str, ...], asked: str, root: str) -> None:
     placed(home, *files)
-    assert repository(asked, [asked]) == str(home / root)
+    assert repository_folder(asked, [asked]) == str(home / root)
 
 
 @pytest.mark.parametrize("mark", ["train.py", "pyproject.toml"])
 def test_the_working_folder_of_a_project(home: Path, monkeypatch: pytest.MonkeyPatch, mark: str) -> None:
     project = placed(home / "speech", mark, "conf/deep/a.yaml")
     monkeypatch.chdir(project)
-    assert repository("conf/deep/a.yaml", ["conf/deep/a.yaml"]) == os.path.realpath(project)
+    assert repository_folder("conf/deep/a.yaml", ["conf/deep/a.yaml"]) == os.path.realpath(project)
 
 
 def test_a_folder_that_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = placed(home / "speech", "runs/a.yaml", "train.py")
-    assert repository("speech/runs/a.yaml", ["speech"]) == str(project)
+    assert repository_folder("speech/runs/a.yaml", ["speech"]) == str(project)
     monkeypatch.chdir(project)
-    assert repository("runs/a.yaml", ["runs"]) == str(project)
+    assert repository_folder("runs/a.yaml", ["runs"]) == str(project)

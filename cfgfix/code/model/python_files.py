@@ -14,7 +14,7 @@ from typing import Any
 from cfgfix.code.model.summary import MAX_BYTES
 from cfgfix.core.patterns import late
 from cfgfix.core.records import dataclass, replace
-from cfgfix.core.source_file import is_inside, project, read_regular
+from cfgfix.core.source_file import is_inside, project_folder, read_regular
 
 SETTINGS_MODULE = re.compile(
     r"(?:\w*_)?(?:configs?|configuration|settings?|(?:hyper_?)?param(?:eter)?s|hparams|hps?|options|opts|defaults|cfg|(?P<const>const(?:ant)?s?))",
@@ -120,7 +120,7 @@ def _walk(folder: str, excluded: Callable[[str], bool], found: dict[str, PythonF
                     continue
             if is_folder:
                 pending.append((path, ignores, ignored))
-            elif not entry.is_symlink() or is_inside(path, project(folder)):
+            elif not entry.is_symlink() or is_inside(path, project_folder(folder)):
                 _add(path, "", found)
 
 

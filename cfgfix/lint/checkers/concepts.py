@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from cfgfix.config.dialects.dialect import Dialect
 from cfgfix.config.dialects.view import Binding, RuleScope, View
 from cfgfix.core.findings import Location, format_key_path
 from cfgfix.core.records import replace
-from cfgfix.lint.checkers.project import Project
+from cfgfix.lint.project import Checker, JudgedConfig, Project
 from cfgfix.lint.rule_fixes import as_far_as_code_allows, first_fix, is_true
 from cfgfix.lint.rule_places import can_bind, comment_beside, heads_of, place_of, place_operands, places_of
 from cfgfix.rules.expression import Missing, evaluate
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from cfgfix.config.dialects.parameters import Reached
 
 
-class ConceptChecker:
+class ConceptChecker(Checker):
     """Carries out the rules that say their condition themselves."""
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
+    def __init__(self, project: Project) -> None:
+        super().__init__(project)
+        rules = project.rule_set.rules
         self._rules = [rule for rule in rules if rule.check is None]
         self._names = frozenset(
             name
@@ -37,18 +39,18 @@ class ConceptChecker:
         """Names of keys that some rule is about."""
         self._rules_of: dict[int, tuple[Dialect, list[tuple[Rule, frozenset[str] | None]]]] = {}
 
-    def hits(self, project: Project) -> Iterator[tuple[Rule, Hit]]:
+    def hits_in_config(self, config: JudgedConfig) -> Iterator[tuple[Rule, Hit]]:
         """Yield the settings for which the condition of a rule holds."""
-        target = project.target
-        for index in project.mappings():
-            view = target.view(project.document, index)
+        target = config.target
+        for index in config.mappings():
+            view = target.view(config.document, index)
             present = view.top.keys()
             for rule, heads in self._applicable(target.dialect):
                 if heads is not None and heads.isdisjoint(present) and not view.has_defaults:
                     continue
                 places = places_of(rule, view, self._names)
                 if places:
-                    yield from _hits_at(rule, places, view, project)
+                    yield from _hits_at(rule, places, view, config)
 
     def _applicable(self, dialect: Dialect) -> list[tuple[Rule, frozenset[str] | None]]:
         """Return the rules that can find anything in a dialect: those of its own or of all, whose concepts it has.
@@ -67,10 +69,10 @@ class ConceptChecker:
 
 
 def _hits_at(
-    rule: Rule, places: Sequence[tuple[str | None, Binding]], view: View, project: Project
+    rule: Rule, places: Sequence[tuple[str | None, Binding]], view: View, config: JudgedConfig
 ) -> Iterator[tuple[Rule, Hit]]:
     """Yield what a rule finds at its places."""
-    target = project.target
+    target = config.target
     assert rule.when is not None
     for concept, binding in places:
         own: dict[str, Any] = {"value": binding.value}
@@ -89,14 +91,14 @@ def _hits_at(
         except Missing as missing:
             if missing.name.startswith("hardware."):
                 reason = f"{missing.name[9:]} of {target.hardware_label} is unknown"
-                project.skips.setdefault(
+                config.skips.setdefault(
                     rule.id, reason if target.hardware is not None else "no target machine is named"
                 )
             continue
         if holds is not True and not holds:
             continue
         yield rule, _hit(rule, view, binding, scope, reached)
-        if rule.id in project.room.cut:
+        if rule.id in config.limit.cut:
             return
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from cfgfix.config.schema.validate import SchemaProblem
 from cfgfix.core.findings import Severity, format_key_path
-from cfgfix.lint.checkers.project import Project, Target
-from cfgfix.rules.checker import by_check
+from cfgfix.lint.project import Checker, JudgedConfig, Project, Target
+from cfgfix.rules.checks import by_check
 from cfgfix.rules.hit import Hit, Span
 from cfgfix.rules.rule import Rule
 
@@ -19,21 +19,22 @@ _CODES = {"not-checked": "violation"}
 """What the schema says under a code of its own, told by the rule for anything else."""
 
 
-class SchemaChecker:
+class SchemaChecker(Checker):
     """Carries out the rules about schemas."""
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
-        rules = tuple(rules)
+    def __init__(self, project: Project) -> None:
+        super().__init__(project)
+        rules = project.rule_set.rules
         self._schema = by_check(rules, "schema")
         self._code = by_check(rules, "code")
         """Rules about the class that a schema is read from."""
 
-    def hits(self, project: Project) -> Iterator[tuple[Rule, Hit]]:
+    def hits_in_config(self, config: JudgedConfig) -> Iterator[tuple[Rule, Hit]]:
         """Yield where a config does not fit its schema."""
-        document, target = project.document, project.target
+        document, target = config.document, config.target
         if target.schema is None or not (self._schema or self._code):
             return
-        for index in project.mappings():
+        for index in config.mappings():
             for problem in target.schema.problems(document, document.roots[index], target.loader):
                 if _read_by_code(problem, target):
                     continue

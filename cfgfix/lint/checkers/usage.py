@@ -1,43 +1,102 @@
-"""Hold a config against the code that reads it."""
+"""Hold the configs against the code that reads them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterator
 
-from cfgfix.lint.checkers.project import Project
-from cfgfix.rules.checker import by_check
-from cfgfix.rules.hit import Hit
+from cfgfix.core.errors import UnreadableError
+from cfgfix.core.records import replace
+from cfgfix.core.source_file import SourceFile, read_source
+from cfgfix.lint.project import Checker, JudgedConfig, Project
+from cfgfix.lint.targets import dialect_of, usage_for
+from cfgfix.rules.checks import by_check
+from cfgfix.rules.hit import Hit, span_of
 from cfgfix.rules.rule import Rule
 
 
-class UsageChecker:
-    """Carries out the rules about keys by what the code does with each."""
+class UsageChecker(Checker):
+    """Carries out the rules about keys, and about the class that takes them, by what the code does with each."""
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
-        self._code = by_check(rules, "code")
+    def __init__(self, project: Project) -> None:
+        super().__init__(project)
+        self._code = by_check(project.rule_set.rules, "code")
 
-    def hits(self, project: Project) -> Iterator[tuple[Rule, Hit]]:
+    def hits_in_config(self, config: JudgedConfig) -> Iterator[tuple[Rule, Hit]]:
         """Yield the keys that the code does not read as they are written."""
-        target = project.target
+        target = config.target
         if target.usage is None or not self._code:
             return
         from cfgfix.usage.checks import hits_in
 
         wanted = frozenset(self._code)
-        for index in project.mappings():
-            for name, hit in hits_in(project.document, index, target.usage, target.loader, wanted):
+        for index in config.mappings():
+            for name, hit in hits_in(config.document, index, target.usage, target.loader, wanted):
                 yield self._code[name], hit
 
+    def hits_in_project(self) -> Iterator[tuple[Rule, Hit]]:
+        """Yield reads of fields that the class lacks, and what the code says twice."""
+        usage = usage_for(self.project)
+        if usage is None:
+            return
+        from cfgfix.usage.checks import hits_in_code
 
-class RunsChecker:
-    """Carries out the rules about what the runs of programs do with a config."""
+        first = self.project.configs.items[:1]
+        dialect = next(
+            (found for document, _ in first if (found := dialect_of(document, self.project)) is not None),
+            None,
+        )
+        for name, hit in hits_in_code(usage, self._code.keys(), dialect, self.project.inferred):
+            yield self._code[name], hit
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
-        self._code = by_check(rules, "code")
 
-    def hits(self, project: Project) -> Iterator[tuple[Rule, Hit]]:
+class RunsChecker(Checker):
+    """Carries out the rules about what the runs of programs do with configs and with their own options."""
+
+    follows_programs = True
+
+    def __init__(self, project: Project) -> None:
+        super().__init__(project)
+        self._code = by_check(project.rule_set.rules, "code")
+
+    def hits_in_config(self, config: JudgedConfig) -> Iterator[tuple[Rule, Hit]]:
         """Yield what the runs of the programs that open a config show."""
-        for name, hit in project.says.hits if project.says is not None else ():
+        for name, hit in config.says.hits if config.says is not None else ():
             rule = self._code.get(name)
             if rule is not None:
                 yield rule, hit
+
+    def hits_in_project(self) -> Iterator[tuple[Rule, Hit]]:
+        """Yield what is wrong with options that programs declare, and with batches."""
+        if not self._code:
+            return
+        from cfgfix.usage.training_memory import held_against
+
+        shown = {os.path.abspath(path): path for path in self.project.scanned}
+        for code in self.project.codes():
+            for inside, name, hit in code.options():
+                path = shown.get(os.path.join(code.root, inside))
+                rule = self._code.get(name)
+                if path is None or rule is None:
+                    continue
+                try:
+                    source = read_source(path)
+                except UnreadableError:
+                    continue
+                for machine in self.project.machines:
+                    judged = held_against(hit, machine.lookup)
+                    if judged is not None:
+                        yield rule, _located(judged, source)
+                        break
+
+
+def _located(hit: Hit, source: SourceFile) -> Hit:
+    """Return a hit in a text as one that says in which file it is."""
+    span = span_of(hit)
+    raw = source.text[span.start : span.end]
+    return replace(
+        hit,
+        at=source.location(span.start, span.end, span.label or None),
+        values={"raw": raw, **hit.values},
+        context=raw[:200] if hit.context is None else hit.context,
+    )

@@ -2,43 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from cfgfix.config.dialects.dialect import Dialect, matches
 from cfgfix.config.dialects.signatures import Pattern
 from cfgfix.config.document.compose import Document
 from cfgfix.config.values import Context, scan
 from cfgfix.core.findings import KeyPath
-from cfgfix.lint.checkers.project import Project
-from cfgfix.rules.checker import by_check
+from cfgfix.lint.project import Checker, JudgedConfig, Project
+from cfgfix.rules.checks import by_check
 from cfgfix.rules.hit import Hit, Span
 from cfgfix.rules.rule import Rule
 
 
-class ValueChecker:
+class ValueChecker(Checker):
     """Carries out the rules about single values and about the text of a file."""
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
-        rules = tuple(rules)
+    def __init__(self, project: Project) -> None:
+        super().__init__(project)
+        rules = project.rule_set.rules
         self._yaml = by_check(rules, "yaml")
         self._cluster = by_check(rules, "cluster")
         self._not_yaml = by_check(rules, "engine").get("not_yaml")
         self._lookups: dict[int, tuple[Dialect, Callable[[KeyPath], str | None], frozenset[str] | None]] = {}
 
-    def hits(self, project: Project) -> Iterator[tuple[Rule, Hit]]:
+    def hits_in_config(self, config: JudgedConfig) -> Iterator[tuple[Rule, Hit]]:
         """Yield the traps in a config, or else why it does not parse."""
         found = False
-        for item in self._ambiguous_scalars(project):
+        for item in self._ambiguous_scalars(config):
             found = True
             yield item
-        if not found and project.document.problem is not None:
-            yield from self._why_unparsed(project.document)
+        if not found and config.document.problem is not None:
+            yield from self._why_unparsed(config.document)
 
-    def _ambiguous_scalars(self, project: Project) -> Iterator[tuple[Rule, Hit]]:
+    def _ambiguous_scalars(self, config: JudgedConfig) -> Iterator[tuple[Rule, Hit]]:
         if not self._yaml and not self._cluster:
             return
-        document, target = project.document, project.target
-        converted = project.says.converted if project.says is not None else frozenset()
+        document, target = config.document, config.target
+        converted = config.says.converted if config.says is not None else frozenset()
         schema = target.schema
         dialect = target.dialect
         around = target.around

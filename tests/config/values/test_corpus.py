@@ -17,9 +17,10 @@ from cfgfix.config.values import CHECKS, scan
 from cfgfix.core.findings import Finding
 from cfgfix.core.fix_loop import fix_file
 from cfgfix.core.source_file import read_source
-from cfgfix.lint.checkers.project import Target
-from cfgfix.lint.rule_set import RuleSet
-from cfgfix.rules.catalogue import Catalogue, read_folder
+from cfgfix.lint.case_trial import trial_project
+from cfgfix.lint.project import Target
+from cfgfix.lint.project_findings import findings_in_config
+from cfgfix.rules.catalogue import read_folder
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.slow]
 
@@ -65,7 +66,7 @@ def test_findings_over_the_corpus_are_those_that_were_read(shared_path: Path) ->
 
 def test_every_fix_over_the_corpus_is_proven(shared_path: Path, repo_root: Path) -> None:
     rules = read_folder(str(repo_root / "rules" / "yaml"))
-    checker = RuleSet(Catalogue(rules), rules, {})
+    project = trial_project(rules)
     dialect = dialects()["generic"]
     corpus = shared_path / "corpus"
     applied: Counter[str] = Counter()
@@ -75,7 +76,7 @@ def test_every_fix_over_the_corpus_is_proven(shared_path: Path, repo_root: Path)
             target = Target(dialect, LOADERS[LOADER_OF.get(row["family"], "pyyaml")], None, None, None)
 
             def check(document: Document, target: Target = target) -> list[Finding]:
-                return checker.document(document, target).findings
+                return findings_in_config(project, document, target).findings
 
             if not check(compose(source)):
                 continue

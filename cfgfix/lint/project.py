@@ -1,0 +1,195 @@
+"""The project that a session judges, the config of it that is judged now, and what a checker is.
+
+A project comes to judgement in parts: each config alone, since a fix judges its text again and again and no more than one need be held, and
+the code as a whole, since it is linked and kept as a whole. A checker answers for the parts that it knows of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from cfgfix.config.dialects.dialect import Dialect
+from cfgfix.config.dialects.view import View
+from cfgfix.config.document.compose import Document, Kind
+from cfgfix.config.loaders.scalars import Loader
+from cfgfix.config.schema.validate import MISSING, Schema
+from cfgfix.core.baseline import Baseline, Key
+from cfgfix.core.errors import CfgfixError
+from cfgfix.core.records import dataclass, field
+from cfgfix.lint.rule_set import RuleSet
+from cfgfix.rules.hit import Hit
+from cfgfix.rules.rule import Rule
+from cfgfix.settings.reader import Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from cfgfix.code.model.program import Program
+    from cfgfix.config.dialects.parameters import KeyMeanings
+    from cfgfix.config.schema.infer import Inferred
+    from cfgfix.usage.code_beside import Around, Surroundings
+    from cfgfix.usage.code_says import CodeSays
+    from cfgfix.usage.key_uses import Usage
+    from cfgfix.usage.project_code import ProjectCode
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine to judge by; `profile` is its name where several are checked."""
+
+    lookup: Callable[[str], Any] | None
+    label: str | None
+    profile: str | None = None
+    live: bool = False
+    """Whether it is the machine this runs on, as it is now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a config is judged against, the same for all configs of one dialect but for what their code says."""
+
+    dialect: Dialect
+    loader: Loader
+    schema: Schema | None
+    hardware: Callable[[str], Any] | None
+    hardware_label: str | None
+    usage: Usage | None = None
+    """What the project's code does with its config, where that is known."""
+    own_schema: bool = False
+    """Whether the schema is the project's own; a dialect's tells the newest state of its program."""
+    meanings: KeyMeanings | None = None
+    """What the code that opens the file says of its keys; the dialect has those keys already."""
+    around: Around | None = None
+    """What the text of the code around a config says of it, where a finding depends on it."""
+
+    def view(self, document: Document, index: int) -> View:
+        """Return one document of a file as the rules see it."""
+        return View(
+            document,
+            index,
+            self.dialect,
+            self.loader,
+            default=self.schema.default
+            if self.schema is not None and self.dialect.defaults == "schema"
+            else None,
+            missing=MISSING,
+            hardware=self.hardware,
+            meanings=self.meanings,
+        )
+
+
+class KeptConfigs:
+    """The first configs of a session as overridden, for the guards in code; none where no code is looked at."""
+
+    __slots__ = ("items", "most")
+
+    def __init__(self) -> None:
+        self.items: list[tuple[Document, Loader]] = []
+        self.most = 0
+
+    def full(self) -> bool:
+        """Tell whether no more are kept."""
+        return len(self.items) >= self.most
+
+
+@dataclass(slots=True)
+class Project:
+    """The files under the same settings: their rules, machines, dialects and configs, and the code around them."""
+
+    settings: Settings
+    rule_set: RuleSet
+    checkers: tuple[Checker, ...] = ()
+    """What carries out the selected rules."""
+    hardware: str = ""
+    """One line: which machine is judged by."""
+    dialects: dict[str, Dialect] = field(default_factory=dict)
+    machines: list[Machine] = field(default_factory=list)
+    schemas: dict[str, Schema | None] = field(default_factory=dict)
+    targets: dict[tuple[str, str | None], Target] = field(default_factory=dict)
+    baseline: Baseline | None = None
+    left: dict[Key, int] = field(default_factory=dict)
+    configs: KeptConfigs = field(default_factory=KeptConfigs)
+    files: list[str] = field(default_factory=list)
+    """The configs that are checked, whose keys are asked for where no class is known."""
+    scanned: list[str] = field(default_factory=list)
+    """The Python files that are checked."""
+    codes: Callable[[], Sequence[ProjectCode]] = tuple
+    """Gives the code of the repositories that was asked for."""
+    inferred: Inferred | None = None
+    """The schema read from a class, where the settings name one."""
+    usage: Usage | None = None
+    usage_known: bool = False
+    sources: tuple[str, ...] = ()
+    """The Python files that the usage rests on."""
+    surroundings: Surroundings | None = None
+    """The code around the configs, once a finding depended on it."""
+    failures: list[CfgfixError] = field(default_factory=list)
+    """Faults of cfgfix that cost what the code says."""
+
+
+@dataclass(slots=True)
+class JudgedConfig:
+    """A config of a project as it is judged: its text, what it is held against, what the code that opens it says."""
+
+    document: Document
+    target: Target
+    says: CodeSays | None
+    limit: HitLimit
+    skips: dict[str, str] = field(default_factory=dict)
+    """Rules that could not be judged, and why; checkers add to it."""
+
+    def mappings(self) -> Iterator[int]:
+        """Yield which of the file's documents hold keys; none of one that does not parse."""
+        if self.document.problem is None:
+            for index, root in enumerate(self.document.roots):
+                if root.kind == Kind.MAPPING:
+                    yield index
+
+
+class HitLimit:
+    """How many hits of each rule one file may still have."""
+
+    __slots__ = ("_counts", "_most", "cut")
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._counts: dict[str, int] = {}
+        self.cut: set[str] = set()
+        """Rules that had more."""
+
+    def allows(self, rule: str) -> bool:
+        """Count one more hit of a rule and tell whether it is listed."""
+        count = self._counts[rule] = self._counts.get(rule, 0) + 1
+        if count > self._most:
+            self.cut.add(rule)
+            return False
+        return True
+
+
+class Checker:
+    """Carries out the rules of one kind in a project; it yields hits at any of its files and knows no policy.
+
+    Args:
+        project: The project, with its rules.
+    """
+
+    follows_programs = False
+    """Whether its hits are what runs of the project's programs show: they are all told, and others yield at their place."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+
+    def hits_in_config(self, config: JudgedConfig) -> Iterable[tuple[Rule, Hit]]:
+        """Yield what is wrong in one config; the spans of the hits are in its text."""
+        del config
+        return ()
+
+    def hits_in_program(self, program: Program) -> Iterable[tuple[Rule, Hit]]:
+        """Yield what is wrong in the linked code; the hits are at places of it."""
+        del program
+        return ()
+
+    def hits_in_project(self) -> Iterable[tuple[Rule, Hit]]:
+        """Yield what configs and code show together, at locations in any file."""
+        return ()
