@@ -27,9 +27,10 @@ from cfgfix.code.inference.guards import behind_a_default, expects_absence, neve
 from cfgfix.code.inference.references import requirement_of
 from cfgfix.code.model.given import Given, Replaced, UnderConfigs
 from cfgfix.code.model.hit import CodePlace, Rewrite, Step, Way, place_in_code
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Place
 from cfgfix.code.model.positions import CannotRewriteError, Offsets
-from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.core.edits import Change, Fix
 from cfgfix.core.findings import Finding, Location, Severity, State

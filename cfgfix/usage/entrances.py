@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from collections.abc import Sequence as Row
 
 from cfgfix.code.model.expressions import dotted
+from cfgfix.code.model.module import Module, absolute
 from cfgfix.code.model.nodes import Call, Compare, Literal, Name
-from cfgfix.code.model.program import Module, Program, absolute
+from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import read_regular

@@ -21,8 +21,9 @@ from cfgfix.code.inference.config_atoms import (
 )
 from cfgfix.code.inference.config_values import YAML_LOADS
 from cfgfix.code.model.expressions import constant, dotted, is_name, is_none, text
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Compare, Expr, Literal, Name, Place, Unary
-from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import ClassValue, External, Function, ModuleValue
 from cfgfix.core.records import dataclass, replace

@@ -13,8 +13,8 @@ from cfgfix.code.inference.interpreter.events import REQUIRED, Asked
 from cfgfix.code.inference.interpreter.models.options import COMMAND, FLAGS_RUN, SHELL
 from cfgfix.code.inference.interpreter.objects import ConfigKey, Scalar, Spot
 from cfgfix.code.model.expressions import dotted
+from cfgfix.code.model.module import absolute
 from cfgfix.code.model.nodes import Attribute, Call
-from cfgfix.code.model.program import absolute
 from cfgfix.code.model.summary import Scope
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import read_regular

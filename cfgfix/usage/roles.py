@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable
 
 from cfgfix.code.model.expressions import dotted, is_name
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Attribute, Call, Compare
-from cfgfix.code.model.program import Module
 from cfgfix.code.model.summary import Scope
 from cfgfix.usage.key_uses import CORE, INFERENCE, TOOLS
 

@@ -7,8 +7,9 @@ from itertools import islice
 from typing import Any
 
 from cfgfix.code.model.expressions import children, walk_own
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Attribute, Expr, Literal, Subscript
-from cfgfix.code.model.program import Module, Program, once
+from cfgfix.code.model.program import Program, once
 
 
 @once

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cfgfix.code.model.program import fold
+from cfgfix.code.model.canonical_names import fold
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cfgfix.code.model import program, scanning
+from cfgfix.code.model import program_files, scanning
 from cfgfix.code.model.python_files import find_python
 from cfgfix.code.scan import scan, source_hits
 from cfgfix.core.findings import Finding
@@ -169,7 +169,7 @@ def test_other_processes_give_the_same_answer(
     if "fork" not in multiprocessing.get_all_start_methods() or threading.active_count() > 1:
         pytest.skip("processes are only forked where there are no threads")
     plain = run(use_cache=False)
-    monkeypatch.setattr(program, "POOL_BYTES", 0)
+    monkeypatch.setattr(program_files, "POOL_BYTES", 0)
     monkeypatch.setenv("CFGFIX_JOBS", "2")
     summarised.clear()
     assert run() == plain

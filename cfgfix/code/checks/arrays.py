@@ -11,8 +11,9 @@ from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.references import api, bound_twice, rebound
 from cfgfix.code.inference.releases import IMPORTS, of_other_releases
 from cfgfix.code.model.hit import Rewrite, Step, hit_in
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Attribute, Name
-from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.tensorflow.api import Api
 from cfgfix.code.tensorflow.numpy_names import BACK, BUILTINS, CALLS, GONE, LATER

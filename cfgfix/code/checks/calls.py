@@ -10,11 +10,12 @@ from cfgfix.code.inference.eras import asked_for, where_keras_known, where_known
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.references import api, bound_twice, keras_is_two, public_name
 from cfgfix.code.inference.releases import IMPORTS, as_written, keras_of_release, with_other_releases
+from cfgfix.code.model.canonical_names import fold
 from cfgfix.code.model.expressions import dotted, place_of, text
 from cfgfix.code.model.hit import Calls as Entered
 from cfgfix.code.model.hit import Rewrite, hit_in
 from cfgfix.code.model.nodes import Attribute, Expr, Name, Starred
-from cfgfix.code.model.program import Program, fold, once
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import External, Made, Site, alternatives
 from cfgfix.code.tensorflow.calls import Calls, Parameters, load

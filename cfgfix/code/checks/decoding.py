@@ -15,8 +15,9 @@ from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import constant, text
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in, place_in_code, steps_to
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Attribute, Literal, Name
-from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Instance, Site, alternatives
 from cfgfix.rules.hit import Hit

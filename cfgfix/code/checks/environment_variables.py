@@ -16,8 +16,9 @@ from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, text
 from cfgfix.code.model.hit import Repair, Rewrite, at, hit_in
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Boolean, Call, Subscript
-from cfgfix.code.model.program import Module, Program, once
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import ModuleValue, Site
 from cfgfix.code.tensorflow.requirement import LATER_MINORS

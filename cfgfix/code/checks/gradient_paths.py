@@ -9,6 +9,7 @@ from cfgfix.code.checks.gradients import asked_gradients
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
+from cfgfix.code.model.canonical_names import fold
 from cfgfix.code.model.expressions import constant, dotted, is_name, text
 from cfgfix.code.model.hit import Step, at, hit_in
 from cfgfix.code.model.nodes import (
@@ -23,7 +24,7 @@ from cfgfix.code.model.nodes import (
     Subscript,
     Unary,
 )
-from cfgfix.code.model.program import Program, fold, is_keras_model
+from cfgfix.code.model.program import Program, is_keras_model
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import External, Function, Instance, Site, alternatives
 from cfgfix.rules.hit import Hit

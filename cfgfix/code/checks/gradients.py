@@ -10,6 +10,7 @@ from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.traced_tensors import is_operation
+from cfgfix.code.model.canonical_names import fold
 from cfgfix.code.model.expressions import alike, children, dotted, is_name, place_of, text, walk
 from cfgfix.code.model.hit import Rewrite, Step, at, hit_in
 from cfgfix.code.model.nodes import (
@@ -24,7 +25,7 @@ from cfgfix.code.model.nodes import (
     Subscript,
     Unary,
 )
-from cfgfix.code.model.program import Program, fold, is_keras_model, once
+from cfgfix.code.model.program import Program, is_keras_model, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Dataset, External, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit

@@ -9,6 +9,7 @@ from cfgfix.code.checks.common import in_tests, value_named
 from cfgfix.code.checks.numerics import policies_named
 from cfgfix.code.checks.outputs import constant_in_every_call
 from cfgfix.code.inference.entry_points import never_run, reached_from
+from cfgfix.code.model.canonical_names import fold
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text
 from cfgfix.code.model.hit import at, hit_in
 from cfgfix.code.model.nodes import (
@@ -23,7 +24,7 @@ from cfgfix.code.model.nodes import (
     Subscript,
     Unary,
 )
-from cfgfix.code.model.program import Program, fold, is_keras_part
+from cfgfix.code.model.program import Program, is_keras_part
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import ClassValue, Constant, Function, Site
 from cfgfix.core.records import dataclass

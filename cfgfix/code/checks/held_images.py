@@ -13,6 +13,7 @@ from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import ELEMENT, PYTHON, hot_paths, inside
 from cfgfix.code.model.expressions import constant, dotted, is_name, text, walk
 from cfgfix.code.model.hit import Step, hit_in, steps_to
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import (
     Attribute,
     Binary,
@@ -26,7 +27,7 @@ from cfgfix.code.model.nodes import (
     Starred,
     Subscript,
 )
-from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope, bind
 from cfgfix.code.model.values import Function, Site
 from cfgfix.rules.hit import Hit

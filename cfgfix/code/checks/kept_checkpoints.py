@@ -8,8 +8,9 @@ from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import constant, dotted, walk
 from cfgfix.code.model.hit import at, hit_at
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Name
-from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event
 from cfgfix.code.model.values import Made, Site, alternatives
 from cfgfix.rules.hit import Hit

@@ -11,8 +11,9 @@ from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.references import api, bound_twice, callers_ask, rebound
 from cfgfix.code.inference.releases import failing_imports, keras_of_release, of_other_releases, standalone
 from cfgfix.code.model.hit import Rewrite, hit_in
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Place
-from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.tensorflow.api import Api
 from cfgfix.core.records import dataclass

@@ -16,6 +16,7 @@ from cfgfix.code.inference.releases import (
     of_other_releases,
     refused_by_three,
 )
+from cfgfix.code.model.canonical_names import fold
 from cfgfix.code.model.expressions import constant, is_name, text, walk
 from cfgfix.code.model.hit import Calls, Rewrite, hit_in
 from cfgfix.code.model.nodes import (
@@ -30,7 +31,7 @@ from cfgfix.code.model.nodes import (
     Starred,
     Subscript,
 )
-from cfgfix.code.model.program import Program, fold, is_keras_model, is_keras_part, once
+from cfgfix.code.model.program import Program, is_keras_model, is_keras_part, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import (
     UNKNOWN,

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from cfgfix.code.checks.outputs import constant_in_every_call
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.flow.flow import flow_of
+from cfgfix.code.model.canonical_names import fold
 from cfgfix.code.model.expressions import is_name
 from cfgfix.code.model.nodes import Call, Collection, Literal, Name
-from cfgfix.code.model.program import Program, fold
+from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import KERAS_TENSOR, Constant, External, Items, Made, Site, Value, alternatives
 

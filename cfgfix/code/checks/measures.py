@@ -11,10 +11,11 @@ from cfgfix.code.checks.outputs import output_of
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.releases import IMPORTS
+from cfgfix.code.model.canonical_names import fold
 from cfgfix.code.model.expressions import constant, place_of
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in
 from cfgfix.code.model.nodes import Call, Collection, Expr
-from cfgfix.code.model.program import Program, fold
+from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Constant, External, Instance, Items, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit

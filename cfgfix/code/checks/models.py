@@ -11,6 +11,7 @@ from cfgfix.code.inference.entry_points import switched_by_entries
 from cfgfix.code.inference.flow.datasets import DATASET
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import constant, is_true, walk
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import (
     Attribute,
     Dictionary,
@@ -18,7 +19,7 @@ from cfgfix.code.model.nodes import (
     Literal,
     Name,
 )
-from cfgfix.code.model.program import Module, Program, once
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import (
     Dataset,

@@ -16,10 +16,11 @@ from cfgfix.code.inference.guards import expects_absence, statement_of
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.inference.references import api, callers_ask
 from cfgfix.code.inference.releases import IMPORTS, keras_of_release
+from cfgfix.code.model.canonical_names import fold
 from cfgfix.code.model.expressions import dotted, walk
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Expr, Name
-from cfgfix.code.model.program import Program, fold, is_keras_model, once
+from cfgfix.code.model.program import Program, is_keras_model, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Instance, Made, Site, Value, alternatives
 from cfgfix.code.tensorflow.requirement import LATER_MINORS

@@ -17,8 +17,9 @@ from cfgfix.code.inference.guards import statement_of, unnegated
 from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import constant, text, walk
 from cfgfix.code.model.hit import Repair, Rewrite, at, hit_at
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Attribute, Call, Compare, Name
-from cfgfix.code.model.program import Module, Program, once
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Constant, Dataset, Site
 from cfgfix.rules.hit import Hit

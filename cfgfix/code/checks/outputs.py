@@ -12,10 +12,11 @@ from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import IMPORTS
+from cfgfix.code.model.canonical_names import fold
 from cfgfix.code.model.expressions import alike, constant, is_name, is_none
 from cfgfix.code.model.hit import Rewrite, at, hit_at
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name
-from cfgfix.code.model.program import Program, fold, is_keras_model
+from cfgfix.code.model.program import Program, is_keras_model
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import External, Function, Instance, Items, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.releases import IMPORTS
+from cfgfix.code.model.canonical_names import fold
 from cfgfix.code.model.expressions import dotted, is_name, text
 from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Name
-from cfgfix.code.model.program import Program, fold, is_keras_part
+from cfgfix.code.model.program import Program, is_keras_part
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import ClassValue, Function, Instance
 from cfgfix.core.records import dataclass

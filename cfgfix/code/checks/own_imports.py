@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, text, walk
 from cfgfix.code.model.hit import Step, hit_in
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Attribute, Expr
-from cfgfix.code.model.program import Module, Program, once
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.rules.hit import Hit
 

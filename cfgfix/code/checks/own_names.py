@@ -10,8 +10,9 @@ from cfgfix.code.checks.common import names_set_by_text
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, text, walk
 from cfgfix.code.model.hit import hit_in
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Attribute, Expr, Name
-from cfgfix.code.model.program import Module, Program, once
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import ClassValue, ModuleValue
 from cfgfix.core.errors import nearest

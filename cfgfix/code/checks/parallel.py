@@ -26,8 +26,10 @@ from cfgfix.code.inference.flow.datasets import DATASET
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import GRAPH, PY_FUNCTIONS, Reach, hot_paths
 from cfgfix.code.inference.references import api
+from cfgfix.code.model.canonical_names import fold
 from cfgfix.code.model.expressions import constant, dotted, place_of, text, walk
 from cfgfix.code.model.hit import Repair, Rewrite, at, hit_at, hit_in
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import (
     Attribute,
     Binary,
@@ -40,7 +42,7 @@ from cfgfix.code.model.nodes import (
     Place,
     Subscript,
 )
-from cfgfix.code.model.program import Module, Program, fold
+from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Dataset, External, Site, Value, alternatives, first_dataset
 from cfgfix.rules.hit import Hit

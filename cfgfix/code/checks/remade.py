@@ -21,6 +21,7 @@ from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import IMPORTS, is_tf_keras
 from cfgfix.code.model.expressions import alike, constant, dotted, is_name, text, walk
 from cfgfix.code.model.hit import at, hit_at
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import (
     NOT_KEPT,
     Attribute,
@@ -31,7 +32,7 @@ from cfgfix.code.model.nodes import (
     Name,
     Subscript,
 )
-from cfgfix.code.model.program import Module, Program, is_keras_model, once
+from cfgfix.code.model.program import Program, is_keras_model, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Instance, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit

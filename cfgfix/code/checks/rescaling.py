@@ -11,10 +11,11 @@ from cfgfix.code.checks.models import model_calls
 from cfgfix.code.checks.pipelines import upstream
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
+from cfgfix.code.model.canonical_names import fold
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, walk
 from cfgfix.code.model.hit import Step, at, hit_in
 from cfgfix.code.model.nodes import Binary, Call, Collection, Expr, Lambda, Literal, Name, Place
-from cfgfix.code.model.program import Program, fold
+from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Constant, Dataset, Function, Made, Site, Value, alternatives
 from cfgfix.core.records import dataclass

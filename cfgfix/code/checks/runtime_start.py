@@ -14,8 +14,9 @@ from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, text
 from cfgfix.code.model.hit import at, hit_at
+from cfgfix.code.model.module import Module, absolute
 from cfgfix.code.model.nodes import Attribute, Expr
-from cfgfix.code.model.program import Module, Program, absolute, once
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Items, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from cfgfix.code.checks.common import only_value
 from cfgfix.code.inference.releases import IMPORTS
+from cfgfix.code.model.canonical_names import fold
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_none
 from cfgfix.code.model.hit import hit_in
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Expr, FString, Name
-from cfgfix.code.model.program import Program, fold
+from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.tensorflow.api import load
 from cfgfix.code.tensorflow.requirement import NOTHING

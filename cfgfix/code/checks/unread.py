@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from cfgfix.code.inference.entry_points import for_another_python, imports_of
 from cfgfix.code.model.hit import Step, hit_in
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Place
-from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import NOT_PARSED, Event, Scope
 from cfgfix.rules.hit import Hit
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from cfgfix.code.checks.common import shows_pictures
 from cfgfix.code.model.expressions import dotted, is_name, place_of, text, walk
 from cfgfix.code.model.hit import Step, hit_in
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import (
     Attribute,
     Call,
@@ -20,7 +21,7 @@ from cfgfix.code.model.nodes import (
     Slice,
     Subscript,
 )
-from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.rules.hit import Hit
 

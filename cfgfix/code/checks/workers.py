@@ -17,6 +17,7 @@ from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, walk
 from cfgfix.code.model.hit import Rewrite, Step, at, hit_at, hit_in
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import (
     Attribute,
     Binary,
@@ -31,7 +32,7 @@ from cfgfix.code.model.nodes import (
     Subscript,
     Unary,
 )
-from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Dataset, Made, Site, Value, alternatives, first_dataset, functions_of
 from cfgfix.code.tensorflow.cluster import UNKNOWN, cluster_faults

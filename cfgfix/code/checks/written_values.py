@@ -10,6 +10,7 @@ from cfgfix.code.checks.bindings import bound_once
 from cfgfix.code.checks.outputs import constant_in_every_call
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import (
     Attribute,
     Call,
@@ -21,7 +22,7 @@ from cfgfix.code.model.nodes import (
     Starred,
     Subscript,
 )
-from cfgfix.code.model.program import Module, Program, once
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import ClassValue, Function, ModuleValue
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from cfgfix.code.inference.guards import before_in_expression
 from cfgfix.code.model.expressions import dotted
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import (
     Attribute,
     Binary,
@@ -28,7 +29,7 @@ from cfgfix.code.model.nodes import (
     Subscript,
     Unary,
 )
-from cfgfix.code.model.program import Module, Program, once
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.scanning import NEEDLE_CONFIG
 from cfgfix.code.model.summary import Block, Event, Scope
 from cfgfix.core.findings import State

@@ -9,7 +9,7 @@ from cfgfix.core.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfgfix.code.model.program import Module
+    from cfgfix.code.model.module import Module
 
 Path = tuple[str, ...]
 Role = int | str

@@ -31,6 +31,7 @@ from cfgfix.code.inference.config_atoms import (
 )
 from cfgfix.code.inference.config_sections import Sections
 from cfgfix.code.model.expressions import MISSING, children, constant, dotted
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import (
     NOT_KEPT,
     NOWHERE,
@@ -51,7 +52,7 @@ from cfgfix.code.model.nodes import (
     Subscript,
     Unary,
 )
-from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import ClassValue, External, Function, ModuleValue
 

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.reachability import Reached, plain_names
 from cfgfix.code.model.expressions import alike, dotted, is_name, text
+from cfgfix.code.model.module import Module, absolute
 from cfgfix.code.model.nodes import Call, Expr, Name
-from cfgfix.code.model.program import Module, Program, absolute, once
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.tensorflow.requirements import MAX_LEVELS
 

@@ -19,8 +19,9 @@ from cfgfix.code.inference.references import (
     references,
 )
 from cfgfix.code.model.expressions import text
+from cfgfix.code.model.module import Module, absolute
 from cfgfix.code.model.nodes import Attribute, Name
-from cfgfix.code.model.program import Module, Program, absolute, is_keras_part, once
+from cfgfix.code.model.program import Program, is_keras_part, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.tensorflow.api import WHOLE, Api, Presence
 from cfgfix.code.tensorflow.requirement import LATER_MINORS

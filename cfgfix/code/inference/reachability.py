@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from cfgfix.code.model.expressions import children, dotted, is_name
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Literal, Name, Subscript
-from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import NODES_IN_EXTRA, Scope
 
 _WORD = re.compile(r"[A-Za-z_]\w*")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text, walk
+from cfgfix.code.model.module import Module, absolute
 from cfgfix.code.model.nodes import Attribute, Expr, Literal, Name, Place
-from cfgfix.code.model.program import Module, Program, absolute, once
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.tensorflow.api import Api, Presence, load
 from cfgfix.code.tensorflow.requirement import Requirement

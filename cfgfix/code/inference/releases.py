@@ -19,8 +19,9 @@ from cfgfix.code.inference.eras import (
 )
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.references import Reference, api, keras_is_two, public_name
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Place
-from cfgfix.code.model.program import Module, Program, once
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.tensorflow.api import Api
 from cfgfix.core.records import dataclass

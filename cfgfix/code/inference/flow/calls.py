@@ -6,8 +6,9 @@ from cfgfix.code.inference.flow.datasets import CONSTRUCTORS, DATASET, Datasets
 from cfgfix.code.inference.flow.run import Frame
 from cfgfix.code.inference.flow.symbolic import MERGES, SYMBOLIC, as_layer_sees, holds_symbolic
 from cfgfix.code.inference.parameters import Parameters
+from cfgfix.code.model.canonical_names import fold
 from cfgfix.code.model.nodes import Attribute, Call, Name, Starred
-from cfgfix.code.model.program import fold, is_keras_part
+from cfgfix.code.model.program import is_keras_part
 from cfgfix.code.model.values import (
     KERAS_TENSOR,
     UNKNOWN,

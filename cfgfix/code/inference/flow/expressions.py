@@ -6,7 +6,9 @@ from cfgfix.code.inference.flow.calls import Calls
 from cfgfix.code.inference.flow.run import Frame
 from cfgfix.code.inference.flow.symbolic import SYMBOLIC, SYMBOLIC_NAMES, is_end_of_graph, is_symbolic
 from cfgfix.code.inference.parameters import is_static
+from cfgfix.code.model.canonical_names import fold
 from cfgfix.code.model.expressions import constant
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import (
     Assigned,
     Attribute,
@@ -28,7 +30,6 @@ from cfgfix.code.model.nodes import (
     Unary,
     Yield,
 )
-from cfgfix.code.model.program import Module, fold
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import (
     UNKNOWN,

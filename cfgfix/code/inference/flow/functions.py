@@ -8,7 +8,9 @@ from cfgfix.code.inference.flow.datasets import DATASET
 from cfgfix.code.inference.flow.expressions import Expressions
 from cfgfix.code.inference.flow.run import MAX_DEPTH, MAX_RUNS, MAX_WAYS, Frame
 from cfgfix.code.inference.parameters import is_classmethod, is_static
+from cfgfix.code.model.canonical_names import fold
 from cfgfix.code.model.expressions import constant, dotted
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import (
     NOWHERE,
     Attribute,
@@ -20,7 +22,7 @@ from cfgfix.code.model.nodes import (
     Starred,
     Subscript,
 )
-from cfgfix.code.model.program import Module, fold, is_keras_part
+from cfgfix.code.model.program import is_keras_part
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import (
     UNKNOWN,

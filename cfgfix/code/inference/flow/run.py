@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from cfgfix.code.inference.parameters import Parameters
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Expr
-from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Dataset, Env, Function, Site, Value, in_order
 

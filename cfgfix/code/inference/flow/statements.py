@@ -7,9 +7,9 @@ import re
 from cfgfix.code.inference.flow.expressions import decorator_call
 from cfgfix.code.inference.flow.functions import Functions
 from cfgfix.code.inference.flow.run import MAX_STEPS, Frame
+from cfgfix.code.model.canonical_names import fold
 from cfgfix.code.model.expressions import is_name
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name, Starred, Subscript
-from cfgfix.code.model.program import fold
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import (
     UNKNOWN,

@@ -15,7 +15,8 @@ from cfgfix.code.inference.interpreter.models.workers import finish
 from cfgfix.code.inference.interpreter.objects import ModuleObject, Namespace, Scalar, Spot
 from cfgfix.code.inference.interpreter.run import Call, Exhausted, Frame, Run
 from cfgfix.code.inference.interpreter.statements import run_suite
-from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.module import Module
+from cfgfix.code.model.program import Program
 
 
 class Interpreter(Run):

@@ -26,7 +26,8 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.values import PLAIN, held_values, keys_of
-from cfgfix.code.model.program import Module, Program, absolute
+from cfgfix.code.model.module import Module, absolute
+from cfgfix.code.model.program import Program
 from cfgfix.core.records import dataclass
 
 if TYPE_CHECKING:

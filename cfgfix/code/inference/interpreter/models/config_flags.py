@@ -20,7 +20,7 @@ from cfgfix.code.inference.interpreter.objects import (
 )
 from cfgfix.code.inference.interpreter.run import Call, Model, Run
 from cfgfix.code.inference.interpreter.values import constant_text
-from cfgfix.code.model.program import Module
+from cfgfix.code.model.module import Module
 
 MAX_FOLDERS = 4
 """Most folders above the program from which the path of its config may be meant."""
