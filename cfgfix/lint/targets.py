@@ -146,7 +146,8 @@ def with_meanings(target: Target, reached: Sequence[Reached]) -> Target:
 
 def machine_of_job(job: Job) -> tuple[Hardware, str]:
     """Return the machine that the limits of a job are, with one line that says so."""
-    from cfgfix.hardware.presets import limited, summary
+    from cfgfix.hardware.one_line_profiles import limited
+    from cfgfix.hardware.presets import summary
 
     label, limits = f"{job.kind} in {job.path}:{job.line}", job.limits
     hardware = limited(label, limits.cpus, limits.ram_mib, limits.card, limits.gpus)

@@ -25,7 +25,8 @@ from cfgfix.hardware.model import (
     tensorflow_reserve_mib,
     unknown,
 )
-from cfgfix.hardware.presets import from_mapping, parse_profile
+from cfgfix.hardware.presets import parse_profile
+from cfgfix.hardware.profile_files import from_mapping
 
 
 def values(hardware, *names):

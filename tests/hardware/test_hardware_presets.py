@@ -13,7 +13,8 @@ from cfgfix.core.errors import CfgfixError, ExitCode, UnreadableError
 from cfgfix.core.records import replace
 from cfgfix.hardware.detect import detect
 from cfgfix.hardware.model import STORAGE_KINDS, Certainty
-from cfgfix.hardware.presets import from_mapping, parse_profile, profile_names, resolve_hardware, summary
+from cfgfix.hardware.presets import parse_profile, profile_names, resolve_hardware, summary
+from cfgfix.hardware.profile_files import from_mapping
 from cfgfix.hardware.saved import DataError, describe, from_data, from_json, to_data, to_json, to_yaml
 from cfgfix.hardware.table import gpu_rows, machine_rows
 
