@@ -83,12 +83,12 @@ def proposed(checkout: Path) -> Settings:
 
     The checkout must be the working folder.
     """
-    from cfgfix.cli import project_setup as scaffold
+    from cfgfix.cli import project_setup
     from cfgfix.core.records import replace
     from cfgfix.settings.reader import Settings, read
 
     found: Settings | None = None
-    plan = scaffold.plan(hook=False, editor=False)
+    plan = project_setup.plan(hook=False, editor=False)
     for planned in plan.files:
         if planned.path.endswith(".toml"):
             with tempfile.TemporaryDirectory() as folder:

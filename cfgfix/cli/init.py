@@ -52,10 +52,10 @@ def init(
         return
     if example is not None:
         raise click.UsageError("--example says what a new dialect is drafted from: give --dialect NAME too")
-    from cfgfix.cli import project_setup as scaffold
+    from cfgfix.cli import project_setup
     from cfgfix.output.text import diff
 
-    plan = scaffold.plan(hook_repository=hook_repository, hook=not no_hook, editor=not no_editor)
+    plan = project_setup.plan(hook_repository=hook_repository, hook=not no_hook, editor=not no_editor)
     for fact in plan.facts:
         click.echo(fact)
     if not plan.files:
@@ -63,7 +63,7 @@ def init(
         return
     for planned in plan.files:
         click.echo()
-        for line in scaffold.preview_lines(planned, diff):
+        for line in project_setup.preview_lines(planned, diff):
             click.echo(line)
     click.echo()
     if dry_run:
@@ -77,7 +77,7 @@ def init(
         if not click.confirm(f"Write {_files(plan.files)}?", default=True):
             click.echo("nothing was written")
             return
-    scaffold.write(plan)
+    project_setup.write(plan)
     click.echo(f"{_files(plan.files)} written; next: cfgfix check")
 
 

@@ -29,7 +29,7 @@ def new_dialect(name: str, *, folder: str, example: str | None = None) -> str:
     Raises:
         CfgfixError: The name is no name, the example cannot be read, or a link leads out of the project.
     """
-    from cfgfix.cli import project_setup as scaffold
+    from cfgfix.cli import setup_files
     from cfgfix.config.dialects.detect import detect, score
     from cfgfix.config.dialects.dialect import dialects, from_file
     from cfgfix.config.dialects.scaffold import draft
@@ -51,7 +51,7 @@ def new_dialect(name: str, *, folder: str, example: str | None = None) -> str:
     path = os.path.join(settings.root, folder, name, "dialect.yaml")
     for place in (path, settings.origin):
         if place is not None:
-            scaffold.require_inside(place, settings.root)
+            setup_files.require_inside(place, settings.root)
     shown = os.path.relpath(path)
     loader, why, told = _loader(settings, example, document)
     lines: list[str] = []
@@ -62,7 +62,7 @@ def new_dialect(name: str, *, folder: str, example: str | None = None) -> str:
             lines.append(f"new: {told}; in {shown} write: loader: {loader}")
     else:
         text = draft(name, dialects(), document, loader=loader or "pyyaml", why=why)
-        scaffold.write_file(path, text, None)
+        setup_files.write_file(path, text, None)
         made = from_file(path)
         lines += [f"wrote {shown}", told]
     lines.append(_put_in_force(settings, folder, name))
@@ -147,17 +147,17 @@ def _put_in_force(settings: Settings, folder: str, name: str) -> str:
     """Name the folder of a dialect in the settings, and return the sentence that says so."""
     import json
 
-    from cfgfix.cli import project_setup as scaffold
+    from cfgfix.cli import setup_files
 
     inside = os.path.relpath(os.path.join(settings.root, folder), settings.root).replace(os.sep, "/")
     named = {os.path.normpath(place) for place in settings.dialects}
     if os.path.normpath(inside) in named or os.path.normpath(os.path.join(inside, name)) in named:
         where = os.path.relpath(settings.origin) if settings.origin else "the settings"
         return f"in force: {where} names {inside}"
-    planned = scaffold.with_listed(settings, "dialects", inside)
+    planned = setup_files.with_listed(settings, "dialects", inside)
     if planned is None:
         where = os.path.relpath(settings.origin) if settings.origin else "cfgfix.toml"
         line = json.dumps([*settings.dialects, inside], ensure_ascii=False)
         return f"not in force yet: the settings cannot be edited exactly; in {where} write: dialects = {line}"
-    scaffold.write_file(planned.path, planned.after, planned.source)
+    setup_files.write_file(planned.path, planned.after, planned.source)
     return f"in force: {os.path.relpath(planned.path)} names {inside} now"

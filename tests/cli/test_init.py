@@ -330,29 +330,29 @@ def test_a_link_that_leads_nowhere_outside_the_project_gets_none(cfgfix, tmp_pat
 
 
 def test_a_write_that_fails_leaves_whole_files_and_tells_those_written(tmp_path, monkeypatch):
-    from cfgfix.cli import project_setup as scaffold
+    from cfgfix.cli import project_setup
     from cfgfix.core import source_file
     from cfgfix.core.errors import UnreadableError
 
     monkeypatch.chdir(tmp_path)
-    planned = [scaffold.Planned(name, None, "a = 1\n") for name in ("one.toml", "two.toml")]
+    planned = [project_setup.Planned(name, None, "a = 1\n") for name in ("one.toml", "two.toml")]
 
     def full(*_arguments):
         raise OSError(28, "No space left on device")
 
-    scaffold.write(scaffold.Plan((), (planned[0],)))
+    project_setup.write(project_setup.Plan((), (planned[0],)))
     monkeypatch.setattr(source_file, "written", [])
     (tmp_path / "one.toml").unlink()
-    real = scaffold.write_file
+    real = project_setup.write_file
 
     def put(path, text, source):
         if path == "two.toml":
             monkeypatch.setattr("os.fsync", full)
         real(path, text, source)
 
-    monkeypatch.setattr(scaffold, "write_file", put)
+    monkeypatch.setattr(project_setup, "write_file", put)
     with pytest.raises(UnreadableError):
-        scaffold.write(scaffold.Plan((), tuple(planned)))
+        project_setup.write(project_setup.Plan((), tuple(planned)))
     assert source_file.written == ["one.toml"]
     assert [path.name for path in tmp_path.iterdir()] == ["one.toml"]
 
