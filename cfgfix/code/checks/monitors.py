@@ -15,8 +15,8 @@ from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import KERAS_COMPILES
 from cfgfix.code.inference.releases import keras_three
-from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, place_of, text, walk
-from cfgfix.code.model.hit import Rewrite, Step, at, hit_in
+from cfgfix.code.model.expressions import MISSING, constant, is_name, place_of, text, walk
+from cfgfix.code.model.hit import Rewrite, at, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Dictionary, Literal, Name, Subscript
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Scope
@@ -51,151 +51,6 @@ _OWN_NAMES = {"FBetaScore": "fbeta_score", "LogCoshError": "logcosh"}
 _SET_RATE = ("keras.callbacks.ReduceLROnPlateau", "keras.callbacks.LearningRateScheduler")
 
 
-def stopped_before_lowered(program: Program) -> Iterator[Hit]:
-    """Find a rate that would be lowered after the training has stopped."""
-    seen: set[tuple[int, int]] = set()
-    for fit in flow_of(program).named(*FITS):
-        callbacks = _callbacks(program, fit)
-        stops, lowers = (
-            [site for site in callbacks if site.name == f"keras.callbacks.{kind}"]
-            for kind in ("EarlyStopping", "ReduceLROnPlateau")
-        )
-        if len(stops) != 1 or len(lowers) != 1 or stops[0].call.opaque or lowers[0].call.opaque:
-            continue
-        stop, lower = stops[0], lowers[0]
-        if any(_text(program, site, 0, "monitor", "val_loss") is None for site in (stop, lower)):
-            continue
-        early, late = _patience(stop, 0), _patience(lower, 10)
-        if (
-            early is None
-            or late is None
-            or early > late
-            or _text(program, stop, 0, "monitor", "val_loss")
-            != _text(program, lower, 0, "monitor", "val_loss")
-            or stop.call.keyword("start_from_epoch") is not None
-            or (id(lower.scope), lower.call.number) in seen
-            or written_for_one(program, fit.scope)
-        ):
-            continue
-        seen.add((id(lower.scope), lower.call.number))
-        yield hit_in(
-            lower.scope,
-            lower.call.name_place,
-            lower.call.block,
-            {"early": early, "late": late, "monitor": _text(program, stop, 0, "monitor", "val_loss")},
-            needs=((stop.scope, stop.call.block), (fit.scope, fit.call.block)),
-            related=(at(stop, label="stops the training"), at(fit, label="both run here")),
-        )
-
-
-def _patience(site: Site, default: int) -> int | None:
-    """Return how many epochs a callback waits; None where that is not known."""
-    if site.call.argument(2, "patience") is None:
-        return default
-    found = alternatives(site.argument(2, "patience"))
-    item = found[0] if len(found) == 1 else None
-    return item.value if isinstance(item, Constant) and type(item.value) is int else None
-
-
-def last_weights_saved(program: Program) -> Iterator[Hit]:
-    """Find models saved with the weights of the epoch in which a training ended."""
-    seen: set[tuple[int, int]] = set()
-    for fit in flow_of(program).named(*FITS):
-        scope, model = fit.scope, dotted(fit.call.receiver)
-        key = id(scope), fit.call.number
-        if model is None or key in seen or fit.call.opaque or not _are_of_keras(fit):
-            continue
-        seen.add(key)
-        callbacks = _callbacks(program, fit)
-        stops = [site for site in callbacks if site.name == "keras.callbacks.EarlyStopping"]
-        if len(stops) != 1 or any(site.name not in _KEEP_NO_WEIGHTS for site in callbacks):
-            continue
-        stop = stops[0]
-        patience = _patience(stop, 0)
-        monitor = _text(program, stop, 0, "monitor", "val_loss")
-        if (
-            stop.call.opaque
-            or not patience
-            or stop.call.argument(6, "restore_best_weights") is not None
-            or not (monitor or "").startswith("val_")
-            or not _is_validated(fit)
-            or _ends_before(fit, patience)
-            or not may_run_together([fit, stop])
-            or written_for_one(program, scope)
-        ):
-            continue
-        saved = _saved_behind(scope, fit, model)
-        if saved is None:
-            continue
-        yield hit_in(
-            stop.scope,
-            stop.call.name_place,
-            stop.call.block,
-            {"patience": patience, "monitor": monitor, "line": saved.name_line},
-            needs=((scope, fit.call.block), (scope, saved.block)),
-            related=(
-                at(fit, label="it ends this training"),
-                Step(scope, saved.name_place, saved.block, "the weights of the last epoch are saved here"),
-            ),
-            rewrites=(Rewrite("keyword", stop.scope, stop.call.place, "True", "restore_best_weights"),),
-        )
-
-
-_KEEP_NO_WEIGHTS = frozenset(
-    f"keras.callbacks.{name}"
-    for name in (
-        "BackupAndRestore",
-        "CSVLogger",
-        "EarlyStopping",
-        "LearningRateScheduler",
-        "ProgbarLogger",
-        "ReduceLROnPlateau",
-        "TensorBoard",
-        "TerminateOnNaN",
-    )
-)
-"""Callbacks that put no weights aside from which the best could be taken."""
-_SAVES = frozenset({"save", "save_weights", "export"})
-_OTHER_WEIGHTS = frozenset({"load_weights", "set_weights", "fit", "train_on_batch"})
-
-
-def _ends_before(fit: Site, patience: int) -> bool:
-    """Tell whether a training has too few epochs for a callback to wait so long."""
-    written = fit.call.argument(3, "epochs")
-    found = alternatives(fit.argument(3, "epochs"))
-    item = found[0] if len(found) == 1 else None
-    if isinstance(item, Constant) and type(item.value) is int:
-        return item.value <= patience
-    return written is None
-
-
-def _saved_behind(scope: Scope, fit: Site, model: str) -> Call | None:
-    """Return the call that saves a model behind its training, before anything gives it other weights."""
-    around = set(scope.block_numbers(fit.call.block))
-    own = scope.calls_of(*_SAVES, *_OTHER_WEIGHTS, "save_model")
-    for call in sorted(own, key=lambda item: item.place):
-        if call.place.start <= fit.call.place.start:
-            continue
-        by_method = dotted(call.receiver) == model
-        if call.method in _OTHER_WEIGHTS:
-            if by_method:
-                return None
-        elif call.block in around and (
-            by_method or (call.method == "save_model" and bool(call.args) and dotted(call.args[0]) == model)
-        ):
-            return None if _is_another(scope, model, fit.call, call) else call
-    return None
-
-
-def _is_another(scope: Scope, model: str, fit: Call, saved: Call) -> bool:
-    """Tell whether a name may stand for another model where it is saved than where it was trained."""
-    return any(
-        fit.place.end <= event.place.start < saved.place.start
-        for event in scope.events_of("assign", "for", "with")
-        if any(dotted(target) == model for target in event.targets)
-    )
-
-
 def unmeasured(program: Program) -> Iterator[Hit]:
     """Find callbacks that watch what `fit` does not measure."""
     for fit in flow_of(program).named(*FITS):
@@ -203,8 +58,8 @@ def unmeasured(program: Program) -> Iterator[Hit]:
         if written_for_one(program, scope) or fit.call.opaque:
             continue
         measured = _measured_names(program, fit)
-        validated = _is_validated(fit)
-        callbacks = _callbacks(program, fit)
+        validated = is_validated(fit)
+        callbacks = callbacks_of(program, fit)
         directionless = _without_direction(program, fit)
         sets_rate = any(site.name in _SET_RATE for site in callbacks)
         for site in callbacks:
@@ -263,11 +118,11 @@ def history_key(program: Program) -> Iterator[Hit]:
         if key in seen or fit.call.opaque or written_for_one(program, scope):
             continue
         seen.add(key)
-        if not _are_of_keras(fit):
+        if not is_fit_of_keras(fit):
             # A callback of one's own may add to what is measured.
             continue
         measured = _measured_names(program, fit)
-        validated = _is_validated(fit)
+        validated = is_validated(fit)
         told: dict[str, list[Literal]] = {}
         for literal in _keys_of_history(scope, fit.call):
             name = str(literal.value)
@@ -299,7 +154,7 @@ def history_key(program: Program) -> Iterator[Hit]:
 _RATES = frozenset({"learning_rate", "lr"})
 
 
-def _are_of_keras(fit: Site) -> bool:
+def is_fit_of_keras(fit: Site) -> bool:
     """Tell whether all callbacks of a `fit` are known and Keras's own."""
     if fit.call.argument(5, "callbacks") is None:
         return True
@@ -357,8 +212,8 @@ def _unmeasured_argument(
     directionless: frozenset[str],
 ) -> tuple[int, str, str, str, str] | None:
     """Return what a callback asks for that is not measured: position and name of the argument, the value, what happens, how bad."""
-    monitor = _text(program, site, _POSITIONS[kind], "monitor", "val_loss")
-    mode = _text(program, site, _MODES[kind], "mode", "auto")
+    monitor = text_given(program, site, _POSITIONS[kind], "monitor", "val_loss")
+    mode = text_given(program, site, _MODES[kind], "mode", "auto")
     best = kind != "ModelCheckpoint" or _only_best(site)
     if monitor is not None and mode is not None:
         base = monitor.removeprefix("val_")
@@ -382,7 +237,7 @@ def _unmeasured_argument(
         rate = base == "learning_rate" and sets_rate
         if best and ((unknown and not rate) or (monitor.startswith("val_") and not validated)):
             return _POSITIONS[kind], "monitor", monitor, _EFFECTS[kind], "warning"
-    path = _text(program, site, 0, _PATH, None) if kind == "ModelCheckpoint" else None
+    path = text_given(program, site, 0, _PATH, None) if kind == "ModelCheckpoint" else None
     for field in _fields(path or ""):
         base = field.removeprefix("val_")
         lacks = field.startswith("val_") and not validated
@@ -427,8 +282,13 @@ def _only_best(site: Site) -> bool:
     return isinstance(value, Constant) and value.value is True
 
 
-def _text(program: Program, site: Site, position: int, parameter: str, default: str | None) -> str | None:
-    """Return a text that a call is given, its default where it is not, or None where it is not known."""
+def text_given(
+    program: Program, site: Site, position: int, parameter: str, default: str | None
+) -> str | None:
+    """Return a text that a call is given.
+
+    Its default where it is given none, None where it is not known.
+    """
     written = site.call.argument(position, parameter)
     if written is None:
         return default
@@ -442,7 +302,8 @@ def _text(program: Program, site: Site, position: int, parameter: str, default: 
     return value if isinstance(value, str) else None
 
 
-def _is_validated(fit: Site) -> bool:
+def is_validated(fit: Site) -> bool:
+    """Tell whether a `fit` measures on held-out data, too."""
     for position, parameter in ((6, "validation_split"), (7, "validation_data")):
         written = fit.call.argument(position, parameter)
         if written is None:
@@ -453,7 +314,7 @@ def _is_validated(fit: Site) -> bool:
     return False
 
 
-def _callbacks(program: Program, fit: Site) -> list[Site]:
+def callbacks_of(program: Program, fit: Site) -> list[Site]:
     """Return the calls that make the callbacks of a `fit`."""
     found: list[Site] = []
     written = fit.call.argument(5, "callbacks")
@@ -466,14 +327,14 @@ def _callbacks(program: Program, fit: Site) -> list[Site]:
                 if isinstance(one, Made) and one.site is not None and one.site not in found:
                     found.append(one.site)
                 elif isinstance(one, Instance):
-                    base = _base_call(program, one.scope)
+                    base = call_of_base(program, one.scope)
                     found += [base] if base is not None and base not in found else []
     return [site for site in found if site.name.startswith("keras.callbacks.")]
 
 
 @once
-def _base_call(program: Program, owner: Scope) -> Site | None:
-    """Return the call by which a callback of the project makes the one of Keras that it is derived from.
+def call_of_base(program: Program, owner: Scope) -> Site | None:
+    """Return the call of a callback of the project that makes its base of Keras.
 
     None for one that hands on other values than it is given, or changes them.
     """
@@ -704,10 +565,10 @@ def wrong_way(program: Program) -> Iterator[Hit]:
             monitor = (
                 known
                 if isinstance(known, str)
-                else _text(program, site, _POSITIONS[kind], "monitor", "val_loss")
+                else text_given(program, site, _POSITIONS[kind], "monitor", "val_loss")
             )
             said = constant_of(program, site.scope, given, caller)
-            mode = said if isinstance(said, str) else _text(program, site, _MODES[kind], "mode", None)
+            mode = said if isinstance(said, str) else text_given(program, site, _MODES[kind], "mode", None)
             better = _turned_round(monitor or "", mode)
             if better is not None:
                 break

@@ -1,24 +1,20 @@
-"""The order of transformations on a dataset: what stands before what, and what that does."""
+"""The order of transformations that buffer: what stands behind the prefetch to a device, and what is done twice."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 
-from cfgfix.code.checks.bindings import names_in, statement
-from cfgfix.code.checks.common import inside_function, is_augmentation, is_autotune, short
-from cfgfix.code.checks.guarded_calls import flag, is_given, number
-from cfgfix.code.checks.moves import ELSEWHERE, REGROUPS, move
-from cfgfix.code.checks.pipelines import downstream, is_done_to_all_members, pipelines_to, possible, upstream
+from cfgfix.code.checks.common import is_autotune
+from cfgfix.code.checks.guarded_calls import is_given
+from cfgfix.code.checks.moves import ELSEWHERE, move
+from cfgfix.code.checks.pipelines import downstream, pipelines_to, possible
 from cfgfix.code.inference.eras import ends_before
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.inference.guards import statement_of, unnegated
-from cfgfix.code.model import comments as remarks
-from cfgfix.code.model.expressions import constant, text, walk
+from cfgfix.code.inference.guards import statement_of
+from cfgfix.code.model.expressions import constant, text
 from cfgfix.code.model.hit import Repair, Rewrite, at, hit_at
-from cfgfix.code.model.module import Module
-from cfgfix.code.model.nodes import Attribute, Call, Compare, Name
+from cfgfix.code.model.nodes import Attribute, Call, Name
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Constant, Dataset, Site
@@ -26,21 +22,22 @@ from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"prefetch", b".shuffle(", b".cache(", b".shard(", b".repeat(", b".take(", b".skip(")
 
-_BATCH = frozenset({"batch", "padded_batch", "ragged_batch"})
-
 
 def kind(step: Dataset) -> str:
     """Return the operation of a step, seeing through `apply`."""
     return step.detail if step.op == "apply" and step.detail else step.op
 
 
-def _pairs(program: Program, later: str) -> Iterator[tuple[Dataset, list[Dataset]]]:
-    """Yield each dataset made by an operation with the ways it came to be; one that is thrown away is another rule's."""
+def ways_to(program: Program, later: str) -> Iterator[tuple[Dataset, list[Dataset]]]:
+    """Yield each dataset that an operation makes, with the ways it came to be.
+
+    One that is thrown away is another rule's.
+    """
     for dataset in flow_of(program).datasets:
         if (
             kind(dataset) == later
             and dataset.site is not None
-            and dataset.site.call.number not in _dropped(program, dataset.site.scope)
+            and dataset.site.call.number not in unused_calls(program, dataset.site.scope)
         ):
             for way in pipelines_to(dataset):
                 if possible(program, way):
@@ -48,8 +45,11 @@ def _pairs(program: Program, later: str) -> Iterator[tuple[Dataset, list[Dataset
 
 
 @once
-def _dropped(program: Program, scope: Scope) -> set[int]:
-    """Return the calls whose result nothing gets: each, or the chain that it begins, is a statement of its own."""
+def unused_calls(program: Program, scope: Scope) -> set[int]:
+    """Return the calls whose result nothing gets.
+
+    Each, or the chain that it begins, is a statement of its own.
+    """
     del program
     found: set[int] = set()
     for event in scope.events_of("expr"):
@@ -61,7 +61,8 @@ def _dropped(program: Program, scope: Scope) -> set[int]:
     return found
 
 
-def _needs(step: Dataset) -> tuple[tuple[Scope, int], ...]:
+def block_of(step: Dataset) -> tuple[tuple[Scope, int], ...]:
+    """Return the block in which a dataset is made, as what a hit needs."""
     assert step.site is not None
     return ((step.site.scope, step.site.call.block),)
 
@@ -96,7 +97,7 @@ def after_device(program: Program) -> Iterator[Hit]:
                     if again
                     else "what follows runs on the host again",
                 },
-                needs=_needs(device),
+                needs=block_of(device),
                 related=(at(device.site, label="the data is on the device from here"),),
                 rewrites=_fix_without_call(site) if again else (),
                 no_fix=None if again else "where the transformation belongs is for you to say",
@@ -139,12 +140,6 @@ def _statement(site: Site) -> Event | None:
     return None
 
 
-def _fix_moving_before(moved: Site, goal: Site) -> Repair:
-    """Return the fix that puts a step before another one, or why there is none."""
-    rewrites = move(moved, goal, behind=False)
-    return {"rewrites": rewrites, "no_fix": None if rewrites else ELSEWHERE}
-
-
 def device_literal(program: Program) -> Iterator[Hit]:
     """Find `prefetch_to_device` with a fixed GPU in a program that distributes."""
     if not any(flow_of(program).under("tensorflow.distribute.")):
@@ -173,7 +168,7 @@ def not_last(program: Program) -> Iterator[Hit]:
             if ends_before(program, 6) and not any(works_ahead(step) for step in later)
             else None,
             values={"op": work.op, "line_of": work.site.call.name_line},
-            needs=_needs(work),
+            needs=block_of(work),
             related=(at(work.site, label="done after the buffer"),),
             **_to_the_end(dataset, later),
         )
@@ -210,14 +205,14 @@ def _to_the_end(dataset: Dataset, later: list[Dataset]) -> Repair:
 
 def twice(program: Program) -> Iterator[Hit]:
     """Two `prefetch` one right after the other: both buffers are filled."""
-    for dataset, way in _pairs(program, "prefetch"):
+    for dataset, way in ways_to(program, "prefetch"):
         if not way or way[0].op != "prefetch" or way[0].site is None or dataset.site is None:
             continue
         first = way[0].site
         yield hit_at(
             first,
             values={"line_of": dataset.site.call.name_line},
-            needs=_needs(dataset),
+            needs=block_of(dataset),
             related=(at(dataset.site, label="prefetched again"),),
             rewrites=_fix_without_call(first)
             if first.scope is dataset.site.scope and first.call.block == dataset.site.call.block
@@ -226,361 +221,7 @@ def twice(program: Program) -> Iterator[Hit]:
         )
 
 
-def shuffle_after_batch(program: Program) -> Iterator[Hit]:
-    """Find `shuffle` of whole batches."""
-    for dataset, way in _pairs(program, "shuffle"):
-        assert dataset.site is not None
-        if (
-            named_for_evaluation(dataset.site)
-            or _not_for_training(dataset.site)
-            # A buffer of one element shuffles nothing, wherever it stands.
-            or number(dataset.site.argument(0, "buffer_size")) == 1
-            or _read_once(program, dataset.site)
-        ):
-            continue
-        for step in way:
-            name = kind(step)
-            if name in REGROUPS or name in ("shuffle", "unknown"):
-                break
-            if name in _BATCH and step.site is not None:
-                if number(step.site.argument(0, "batch_size")) == 1:
-                    continue
-                if step.site.scope is not dataset.site.scope:
-                    # Batches of another function may be windows or pairs that belong together.
-                    break
-                if any(
-                    kind(other) in _BATCH | REGROUPS or (kind(other) == "take" and _takes_a_handful(other))
-                    for other in downstream(dataset)
-                ):
-                    break
-                if any(kind(other) in ("shuffle", "bucket_by_sequence_length") for other in way):
-                    break
-                if any(_drawn_anew(program, other) for other in pipelines_to(dataset)):
-                    break
-                if not is_done_to_all_members(way, step, _BATCH):
-                    break
-                if _shuffled_before(step.site):
-                    break
-                yield hit_at(
-                    dataset.site,
-                    severity="info" if _made_up(way) else None,
-                    values={"batch": name, "line_of": step.site.call.name_line},
-                    needs=_needs(step),
-                    related=(at(step.site, label="batched here"),),
-                    **_fix_moving_before(dataset.site, step.site),
-                )
-                break
-
-
-def _read_once(program: Program, site: Site) -> bool:
-    """Tell whether a script goes over a dataset in one loop that nothing repeats, and does nothing else with it."""
-    scope = site.scope
-    if scope.kind != "module":
-        return False
-    made = next(
-        (
-            event
-            for event in scope.events()
-            if event.kind == "assign" and event.value is not None and site.call in walk(event.value)
-        ),
-        None,
-    )
-    if made is None or len(made.targets) != 1 or not isinstance(made.targets[0], Name):
-        return False
-    name = made.targets[0].name
-    if len(scope.binding(name)) != 1 or scope.loops(made.block):
-        return False
-    turns = [item for item in _statements_with(program, scope.module)[name] if item[1] is not made]
-    return len(turns) == 1 and all(
-        inner is scope and event.kind == "for" and not scope.loops(event.block) for inner, event in turns
-    )
-
-
-@once
-def _statements_with(program: Program, module: Module) -> dict[str, list[tuple[Scope, Event]]]:
-    """Return the statements of a module in which each plain name stands, once for each of their expressions."""
-    del program
-    found: dict[str, list[tuple[Scope, Event]]] = defaultdict(list)
-    for scope in module.summary.scopes:
-        for event in scope.events():
-            for expr in (event.value, *event.targets):
-                if expr is not None:
-                    for name in {part.name for part in walk(expr) if isinstance(part, Name)}:
-                        found[name].append((scope, event))
-    return found
-
-
-def _shuffled_before(batch: Site) -> bool:
-    """Tell whether the function that makes batches shuffles above: one switch for the examples, another for the batches."""
-    return any(
-        call.method == "shuffle"
-        and call.args + call.keywords
-        and call.place.start < batch.call.place.start
-        and text(call.receiver) == text(batch.call.receiver)
-        for call in batch.scope.calls
-    )
-
-
-_RANDOM_DATA = re.compile(r"random|randn|randint|\brand\(|\bzeros|\bones")
-
-
-def _made_up(way: list[Dataset]) -> bool:
-    """Tell whether a dataset is made of random numbers, zeros or ones, as examples and tests of speed are."""
-    for step in way:
-        if step.site is None or step.op not in ("from_tensor_slices", "from_tensors", "random"):
-            continue
-        scope = step.site.scope
-        for argument in step.site.call.args:
-            shown = [text(argument)]
-            for event in scope.events():
-                if event.value is not None and any(
-                    isinstance(target, Name) and target.name in names_in(argument, scope)
-                    for target in event.targets
-                ):
-                    shown.append(text(event.value))
-            if any(_RANDOM_DATA.search(item) for item in shown):
-                return True
-    return False
-
-
-_DRAWS = re.compile(r"shuffle|permut|choice|randint|randperm|^sample$|^random_sample$", re.IGNORECASE)
-"""Names of calls after which the order of elements is another one; `load_sample` and `downsample` draw nothing."""
-_SAMPLES = re.compile(r"^(?:random_)?sample(?:_[a-z]+)?$", re.IGNORECASE)
-"""Methods that give other data each time, such as those of a replay buffer."""
-
-
-def _drawn_anew(program: Program, way: list[Dataset]) -> bool:
-    """Tell whether the elements of a dataset may come in another order, or be others, each time it is read or made.
-
-    A generator that shuffles or is not known, files in a random order or read in one, and data that is sampled just before.
-    """
-    for step in way:
-        if step.site is None:
-            continue
-        if step.op in ("interleave", "map") and flag(step.site.keywords.get("deterministic")) is False:
-            return True
-        if step.op == "from_generator":
-            if not step.functions:
-                return True
-            if any(_draws(program, function.scope, set()) for function in step.functions):
-                return True
-        elif step.op == "list_files":
-            if flag(step.site.argument(1, "shuffle")) is not False:
-                return True
-        elif step.op == "tfds.load":
-            if flag(step.site.keywords.get("shuffle_files")) is True:
-                return True
-        elif step.op == "from_tensor_slices" and _is_sampled(program, step.site):
-            return True
-    return False
-
-
-def _draws(program: Program, scope: Scope, seen: set[int]) -> bool:
-    """Tell whether a function calls something that draws or shuffles, itself or through what it calls."""
-    if id(scope) in seen or len(seen) > 20:
-        return False
-    seen.add(id(scope))
-    return any(
-        _DRAWS.search(str(call.func.attribute if isinstance(call.func, Attribute) else call.func.name))
-        for call in scope.calls
-        if isinstance(call.func, (Attribute, Name))
-    ) or any(
-        _draws(program, target.scope, seen)
-        for site in flow_of(program).within(scope)
-        for target in site.targets
-    )
-
-
-def _is_sampled(program: Program, made: Site) -> bool:
-    """Tell whether the data of a dataset is sampled by the function that makes it, as from a replay buffer."""
-    scope = made.scope
-    if scope.kind == "module":
-        return False
-    wanted = {name for item in made.call.args for name in names_in(item, scope)}
-    for event in reversed(list(scope.events())):
-        if event.kind != "assign" or event.value is None or event.place > made.call.place:
-            continue
-        bound = {part.name for target in event.targets for part in walk(target) if isinstance(part, Name)}
-        if not bound & wanted:
-            continue
-        for part in walk(event.value):
-            if not isinstance(part, Call):
-                continue
-            call = part
-            if call.method is not None and _SAMPLES.match(call.method):
-                return True
-            if any(
-                inner.method is not None and _SAMPLES.match(inner.method)
-                for site in flow_of(program).within(scope)
-                if site.call is call
-                for target in site.targets
-                for inner in target.scope.calls
-            ):
-                return True
-        wanted |= names_in(event.value, scope)
-    return False
-
-
-def cache_after_shuffle(program: Program) -> Iterator[Hit]:
-    """Find `cache` of a shuffled dataset that is not shuffled again."""
-    for dataset, way in _pairs(program, "cache"):
-        assert dataset.site is not None
-        later = {kind(step) for step in downstream(dataset)}
-        if "shuffle" in later or {"take", "skip"} <= later:
-            # Shuffled again, or split into parts that have to stay what they are.
-            continue
-        if any(_repeats(step) for step in upstream(dataset)):
-            # A cache that is never full is never read, and one behind `repeat` holds several epochs, each in an order of its own.
-            continue
-        if (
-            _is_for_made_up_data(dataset.site.scope, dataset.site.call.block)
-            or _not_for_training(dataset.site)
-            or named_for_evaluation(dataset.site)
-        ):
-            continue
-        for step in way:
-            if kind(step) in ("cache", "unknown"):
-                break
-            if kind(step) == "shuffle" and step.site is not None:
-                if flag(step.site.argument(2, "reshuffle_each_iteration")) is False:
-                    break
-                if _split_follows(way, step):
-                    break
-                yield hit_at(
-                    dataset.site,
-                    severity="info" if _made_up(way) else None,
-                    values={"line_of": step.site.call.name_line},
-                    needs=_needs(step),
-                    related=(at(step.site, label="shuffled here, before the cache"),),
-                    **_fix_moving_before(dataset.site, step.site),
-                )
-                break
-
-
-def _repeats(step: Dataset) -> bool:
-    """Tell whether a step may repeat its dataset."""
-    return kind(step) == "repeat" and (step.site is None or number(step.site.argument(0, "count")) != 1)
-
-
-def _split_follows(way: list[Dataset], shuffle: Dataset) -> bool:
-    """Whether a shuffled dataset is split with take or skip before it is cached: then a fixed order is wanted."""
-    return any(kind(step) in ("take", "skip") for step in way[: way.index(shuffle)])
-
-
-_MEANT = re.compile(r"fake|synthetic|dummy|mock|overfit|sanity|single_batch|one_batch")
-"""Words of guards and functions under which a data set that never changes is wanted."""
-_MEANT_BY_GUARD = re.compile(_MEANT.pattern + r"|debug|profil|benchmark")
-"""The same for guards alone: a function of such a name may read profiles of people, or the data of a benchmark."""
-
-
-def _is_for_made_up_data(scope: Scope, block: int) -> bool:
-    """Tell whether a place is only there for made-up data, or to fit the same data again and again."""
-    here: Scope | None = scope
-    while here is not None:
-        if _MEANT.search(here.name.lower()):
-            return True
-        tests = [item.test for item in here.block_chain(block) if item.kind == "if" and item.branch]
-        if any(test is not None and _MEANT_BY_GUARD.search(text(test).lower()) for test in tests):
-            return True
-        block = here.block
-        here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
-    return False
-
-
-def random_before_cache(program: Program) -> Iterator[Hit]:
-    """Find random augmentations whose result is cached.
-
-    Every epoch sees the first epoch's draw.
-    """
-    for dataset, way in _pairs(program, "cache"):
-        assert dataset.site is not None
-        if (
-            _not_for_training(dataset.site)
-            or named_for_evaluation(dataset.site)
-            or _is_for_made_up_data(dataset.site.scope, dataset.site.call.block)
-        ):
-            continue
-        for step in way:
-            if kind(step) in ("cache", "unknown") or (kind(step) == "take" and _takes_a_handful(step)):
-                # One element kept and repeated is meant to be the same.
-                break
-            if kind(step) != "map" or step.site is None:
-                continue
-            for function in step.functions:
-                found = next(
-                    (
-                        (site, path)
-                        for site, path in inside_function(program, function)
-                        if is_augmentation(site)
-                    ),
-                    None,
-                )
-                if found is not None:
-                    site, path = found
-                    again = any(_augments(program, later) for later in downstream(dataset))
-                    yield hit_at(
-                        dataset.site,
-                        # Under a condition it may be just the data that is not trained on.
-                        severity="info"
-                        if again
-                        else "warning"
-                        if any(
-                            item.kind == "if"
-                            for item in dataset.site.scope.block_chain(dataset.site.call.block)
-                        )
-                        or _says_why(dataset.site)
-                        else None,
-                        values={"random": short(site), "line_of": step.site.call.name_line},
-                        needs=(
-                            *_needs(step),
-                            (site.scope, site.call.block),
-                            *((p.scope, p.call.block) for p in path),
-                        ),
-                        related=(at(step.site, label="the random map"), at(site, label="drawn here")),
-                        **(
-                            {
-                                "no_fix": "what is drawn behind the cache may be the augmentation, and this be meant to stay"
-                            }
-                            if again
-                            else _fix_moving_before(dataset.site, step.site)
-                        ),
-                    )
-                    break
-
-
-def _says_why(site: Site) -> bool:
-    """Tell whether a comment above a cache, or behind it, speaks of it: what is kept was thought about."""
-    first, last = site.call.line, site.call.end_line
-    comments = [*remarks.comments_behind(site.scope, first, last), *remarks.comments_above(site.scope, first)]
-    return any(re.search(r"(?i)\bcach(?:e|ing)|\bepoch", comment) for comment in comments)
-
-
-def _augments(program: Program, step: Dataset) -> bool:
-    """Tell whether a step draws random numbers for each element."""
-    return kind(step) == "map" and any(
-        is_augmentation(site) for function in step.functions for site, _ in inside_function(program, function)
-    )
-
-
-def _not_for_training(site: Site) -> bool:
-    """Tell whether a guard says that a place is for evaluation: what is random there is better fixed."""
-    for block in site.scope.block_chain(site.call.block):
-        if block.kind != "if" or block.test is None:
-            continue
-        test, branch = unnegated(block.test, block.branch)
-        if (
-            isinstance(test, Compare)
-            and len(test.rights) == 1
-            and test.rights[0].operator in ("!=", "not in", "is not")
-        ):
-            branch = not branch
-        shown = text(test).lower()
-        if ("train" in shown) is not branch and re.search(r"train|valid|eval|test|infer|predict", shown):
-            return True
-    return False
-
-
-_EVALUATION = re.compile(
+EVALUATION = re.compile(
     r"(?<![a-z])(?:val|valid|validate|validation|eval|evaluation|test)(?:_?(?:set|data|dataset|ds|loader))?(?![a-z])"
 )
 
@@ -592,206 +233,8 @@ def named_for_evaluation(site: Site) -> bool:
     """
     statement = statement_of(site.scope, site.call.place)
     targets = " ".join(text(target) for target in statement.targets).lower() if statement else ""
-    if _EVALUATION.search(targets) and "train" not in targets:
+    if EVALUATION.search(targets) and "train" not in targets:
         # `validation = read(train_files)` is for evaluation whatever it is made from.
         return True
     shown = f"{text(site.call.func)} {targets}".lower()
-    return "train" not in shown and _EVALUATION.search(shown) is not None
-
-
-def _takes_a_handful(step: Dataset) -> bool:
-    """Tell whether `take` takes a handful: a look at the data, not a part of it."""
-    count = number(step.site.argument(0, "count")) if step.site is not None else None
-    return count is not None and 0 <= count <= 10
-
-
-def shuffle_after_decode(program: Program) -> Iterator[Hit]:
-    """Find shuffle buffers of decoded elements."""
-    for dataset, way in _pairs(program, "shuffle"):
-        assert dataset.site is not None
-        if not way or kind(way[0]) != "map" or way[0].site is None:
-            continue
-        for function in way[0].functions:
-            for site, path in inside_function(program, function):
-                if site.name.startswith(DECODES):
-                    yield hit_at(
-                        dataset.site,
-                        values={"decode": short(site), "line_of": way[0].site.call.name_line},
-                        needs=(*_needs(way[0]), *((p.scope, p.call.block) for p in path)),
-                        related=(at(way[0].site, label="decodes"),),
-                        **_fix_moving_before(dataset.site, way[0].site),
-                    )
-                    break
-
-
-DECODES = (
-    "tensorflow.io.decode_image",
-    "tensorflow.io.decode_jpeg",
-    "tensorflow.io.decode_png",
-    "tensorflow.image.decode_",
-    "tensorflow.audio.decode_wav",
-    "tensorflow.io.decode_and_crop_jpeg",
-    "tensorflow.signal.stft",
-)
-
-
-def repeat_before_shuffle(program: Program) -> Iterator[Hit]:
-    """Find `shuffle` after `repeat`: epochs flow into one another."""
-    for dataset, way in _pairs(program, "shuffle"):
-        assert dataset.site is not None
-        for step in way:
-            if kind(step) in REGROUPS or kind(step) in ("shuffle", "parallel_interleave", "unknown"):
-                break
-            if kind(step) == "repeat" and step.site is not None:
-                if not is_done_to_all_members(way, step, ("repeat",)):
-                    break
-                yield hit_at(
-                    dataset.site,
-                    values={"line_of": step.site.call.name_line},
-                    needs=_needs(step),
-                    related=(at(step.site, label="repeated here"),),
-                    **_fix_moving_before(dataset.site, step.site),
-                )
-                break
-
-
-def split_after_shuffle(program: Program) -> Iterator[Hit]:
-    """Find `take` and `skip` of one dataset that every epoch shuffles anew."""
-    seen: set[int] = set()
-    for dataset in flow_of(program).datasets:
-        takes = [
-            use
-            for use in dataset.uses
-            if isinstance(use, Dataset)
-            and kind(use) == "take"
-            and use.site is not None
-            and not _takes_a_handful(use)
-        ]
-        skips = [
-            use
-            for use in dataset.uses
-            if isinstance(use, Dataset) and kind(use) == "skip" and use.site is not None
-        ]
-        if not takes or not skips:
-            continue
-        for way in pipelines_to(dataset):
-            if not possible(program, way):
-                continue
-            for step in way:
-                if kind(step) in ("cache", "unknown", "save", "snapshot"):
-                    break
-                if kind(step) != "shuffle" or step.site is None:
-                    continue
-                if (
-                    is_given(step.site, 2, "reshuffle_each_iteration") is not False
-                    or id(step.site.call) in seen
-                ):
-                    break
-                if number(step.site.argument(0, "buffer_size")) == 1:
-                    # A buffer of one element shuffles nothing.
-                    continue
-                pair = _split(takes, skips)
-                if pair is None:
-                    break
-                take, skip = pair
-                seen.add(id(step.site.call))
-                yield hit_at(
-                    step.site,
-                    values={"take_line": take.call.name_line, "skip_line": skip.call.name_line},
-                    needs=((take.scope, take.call.block), (skip.scope, skip.call.block)),
-                    related=(at(take, label="one part"), at(skip, label="the other part")),
-                    rewrites=(
-                        Rewrite(
-                            "keyword",
-                            step.site.scope,
-                            step.site.call.place,
-                            "False",
-                            "reshuffle_each_iteration",
-                        ),
-                    ),
-                )
-                break
-
-
-def _split(takes: list[Dataset], skips: list[Dataset]) -> tuple[Site, Site] | None:
-    """Return `take` and `skip` of the same number: two parts. Other numbers look at the data, or go on where a run stopped."""
-    for first in takes:
-        for second in skips:
-            take, skip = first.site, second.site
-            if take is None or skip is None or not take.call.args or not skip.call.args:
-                continue
-            if statement(take) is not None or statement(skip) is not None:
-                # What nobody keeps is no part.
-                continue
-            if text(take.call.args[0]) == text(skip.call.args[0]):
-                return take, skip
-    return None
-
-
-_SEEDS = (
-    "tensorflow.random.set_seed",
-    "tensorflow.compat.v1.set_random_seed",
-    "tensorflow.compat.v1.random.set_random_seed",
-    "tensorflow.set_random_seed",
-    "keras.utils.set_random_seed",
-)
-
-
-def _is_seeded(program: Program) -> bool:
-    """Tell whether the program seeds TensorFlow as a whole: shuffles without a seed of their own then agree between workers."""
-    return any(True for _ in flow_of(program).named(*_SEEDS)) or any(
-        site.call.keyword("tf_random_seed") is not None for site in flow_of(program).sites
-    )
-
-
-def shuffle_before_shard(program: Program) -> Iterator[Hit]:
-    """Find `shard` of data that each worker has shuffled for itself."""
-    if _is_seeded(program):
-        return
-    told: set[tuple[int, int]] = set()
-    for dataset, way in _pairs(program, "shard"):
-        assert dataset.site is not None
-        if isinstance(constant(dataset.site.call.argument(1, "index")), int):
-            # A number that is written down is the same on every worker: one process takes a part of its data.
-            continue
-        for step in way:
-            name = kind(step)
-            if name in ("unknown", "cache"):
-                break
-            site = step.site
-            if site is None or name not in ("shuffle", "list_files"):
-                continue
-            if name == "shuffle" and is_given(site, 1, "seed") is not False:
-                break
-            if name == "list_files" and (
-                is_given(site, 1, "shuffle") is None
-                or flag(site.argument(1, "shuffle")) is False
-                or is_given(site, 2, "seed") is not False
-                or (is_given(site, 1, "shuffle") and flag(site.argument(1, "shuffle")) is None)
-            ):
-                break
-            # Two branches of one function that shard are one mistake.
-            key = (id(dataset.site.scope), id(site.call))
-            if key in told and dataset.site.call.block:
-                break
-            told.add(key)
-            yield hit_at(
-                dataset.site,
-                values={"op": name, "line_of": site.call.name_line},
-                needs=_needs(step),
-                # Of data without an end nothing is left out for good.
-                severity="warning" if any(kind(other) == "repeat" for other in way) else None,
-                related=(at(site, label="a random order, another one on every worker"),),
-                **(_fix_moving_before(dataset.site, site) if name == "shuffle" else _in_order(site)),
-            )
-            break
-
-
-def _in_order(files: Site) -> Repair:
-    """Return the fix that lists files in one order."""
-    if len(files.call.args) > 1:
-        return {"no_fix": "shuffle is given by position"}
-    return {
-        "rewrites": (Rewrite("keyword", files.scope, files.call.place, "False", "shuffle"),),
-        "title": "List the files in one order, shuffle=False",
-    }
+    return "train" not in shown and EVALUATION.search(shown) is not None

@@ -9,8 +9,9 @@ from cfgfix.code.checks.common import inside_function, is_augmentation, short
 from cfgfix.code.checks.guarded_calls import flag, is_given
 from cfgfix.code.checks.models import compiles_of
 from cfgfix.code.checks.moves import ELSEWHERE, autotune, move
-from cfgfix.code.checks.order import DECODES, kind, named_for_evaluation
+from cfgfix.code.checks.order import kind, named_for_evaluation
 from cfgfix.code.checks.pipelines import downstream, upstream
+from cfgfix.code.checks.shuffling import DECODES
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import GRAPH, KERAS_COMPILES, hot_paths
 from cfgfix.code.model.hit import Repair, Rewrite, at, hit_at
