@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,12 +37,16 @@ def warm_up(steps: Sequence[Step]) -> int:
     return min(max(traced[-1] + 2 if traced else 0, min(3, third)), third)
 
 
-def mark_compilations(steps: Sequence[Step]) -> list[float]:
+def mark_compilations(steps: Sequence[Step], traced: Mapping[int, float]) -> list[float]:
     """Count the extra time of a step with a new batch shape as compiling.
 
     It is what the step takes beyond the others, and is returned for each step.
 
     XLA compiles for each shape, also where TensorFlow traces no function again.
+
+    Args:
+        steps: All of the loop.
+        traced: Seconds of the steps in which a function of XLA's was traced for another shape: they were compiled, too.
     """
     seen: set[int] = set()
     new = []
@@ -52,7 +56,10 @@ def mark_compilations(steps: Sequence[Step]) -> list[float]:
     again = [step.call for step, first in zip(steps, new, strict=True) if not first and not step.trace]
     level = float(np.median(again)) if again else 0.0
     found = []
-    for step, first in zip(steps, new, strict=True):
+    for place, (step, first) in enumerate(zip(steps, new, strict=True)):
+        if place in traced:
+            found.append(traced[place])
+            continue
         extra = step.call - level
         if not first or extra <= level + STALL_SECONDS:
             extra = 0.0

@@ -36,7 +36,7 @@ from cfgfix.measure.counters import (
 from cfgfix.measure.graph_loops import Watch, replace_loops
 from cfgfix.measure.observed_steps import Guest, Look, Loop, Step
 from cfgfix.measure.stacks import describe_stack, frame_of, is_users_thread, user_place
-from cfgfix.measure.watch import Fetches, Tracings
+from cfgfix.measure.watch import Fetches, Tracings, is_xla
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -427,7 +427,7 @@ class Observation:
         def call(function: Any, *arguments: Any, **keywords: Any) -> Any:
             if not self._is_here or self._inside_call:
                 if self._is_here:
-                    if getattr(function, "_jit_compile", None):
+                    if is_xla(function):
                         self.xla.add(str(getattr(function, "__name__", "function")))
                     return self.tracings.call(plain, function, arguments, keywords)
                 return plain(function, *arguments, **keywords)
@@ -444,7 +444,7 @@ class Observation:
             elif id(function) in self._trainers:
                 self._lone_step([*arguments, *keywords.values()])
             waited, rows, taken, _ = self._read_clocks() if loop is not None else (0.0,) * 4
-            if getattr(function, "_jit_compile", None):
+            if is_xla(function):
                 self.xla.add(str(getattr(function, "__name__", "function")))
             before = len(self.tracings.traces)
             self._inside_call, state, self._state = True, self._state, "call"

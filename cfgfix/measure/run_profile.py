@@ -95,6 +95,15 @@ class Stall:
 
 
 @dataclass(frozen=True, slots=True)
+class Compilation:
+    """One compilation by XLA."""
+
+    step: int
+    """Of those that count, from 0."""
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceMemory:
     """What tensors held on a GPU over the run, in bytes."""
 
@@ -137,8 +146,8 @@ class RunProfile:
     shapes: int
     """Different shapes of batches."""
     syncs: tuple[Sync, ...]
-    compilations: tuple[float, ...]
-    """By XLA, for new shapes of batches: seconds each."""
+    compilations: tuple[Compilation, ...]
+    """By XLA, for new shapes of batches."""
     loops: tuple[Mapping[str, Any], ...]
     """Every place that took batches."""
     memory_growth: float | None
@@ -173,7 +182,8 @@ class RunProfile:
             "retraces": [trace.as_dict() for trace in self.traces],
             "xla_functions": list(self.xla),
             "batch_shapes": self.shapes,
-            "xla_compilations": list(self.compilations),
+            "xla_compilations": [one.seconds for one in self.compilations],
+            "xla_compiled_in_steps": [one.step for one in self.compilations],
             "host_syncs": [sync.as_dict() for sync in self.syncs],
             "loops": [dict(loop) for loop in self.loops],
             "memory_growth_per_step": self.memory_growth,

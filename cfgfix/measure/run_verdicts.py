@@ -13,12 +13,14 @@ from cfgfix.measure.numerics import judge_numbers
 from cfgfix.measure.observe import Loop, Step
 from cfgfix.measure.padding import judge_padding
 from cfgfix.measure.run_profile import EPOCH_END, RunProfile, short
-from cfgfix.measure.step_verdicts import judge_retraces
+from cfgfix.measure.step_verdicts import PAD, has_settled, judge_retraces
 from cfgfix.measure.verdicts import INPUT_BOUND, Outcome, Verdict
 from cfgfix.rules.faults import Fault
 
 NOTABLE = 0.05
 """Share of the run from which what takes it is a problem."""
+MANY_COMPILATIONS = 3
+"""By XLA for new shapes, from which they can be what costs the time: of fewer, one is the last batch of an epoch."""
 WORTH_TELLING = 0.01
 """Share of the run from which it is told."""
 
@@ -60,7 +62,13 @@ def judge(
         *batches,
         *_stalls(found),
         *_between_steps(found, eager=eager, lone=loop.lone),
-        *judge_retraces(found.traces, anew, found.steps, compiled=not eager, run_seconds=total),
+        *judge_retraces(
+            [trace for trace in found.traces if not (trace.xla and trace.kind == "shape")],
+            anew,
+            found.steps,
+            compiled=not eager and not found.compilations,
+            run_seconds=total,
+        ),
         *_graph(loop, steps, eager=eager),
         *_xla(found, total),
         *_syncs(found, total),
@@ -252,22 +260,29 @@ def _graph(loop: Loop, steps: Sequence[Step], *, eager: bool) -> Iterator[Verdic
 def _xla(found: RunProfile, total: float) -> Iterator[Verdict]:
     if not found.xla:
         return
-    cost = found.compilations
+    cost = [one.seconds for one in found.compilations]
     share = sum(cost) / total if total else 0.0
     evidence = [f"compiled with XLA: {', '.join(found.xla)}", f"{counted(found.shapes, 'shape')} of batches"]
-    if len(cost) < 3:
-        yield Verdict("XLA", Outcome.INFO, "the step is compiled with XLA already", tuple(evidence))
+    if cost:
+        evidence.append(
+            f"{counted(len(cost), 'compilation')} of {_ms(float(np.median(cost)))} each, {share:.1%} of the run"
+        )
+    text = "the step is compiled with XLA already"
+    if len(cost) < MANY_COMPILATIONS:
+        yield Verdict("XLA", Outcome.INFO, text, tuple(evidence))
         return
-    evidence.append(
-        f"{counted(len(cost), 'compilation')} of {_ms(float(np.median(cost)))} each, {share:.1%} of the run"
-    )
+    places = [one.step for one in found.compilations]
+    if has_settled(places, found.steps):
+        text += f", anew for {counted(len(cost), 'shape')}, and no more after step {max(places)}: there are few shapes"
+        yield Verdict("XLA", Outcome.INFO, text, tuple(evidence))
+        return
     yield Verdict(
         "XLA",
         Outcome.PROBLEM if share >= NOTABLE else Outcome.INFO,
         f"XLA compiles the step anew for each shape of a batch, {share:.1%} of the run",
         tuple(evidence),
         (Fault.XLA_PER_SHAPE,),
-        "pad batches to a few fixed shapes (padded_batch with padded_shapes, or buckets)",
+        PAD,
         worth=gain(share),
     )
 
@@ -277,6 +292,9 @@ def _syncs(found: RunProfile, total: float) -> Iterator[Verdict]:
         return
     waited = sum(sync.seconds for sync in found.syncs)
     share = waited / total if total else 0.0
+    if share < WORTH_TELLING and sum(sync.count for sync in found.syncs) < found.steps / 2:
+        # A value now and then, as for a line of a log or while a dataset is built.
+        return
     evidence = [
         f"{short(sync.place)}: {sync.how} {counted(sync.count, 'time')}, {_ms(sync.seconds)}"
         for sync in found.syncs[:5]
@@ -312,7 +330,10 @@ def _memory(found: RunProfile, *, compiling: bool) -> Iterator[Verdict]:
         "memory",
         Outcome.INFO if compiling else Outcome.PROBLEM,
         f"the memory grows by {found.memory_growth / 2**20:.3g} MiB per step, through the whole run",
-        change="look for lists that keep tensors, and for functions and models that are made anew",
+        ("functions were traced or compiled meanwhile, which are kept",) if compiling else (),
+        change=None
+        if compiling
+        else "look for lists that keep tensors, and for functions and models that are made anew",
     )
 
 

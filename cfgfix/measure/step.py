@@ -179,7 +179,12 @@ def measure(
             operations = trace_operations(_runner(subject.whole, batch), steps=TRACED_STEPS)
         if operations.missing is not None:
             notes.append(f"no times of operations: {operations.missing}")
-    comparisons = _compare(subject, batch, plan, bool(gpus), progress) if plan.compare else ()
+    compiled_inside = any(trace.xla for trace in tracings.traces)
+    comparisons = (
+        _compare(subject, batch, plan, bool(gpus), progress, compiled_inside=compiled_inside)
+        if plan.compare
+        else ()
+    )
     host = _host_peak()
     if host is not None:
         peak["host"] = host
@@ -208,6 +213,7 @@ def measure(
         traces=tuple(tracings.retraces()),
         made_anew=tracings.made_anew(),
         compiled=bool(tracings.called),
+        xla_inside=compiled_inside and not subject.xla,
         syncs=tuple(fetches.syncs()),
         watched_steps=done,
         comparisons=comparisons,
@@ -286,7 +292,13 @@ def _loop(
 
 
 def _compare(
-    subject: StepSubject, batch: Any, plan: StepPlan, on_gpu: bool, progress: Progress
+    subject: StepSubject,
+    batch: Any,
+    plan: StepPlan,
+    on_gpu: bool,
+    progress: Progress,
+    *,
+    compiled_inside: bool,
 ) -> tuple[Comparison, ...]:
     import tensorflow as tf
 
@@ -294,7 +306,10 @@ def _compare(
     before = keras.mixed_precision.global_policy()
     # Volta and later have float16 units; the CPU's short format is bfloat16.
     policy = "mixed_float16" if on_gpu else "mixed_bfloat16"
-    cases: list[tuple[str, str, bool | None]] = [("XLA", before.name, True)]
+    cases: list[tuple[str, str, bool | None]] = []
+    if subject.xla or not compiled_inside:
+        # Where parts of the step are compiled with XLA there is no step without it to hold the whole against.
+        cases.append(("XLA", before.name, True))
     if before.name == "float32":
         cases.append((policy, policy, None))
     found = []
@@ -316,7 +331,11 @@ def _compare(
             changed = subject.rebuild(xla)
             first = timed(changed, batch)
             second = timed(changed, batch)
-            plain = _runner(baseline, batch)
+            already = xla is True and subject.xla
+            without = subject.rebuild(False) if already else baseline
+            if already:
+                without(batch)
+            plain = _runner(without, batch)
             times = time_in_turn(
                 {"plain": plain, "changed": _runner(changed, batch)},
                 rounds=plan.rounds,
@@ -325,7 +344,12 @@ def _compare(
                 what=f"comparing with {name}",
             )
             found.append(
-                Comparison(name, paired_ratio(times["plain"], times["changed"]), max(0.0, first - second))
+                Comparison(
+                    name,
+                    paired_ratio(times["plain"], times["changed"]),
+                    max(0.0, first - second),
+                    already=already,
+                )
             )
         except Exception as error:  # noqa: BLE001 - the user's step failing under the change is the finding
             found.append(Comparison(name, None, None, _reason(error)))

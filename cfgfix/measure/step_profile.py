@@ -40,6 +40,8 @@ class Comparison:
     compile_seconds: float | None
     failed: str | None = None
     """Why it could not run."""
+    already: bool = False
+    """Whether the step as it is has it."""
 
     def as_dict(self) -> dict[str, object]:
         """Return the fields for JSON."""
@@ -48,6 +50,7 @@ class Comparison:
             "ratio": self.ratio.as_dict() if self.ratio else None,
             "compile_seconds": self.compile_seconds,
             "failed": self.failed,
+            "already": self.already,
         }
 
 
@@ -79,6 +82,8 @@ class StepProfile:
     comparisons: tuple[Comparison, ...]
     peak_bytes: Mapping[str, float]
     """Peak memory by device; `host` is the process."""
+    xla_inside: bool = False
+    """Whether functions that the step calls are compiled with XLA."""
     floor: float = 0.0
     """Seconds that a batch in memory keeps the same step waiting; taken off `data_share`."""
     step_memory: tuple[Mapping[str, float], ...] = ()

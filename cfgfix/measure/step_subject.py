@@ -13,6 +13,7 @@ from cfgfix.measure.sampling import (
     load_object,
     user_code,
 )
+from cfgfix.measure.watch import is_xla
 
 PARTS = ("forward", "loss", "backward", "optimizer")
 
@@ -135,6 +136,8 @@ class StepSubject:
     trainer: Trainer | None
     rebuild: Callable[[bool | None], Callable[[Any], Any]]
     """Makes the step anew under the Keras policy in force, with XLA as given."""
+    xla: bool = False
+    """Whether the step is compiled with XLA as a whole already."""
 
 
 def subject_of(make: Callable[[], Any], spec: str, batch: Any) -> StepSubject:
@@ -187,7 +190,12 @@ def _from_model(make: Callable[[], Any], model: Any, spec: str) -> StepSubject:
     def rebuild(xla: bool | None) -> Callable[[Any], Any]:
         return compiled(make(), xla)
 
-    return StepSubject(compiled(model, None), None, rebuild)
+    return StepSubject(
+        compiled(model, None),
+        None,
+        rebuild,
+        bool(getattr(model, "jit_compile", None)) and not model.run_eagerly,
+    )
 
 
 def _from_parts(make: Callable[[], Any], made: tuple[Any, Any, Any], batch: Any) -> StepSubject:
@@ -240,7 +248,7 @@ def _from_callable(make: Callable[[], Any], step: Any, batch: Any) -> StepSubjec
         fresh: Any = make()
         return adapted(tf.function(getattr(fresh, "python_function", fresh), jit_compile=xla))
 
-    return StepSubject(adapted(step), None, rebuild)
+    return StepSubject(adapted(step), None, rebuild, is_xla(step))
 
 
 def step_maker(options: Mapping[str, Any]) -> tuple[Callable[[], Any], str]:

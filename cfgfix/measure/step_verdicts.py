@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from cfgfix.core.wording import counted, times_as_fast
+from cfgfix.measure.statistics import Interval
 from cfgfix.measure.step_profile import Comparison, StepProfile
 from cfgfix.measure.verdicts import INPUT_BOUND, Outcome, Verdict
 from cfgfix.measure.watch import Trace
@@ -25,6 +26,8 @@ def judge(found: StepProfile, *, on_gpu: bool) -> tuple[Verdict, ...]:
         _syncs(found),
         _python(found),
     ]
+    if found.xla_inside:
+        made.append(Verdict("XLA", Outcome.INFO, "functions of the step are compiled with XLA already"))
     made += [_comparison(comparison, on_gpu) for comparison in found.comparisons]
     return tuple(verdict for verdict in made if verdict is not None)
 
@@ -59,7 +62,7 @@ def _data(found: StepProfile) -> Verdict:
 
 _RETRACES: dict[str, tuple[tuple[Fault, ...], str]] = {
     "shape": (
-        (Fault.CHANGING_SHAPES, Fault.XLA_PER_SHAPE),
+        (Fault.CHANGING_SHAPES,),
         "pad batches to fixed shapes, or tf.function(reduce_retracing=True)",
     ),
     "dtype": ((), "give the step one dtype"),
@@ -81,6 +84,15 @@ MOST_SHAPES = 12
 
 
 _CHANGED = re.compile(r".*: (\w+)\[(\d+)((?:,[^\]]*)?)\] -> (\w+)\[(\d+)((?:,[^\]]*)?)\]")
+
+
+PAD = "pad batches to a few fixed shapes (padded_batch with padded_shapes, or buckets)"
+"""What helps where a function is compiled for each shape of a batch."""
+
+
+def has_settled(places: Sequence[int], steps: int) -> bool:
+    """Tell whether what came in these steps, for new shapes, came for a few of them and no more since."""
+    return len(places) <= MOST_SHAPES and max(places) <= steps / 2 and steps - max(places) >= QUIET_STEPS
 
 
 def _has_fewer_rows(trace: Trace) -> bool:
@@ -124,14 +136,20 @@ def judge_retraces(
         few = kind == "shape" and len(changing) < MANY_RETRACES
         # A few shapes, as batches of like length have, are traced once each and then no more.
         last = max(trace.step for trace in changing or same)
-        settled = kind == "shape" and not few and len(same) <= MOST_SHAPES and last <= steps / 2
-        settled = settled and steps - last >= QUIET_STEPS
+        settled = kind == "shape" and not few and len(same) <= MOST_SHAPES and has_settled([last], steps)
+        relaxed = kind == "shape" and len(same) <= MOST_SHAPES and all(trace.relaxes for trace in same)
+        if kind == "shape" and any(trace.xla for trace in same):
+            faults, change = (Fault.XLA_PER_SHAPE,), PAD
+            relaxed = False
         text = (
             f"the step is traced again because of a changed {kind}"
             if kind != "unknown"
             else "the step is traced again"
         )
-        if few:
+        if relaxed and changing:
+            times = "once" if len(same) == 1 else counted(len(same), "time")
+            text += f", {times}: reduce_retracing takes what changed as unknown from then on"
+        elif few:
             times = "once" if len(same) == 1 else counted(len(same), "time")
             text += f", {times}: no more than the last batch of an epoch takes"
         elif settled:
@@ -139,11 +157,11 @@ def judge_retraces(
         verdicts.append(
             Verdict(
                 "retracing",
-                Outcome.INFO if few or settled else Outcome.PROBLEM,
+                Outcome.INFO if few or settled or relaxed else Outcome.PROBLEM,
                 text,
                 tuple(evidence),
-                () if few or settled else faults,
-                None if few or settled else change,
+                () if few or settled or relaxed else faults,
+                None if few or settled or relaxed else change,
                 worth=run_seconds / max(run_seconds - seconds, 1e-9) if run_seconds > seconds else None,
             )
         )
@@ -224,6 +242,24 @@ def _python(found: StepProfile) -> Verdict | None:
     )
 
 
+def _already(key: str, name: str, ratio: Interval, evidence: list[str], *, on_gpu: bool) -> Verdict:
+    """Return what it makes of a step that it has."""
+    text = f"the step is compiled with {name} already"
+    if ratio.low <= 1 <= ratio.high:
+        return Verdict(
+            key, Outcome.INFO, f"{text}; it makes no difference that these rounds can show", tuple(evidence)
+        )
+    slower = ratio.low > 1
+    return Verdict(
+        key,
+        Outcome.INFO,
+        f"{text}, which makes it {times_as_fast(1 / ratio.value)}",
+        tuple(evidence),
+        (Fault.XLA_WITHOUT_GPU,) if slower and not on_gpu else (),
+        f"leave {key} off for this step on this machine" if slower else None,
+    )
+
+
 def _comparison(comparison: Comparison, on_gpu: bool) -> Verdict:
     name = comparison.name
     xla = name == "XLA"
@@ -245,6 +281,8 @@ def _comparison(comparison: Comparison, on_gpu: bool) -> Verdict:
     ]
     if comparison.compile_seconds is not None and not math.isnan(comparison.compile_seconds):
         evidence.append(f"its first call took {comparison.compile_seconds:.3g} s more")
+    if comparison.already:
+        return _already(key, name, ratio, evidence, on_gpu=on_gpu)
     if ratio.high < 1:
         return Verdict(
             key,

@@ -39,7 +39,7 @@ from cfgfix.measure.numerics import (
 from cfgfix.measure.observe import Loop, Observation, Step, StopObservation
 from cfgfix.measure.pace import Load
 from cfgfix.measure.padding import Padding, read_padding
-from cfgfix.measure.run_profile import RunPlan, RunProfile, device_memory, memory_growth
+from cfgfix.measure.run_profile import Compilation, RunPlan, RunProfile, device_memory, memory_growth
 from cfgfix.measure.run_verdicts import judge
 from cfgfix.measure.sampling import Progress, iterate, silent, user_code
 from cfgfix.measure.script import main_loop, run_script
@@ -74,7 +74,12 @@ def analyse(
             hint=_hint(observation),
         )
     lead = warm_up(loop.steps)
-    compilations = mark_compilations(loop.steps)[lead:] if observation.xla else []
+    context = f"{loop.kind} {loop.place}"
+    retraces = [
+        trace for trace in observation.tracings.retraces() if trace.step > 0 and trace.context == context
+    ]
+    anew_by_xla = {trace.step: trace.seconds for trace in retraces if trace.xla and trace.kind == "shape"}
+    compilations = mark_compilations(loop.steps, anew_by_xla) if observation.xla else []
     steps = [step for step in loop.steps[lead:] if step.end]
     total = sum(step.seconds for step in steps)
     found = attribute(steps, observation.looks, loop)
@@ -107,9 +112,7 @@ def analyse(
     ):
         floor = _floor(dataset, each) * busy / each
         profile = _measure_data(dataset, each, plan, notes, progress)
-    context = f"{loop.kind} {loop.place}"
     later = [trace for trace in observation.tracings.traces if trace.step > lead and trace.context == context]
-    retraces = [trace for trace in observation.tracings.retraces() if trace.step > 0]
     steady_shapes = len({step.shape for step in loop.steps if step.shape})
     made = RunProfile(
         source=source,
@@ -122,11 +125,15 @@ def analyse(
         samples_per_second=rows / total if rows and total else None,
         parts=parts,
         stalls=tuple(stalls),
-        traces=tuple(trace for trace in retraces if trace.context == context),
+        traces=tuple(retraces),
         xla=tuple(sorted(observation.xla)),
         shapes=steady_shapes,
         syncs=tuple(observation.fetches.syncs()),
-        compilations=tuple(seconds for seconds in compilations if seconds),
+        compilations=tuple(
+            Compilation(place - lead, seconds)
+            for place, seconds in enumerate(compilations)
+            if seconds and place >= lead
+        ),
         loops=tuple(
             {
                 "kind": each.kind,

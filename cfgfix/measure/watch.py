@@ -36,6 +36,10 @@ class Trace:
     """`first`, `shape`, `dtype`, `python value`, `structure` or `unknown`."""
     context: str = ""
     """The loop it happened in, where that is known."""
+    relaxes: bool = False
+    """Whether the function takes what changed in a shape as unknown from then on."""
+    xla: bool = False
+    """Whether XLA compiled the function, or one that it calls, in this call."""
 
     def as_dict(self) -> dict[str, object]:
         """Return the fields for JSON."""
@@ -46,6 +50,7 @@ class Trace:
             "seconds": self.seconds,
             "causes": list(self.causes),
             "kind": self.kind,
+            "xla": self.xla,
         }
 
 
@@ -84,6 +89,10 @@ def describe(value: object) -> str:
 
 def flatten(value: Any, path: str) -> Iterator[tuple[str, str]]:
     """Yield path and description of each leaf of an argument."""
+    element = getattr(value, "element_spec", None)
+    if element is not None:
+        # Of an iterator or a dataset, tracing distinguishes what it gives.
+        value = element
     if isinstance(value, dict):
         for key in value:
             yield from flatten(value[key], f"{path}[{key!r}]")
@@ -147,6 +156,11 @@ def _kind(old: str, new: str) -> str:
     return "python value"
 
 
+def is_xla(function: object) -> bool:
+    """Tell whether a `tf.function` is compiled with XLA."""
+    return bool(getattr(function, "_jit_compile", None))
+
+
 class Tracings:
     """Counts the tracings of every `tf.function` that is called while the watch is on."""
 
@@ -158,6 +172,8 @@ class Tracings:
         self.expected: set[tuple[str, int]] = set()
         """Contexts and steps in which a new model is traced for the first time."""
         self._seen: dict[int, tuple[Any, list[Signature], list[int]]] = {}
+        self._compiled = False
+        """Whether a function that XLA compiles was called within the outermost call."""
 
     @contextlib.contextmanager
     def on(self) -> Iterator[Tracings]:
@@ -178,7 +194,15 @@ class Tracings:
             kind.__call__ = plain
 
     def call(self, plain: Any, function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """Call a function as `plain` does, and take down whether it was traced."""
+        """Call a function as `plain` does, and take down whether it was traced.
+
+        What is called while another function is traced is traced with that one, for its reason.
+        """
+        import tensorflow as tf
+
+        if not tf.executing_eagerly():
+            self._compiled = self._compiled or is_xla(function)
+            return plain(function, *arguments, **keywords)
         # The function is kept, so that its id is not used again.
         _, signatures, calls = self._seen.setdefault(id(function), (function, [], [0]))
         calls[0] += 1
@@ -187,6 +211,7 @@ class Tracings:
         )
         self.called.add(name)
         before = function.experimental_get_tracing_count()
+        self._compiled = is_xla(function)
         begin = time.perf_counter()
         try:
             return plain(function, *arguments, **keywords)
@@ -200,7 +225,20 @@ class Tracings:
                 else:
                     causes, kind = difference(now, signatures)
                 signatures.append(now)
-                self.traces.append(Trace(name, calls[0], self.step, spent, causes, kind, self.context))
+                relaxes = bool(getattr(function, "_reduce_retracing", False))
+                self.traces.append(
+                    Trace(
+                        name,
+                        calls[0],
+                        self.step,
+                        spent,
+                        causes,
+                        kind,
+                        self.context,
+                        relaxes=relaxes,
+                        xla=self._compiled,
+                    )
+                )
 
     def retraces(self) -> list[Trace]:
         """Return the tracings beyond each function's first."""

@@ -108,6 +108,26 @@ def test_xla_and_mixed_precision_are_compared(tf):
     assert tf.keras.mixed_precision.global_policy().name == "float32"
 
 
+@pytest.mark.parametrize("kind", ["function", "model", "inner"])
+def test_a_step_that_xla_compiles_already_says_so(tf, kind):
+    keras = tf.keras
+
+    def make():
+        if kind == "model":
+            model = keras.Sequential([keras.layers.Dense(2)])
+            model.compile("sgd", "mse", jit_compile=True)
+            return model
+        compiled = tf.function(lambda x, y: tf.reduce_sum(x) * tf.reduce_sum(y), jit_compile=True)
+        return tf.function(lambda x, y: compiled(x, y) + 1.0) if kind == "inner" else compiled
+
+    plan = StepPlan(rounds=3, steps=10, seconds=20, compare=True, trace=False)
+    found = measure(make, lambda: pairs(tf), plan)
+    verdict = next(verdict for verdict in found.verdicts if verdict.name == "XLA")
+    assert "compiled with XLA already" in verdict.summary
+    names = [entry.name for entry in found.comparisons if entry.already or entry.name == "XLA"]
+    assert names == ([] if kind == "inner" else ["XLA"])
+
+
 def test_a_step_that_xla_refuses_says_why(tf):
     def make():
         @tf.function
@@ -172,6 +192,26 @@ def test_shapes_that_change_are_named(tf):
     verdict = next(verdict for verdict in found.verdicts if verdict.name == "retracing")
     assert verdict.outcome is Outcome.PROBLEM
     assert "TFF012" in verdict.rules
+
+
+def test_what_a_function_calls_while_it_is_traced_is_traced_with_it(tf):
+    inner = tf.function(tf.reduce_sum)
+    outer = tf.function(lambda values: inner(values) + 1.0, reduce_retracing=True)
+    with Tracings().on() as watch:
+        for size in (8, 9, 10, 11):
+            outer(tf.ones([4, size]))
+    assert [trace.kind for trace in watch.traces] == ["first", "shape"]
+    assert all(trace.relaxes and not trace.xla for trace in watch.traces)
+    assert "1 retrace" not in str(watch.made_anew(0))
+
+
+def test_a_function_of_an_iterator_is_traced_for_what_it_gives(tf):
+    function = tf.function(lambda iterator: tf.reduce_sum(next(iterator)))
+    with Tracings().on() as watch:
+        for size in (8, 9):
+            function(iter(tf.data.Dataset.from_tensors(tf.ones([size]))))
+    assert watch.traces[1].causes == ("iterator: float32[8] -> float32[9]",)
+    assert watch.traces[1].kind == "shape"
 
 
 def test_python_numbers_that_change_are_named(tf):
@@ -336,6 +376,22 @@ def test_a_comparison_needs_an_interval_on_one_side(name, ratio, outcome, rules)
     assert found.rules == rules
 
 
+@pytest.mark.parametrize(
+    ("ratio", "said", "rules"),
+    [
+        (Interval(0.5, 0.4, 0.6), "compiled with XLA already, which makes it 2.00 times as fast", ()),
+        (Interval(1.5, 1.4, 1.6), "compiled with XLA already, which makes it", ("HWR020",)),
+        (Interval(1.0, 0.9, 1.1), "compiled with XLA already; it makes no difference", ()),
+    ],
+)
+def test_what_is_on_already_is_not_advised(ratio, said, rules):
+    found = judge(made(comparisons=(Comparison("XLA", ratio, 1.0, already=True),)), on_gpu=False)[-1]
+    assert said in found.summary
+    assert found.outcome is Outcome.INFO
+    assert found.rules == rules
+    assert "turn" not in (found.change or "")
+
+
 @pytest.mark.parametrize(("waited", "outcome"), [(0.0001, Outcome.INFO), (0.1, Outcome.PROBLEM)])
 def test_syncs_are_judged_by_what_they_cost(waited, outcome):
     found = judge(made(syncs=(Sync("train.py:3", "numpy()", 10, waited),)), on_gpu=True)
@@ -403,6 +459,27 @@ def test_few_shapes_are_traced_once_each_and_are_no_fault():
     assert settled.rules == ()
     assert traced(3, 5, 9, 80).outcome is Outcome.PROBLEM
     assert traced(*range(20)).outcome is Outcome.PROBLEM
+
+
+def test_what_reduce_retracing_takes_as_unknown_is_no_fault():
+    causes = [("x: float32[8,44] -> float32[8,64]",), ("x: float32[8,44] -> float32[7,40]",)]
+    same = [Trace("train", 2, 1 + 90 * place, 0.5, cause, "shape") for place, cause in enumerate(causes)]
+    (plain,) = judge_retraces(same, {}, 100, compiled=True)
+    assert plain.outcome is Outcome.PROBLEM
+    assert plain.rules == ("TFF012",)
+    (verdict,) = judge_retraces([replace(trace, relaxes=True) for trace in same], {}, 100, compiled=True)
+    assert verdict.outcome is Outcome.INFO
+    assert "2 times: reduce_retracing takes what changed as unknown" in verdict.summary
+    assert (verdict.rules, verdict.change) == ((), None)
+
+
+def test_xla_compiles_each_shape_whatever_is_said_of_retracing():
+    cause = ("x: float32[8,44] -> float32[8,64]",)
+    same = [Trace("train", 2, step, 0.5, cause, "shape", relaxes=True, xla=True) for step in (3, 30, 90)]
+    (verdict,) = judge_retraces(same, {}, 100, compiled=True)
+    assert verdict.outcome is Outcome.PROBLEM
+    assert verdict.rules == ("TFD035",)
+    assert "reduce_retracing" not in (verdict.change or "")
 
 
 def test_a_last_batch_of_each_length_is_no_change_of_shape():

@@ -28,6 +28,7 @@ from cfgfix.measure.sampling import UserCodeError, run_child
 from cfgfix.measure.stacks import describe_stack, frame_of, is_users
 from cfgfix.measure.training import analyse, main_loop
 from cfgfix.measure.verdicts import Outcome, Verdict
+from cfgfix.measure.watch import Trace
 
 PLACE = "/home/me/train.py:10"
 FREE = Load(cpus=4, busy=0.5, elsewhere=0.0)
@@ -219,6 +220,37 @@ def test_xla_is_said_to_be_on_and_what_it_compiles():
         made.loop.steps[place].call += 0.3
     found, problems = made.judged()
     assert "XLA compiles the step anew" in next(v for v in problems if v.name == "XLA").summary
+
+
+def test_few_shapes_that_xla_compiles_are_no_fault():
+    made = Programme("loop")
+    made.observation.xla.add("step")
+    for number, place in enumerate((5, 20, 30, 45)):
+        made.loop.steps[place].shape = 100 + number
+        made.planted([place], 0.3, state="call")
+        made.loop.steps[place].call += 0.3
+    found, problems = made.judged()
+    assert problems == []
+    (verdict,) = (verdict for verdict in found.verdicts if verdict.name == "XLA")
+    assert "anew for 4 shapes, and no more after step 42" in verdict.summary
+    assert any("4 compilations of 300 ms each" in line for line in verdict.evidence)
+
+
+def test_shapes_that_are_traced_and_compiled_are_told_once():
+    made = Programme("loop")
+    made.observation.xla.add("step")
+    for number, place in enumerate(range(10, 110, 10)):
+        made.loop.steps[place].shape = 100 + number
+        made.planted([place], 0.3, state="call")
+        made.loop.steps[place].trace = 0.3
+        made.observation.tracings.traces.append(
+            Trace("step", place, place, 0.3, ("x: f[8] -> f[9]",), "shape", f"loop {PLACE}", xla=True)
+        )
+    found, problems = made.judged()
+    assert [verdict.name for verdict in problems] == ["XLA"]
+    assert problems[0].rules == ("TFD035",)
+    assert any("7 compilations of 300 ms each" in line for line in problems[0].evidence)
+    assert not any(verdict.name == "retracing" for verdict in found.verdicts)
 
 
 def test_the_end_of_an_epoch_is_told_by_function():
@@ -434,6 +466,48 @@ def test_a_loop_of_ones_own_is_observed_and_cleaned_up(folder):
     assert verdict["outcome"] == "problem"
     assert [rule["id"] for rule in verdict["rules"]] == ["TFF001"]
     assert any("number: 0 -> 1" in line for line in verdict["evidence"])
+
+
+SHAPES = """
+import tensorflow as tf
+
+weight = tf.Variable(1.0)
+
+@tf.function(OPTIONS)
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((weight * x) ** 2)
+    weight.assign_sub(1e-6 * tape.gradient(loss, weight))
+    return loss
+
+data = tf.data.Dataset.range(90).map(lambda v: tf.ones([4 + SIZE]))
+for batch in data.prefetch(2):
+    step(batch)
+"""
+
+
+@pytest.mark.acceptance
+@pytest.mark.parametrize(
+    ("options", "size", "name", "outcome"),
+    [
+        ("reduce_retracing=True", "v % 7", "retracing", "info"),
+        ("", "v % 97", "retracing", "problem"),
+        ("jit_compile=True", "v % 97", "XLA", "problem"),
+        ("jit_compile=True, reduce_retracing=True", "v % 97", "XLA", "problem"),
+        ("jit_compile=True", "0", "XLA", "info"),
+        ("jit_compile=True", "v % 3", "XLA", "info"),
+    ],
+)
+def test_shapes_are_judged_by_how_the_step_takes_them(folder, options, size, name, outcome):
+    found = observed(folder, SHAPES.replace("OPTIONS", options).replace("SIZE", size))
+    told = {entry["name"]: entry for entry in found["verdicts"] if entry["name"] in ("retracing", "XLA")}
+    assert told[name]["outcome"] == outcome
+    assert [entry["name"] for entry in told.values() if entry["outcome"] == "problem"] == (
+        [name] if outcome == "problem" else []
+    )
+    assert bool(found["xla_functions"]) == ("jit" in options)
+    if options == "reduce_retracing=True":
+        assert told[name]["change"] is None
 
 
 @pytest.mark.acceptance
