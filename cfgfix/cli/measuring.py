@@ -136,11 +136,15 @@ def absolute(path: str | None) -> str | None:
     return os.path.abspath(path) if path else None
 
 
+TELL_SECONDS = 15.0
+"""Between two lines on one task where they are not written over."""
+
+
 @contextlib.contextmanager
 def progress_line(*, quiet: bool) -> Iterator[Show]:
     """Show progress on standard error while the body runs, then take it away.
 
-    One line rewritten in a terminal, a line per task elsewhere.
+    One line rewritten in a terminal; elsewhere a line per task, and one every `TELL_SECONDS` while it goes on.
     """
     terminal = sys.stderr.isatty()
     state: dict[str, Any] = {"what": "", "told": 0.0}
@@ -157,7 +161,13 @@ def progress_line(*, quiet: bool) -> Iterator[Show]:
             sys.stderr.write(f"\r\x1b[K{text[:100]}")
             sys.stderr.flush()
         elif what and what != state["what"]:
+            state["told"] = time.monotonic()
             sys.stderr.write(f"{what} ...\n")
+            sys.stderr.flush()
+        elif what and time.monotonic() - state["told"] >= TELL_SECONDS:
+            state["told"] = time.monotonic()
+            sys.stderr.write(f"{what} {min(share, 1.0):.0%} ...\n")
+            sys.stderr.flush()
         state["what"] = what
 
     try:

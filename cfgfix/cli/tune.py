@@ -77,6 +77,12 @@ VERSION = 1
     least=1,
     text="Seconds after which a trial that does not end is stopped and counts as failed.",
 )
+@number_option(
+    "--total-seconds",
+    600.0,
+    least=1,
+    text="Of the whole search, once the present setting has run: what was found by then is the result.",
+)
 @click.option("--resume", is_flag=True, help="Go on with an interrupted search of the same things.")
 @click.option(
     "--state",
@@ -104,7 +110,7 @@ def tune(
     Your own pipeline is measured. Your code is imported and run, in processes of their own; it gets changed copies of
     CONFIG. The score is samples per second. Without a list of values, workers, prefetch and private threads are tried
     around the CPUs there are; with one, what is listed alone. The best setting is repeated against the present one in
-    paired runs. Exit code 0: nothing better was found, or it was written; 1: a better setting was found; 2: wrong use; 3:
+    paired runs. At the end of its time, and after Ctrl-C, what was found until then is told. Exit code 0: nothing better was found, or it was written; 1: a better setting was found; 2: wrong use; 3:
     your code failed or the file could not be written; 4: a fault in cfgfix.
     """
     from cfgfix.diagnose.search import search
@@ -194,6 +200,7 @@ def search_plan(config: str | None, options: dict[str, Any]) -> Any:
         pairs=options["pairs"],
         cold=options["cold"],
         trial_limit=options["time_limit"],
+        total_seconds=options["total_seconds"],
         resume=options["resume"],
         state=options["state"],
     )

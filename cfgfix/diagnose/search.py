@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import os
 import random
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cfgfix.core.errors import CfgfixError
+from cfgfix.core.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +27,7 @@ from cfgfix.diagnose.search_space import (
     BY_CODE,
     CONCEPTS,
     LEARNING,
+    LEAST_PAIRS,
     OLDER_GRID,
     Bound,
     Plan,
@@ -53,6 +56,12 @@ PER_CHILD = 16
 """Trials in one process: its start takes seconds, and what a trial leaves behind in it must not pile up."""
 MOST_STEPS_BEYOND = 4
 """Doublings of a value that came out best as the largest of those tried, halvings of the smallest."""
+NOT_RUN: dict[str, Any] = {"event": "not run"}
+"""Stands for the entry of a trial that the time did not allow."""
+SEARCH_SHARE = 0.6
+"""Of the time: for finding the best. The rest is for holding it against the present setting."""
+ENDING_SECONDS = 10.0
+"""For a process to end by itself once the time is up."""
 WORTH_GOING_ON = 1.05
 """Gain of one from which the next one is tried."""
 
@@ -71,6 +80,10 @@ class _Runner:
         self._progress = progress
         self._configs: dict[str, str] = {}
         self.reused = 0
+        self.until: float | None = None
+        """The moment (`time.time`) from which no trial begins."""
+        self.interrupted = False
+        """Whether Ctrl-C was pressed, after which nothing more is tried."""
 
     def rebind(self, bound: Bound) -> None:
         """Go on with a config some of whose keys are left alone."""
@@ -96,6 +109,8 @@ class _Runner:
     ) -> list[dict[str, Any]]:
         """Return the journal's entry of each trial (its stage and its values), running those that have none yet.
 
+        Where the time was up before a trial, its entry is `NOT_RUN`.
+
         Raises:
             UserCodeError: The user's code fails before any trial begins.
             CfgfixError: The arguments are wrong.
@@ -109,7 +124,7 @@ class _Runner:
         for name in by_name:
             if name not in done and starts.get(name, 0) >= 2:
                 self._fail(name, "the search itself ended twice while this ran")
-        while pending := [name for name in by_name if name not in self._state()[0]]:
+        while not self._is_over() and (pending := [name for name in by_name if name not in self._state()[0]]):
             failed = self._failures()
             if again := [name for name in pending if name.partition("\t")[2] in failed]:
                 # What failed once is not tried a second time: it may take minutes to fail.
@@ -128,6 +143,7 @@ class _Runner:
                 if self._bound is None
                 else [name for name in BY_CODE if name not in self._bound.paths],
                 "trial_limit": plan.trial_limit + 5 * seconds,
+                "until": self.until,
                 "what": what,
                 "trials": [
                     {
@@ -145,14 +161,19 @@ class _Runner:
             def show(task: str, inner: float, share: float = share, scale: float = scale) -> None:
                 self._progress(task, share + inner * scale)
 
+            limit = 120 + len(part) * options["trial_limit"]
+            if self.until is not None:
+                limit = min(limit, max(self.until - time.time(), 0.0) + ENDING_SECONDS)
             try:
-                run_child(
-                    "cfgfix.measure.search:job",
-                    options,
-                    seconds=120 + len(part) * options["trial_limit"],
-                    progress=show,
-                )
+                run_child("cfgfix.measure.search:job", options, seconds=limit, progress=show)
+            except KeyboardInterrupt as pressed:
+                # Not where cfgfix itself is told to end, nor before anything is known.
+                if type(pressed) is not KeyboardInterrupt or self.until is None:
+                    raise
+                self.interrupted = True
             except UserCodeError as error:
+                if self._is_over():
+                    break
                 ended, started = self._state()
                 opened = [name for name in part if started.get(name) and name not in ended]
                 if opened:
@@ -160,13 +181,16 @@ class _Runner:
                     self._fail(opened[-1], reason, error.trace)
                 elif not any(name in ended for name in part):
                     raise
-            if not any(name in self._state()[0] for name in part):
+            if not self._is_over() and not any(name in self._state()[0] for name in part):
                 raise CfgfixError(
                     f"{self._journal} was changed while the search ran",
                     hint="name a file of its own with --state",
                 )
         ended = self._state()[0]
-        return [ended[name] for name in names]
+        return [ended.get(name, NOT_RUN) for name in names]
+
+    def _is_over(self) -> bool:
+        return self.interrupted or (self.until is not None and time.time() >= self.until)
 
     def _fail(self, name: str, reason: str, trace: str = "") -> None:
         from cfgfix.measure.search import append
@@ -303,6 +327,8 @@ def _search(
             trace=str(probe.get("trace", "")),
             hint="a search starts from a setting that runs",
         )
+    begin = time.time()
+    runner.until = begin + SEARCH_SHARE * plan.total_seconds
     plan, bound, present = _without_idle_keys(plan, bound, present, probe, runner, notes)
     excluded: list[tuple[Mapping[str, Any], str]] = []
     running: list[dict[str, Any]] = []
@@ -329,22 +355,39 @@ def _search(
         else:
             running.append(values)
     chooser = random.Random(0)  # noqa: S311 - the order of trials, no secret
-    results: dict[str, Try] = {}
+    # What is known of the present setting where the time is up before any round.
+    results: dict[str, Try] = {settings_key(present): _try(present, [probe], plan.seconds)}
+    count = len(running)
     seconds, turn = plan.seconds, 0
     while running:
         turn += 1
         order = chooser.sample(running, len(running))
+        # A sort keeps the others in their order; without the present one nothing can be said of them.
+        order.sort(key=lambda values: settings_key(values) != settings_key(present))
         told = f"round {turn}: {len(order)} settings, {seconds:g} s each"
         # There and back, half of the time each: a machine that gets slower meanwhile is slower for all alike.
         there = [(f"round {turn}", values) for values in order]
         back = [(f"round {turn} back", values) for values in reversed(order)]
         entries = runner.run([*there, *back], seconds / 2, told)
-        for values, *both in zip(order, entries, reversed(entries), strict=False):
-            results[settings_key(values)] = _try(values, both, seconds)
+        now = {
+            settings_key(values): _try(values, both, seconds)
+            for values, *both in zip(order, entries, reversed(entries), strict=False)
+            if any(entry is not NOT_RUN for entry in both)
+        }
+        results.update(now)
         ranked = sorted(
-            (values for values in order if results[settings_key(values)].rate is not None),
-            key=lambda values: -(results[settings_key(values)].rate or 0.0),
+            (values for values in order if settings_key(values) in now and now[settings_key(values)].rate),
+            key=lambda values: -(now[settings_key(values)].rate or 0.0),
         )
+        if NOT_RUN in entries:
+            left = count - len(results)
+            what = (
+                f"{left} of {counted(count, 'setting')} were not tried"
+                if left
+                else "the best were not tried longer"
+            )
+            notes.append(f"{what}: {_why_ended(plan, runner)}")
+            break
         if len(ranked) <= 1:
             break
         running = ranked[: max(1, -(-len(ranked) // KEEP))]
@@ -374,6 +417,7 @@ def _search(
     winner = best if best is not None and settings_key(best.values) != settings_key(present) else None
     pairs: list[tuple[float, float]] = []
     ratio = None
+    runner.until = begin + plan.total_seconds
     if winner is not None:
         pairs, ratio = _confirm(plan, present, winner.values, runner, notes)
     if runner.reused:
@@ -395,6 +439,12 @@ def _search(
         changes=_changes(bound, winner.values) if winner is not None and bound is not None else (),
         code_changes=_code_changes(bound, winner.values) if winner is not None and bound is not None else (),
     )
+
+
+def _why_ended(plan: Plan, runner: _Runner) -> str:
+    if runner.interrupted:
+        return "the search was interrupted"
+    return f"the time was up ({plan.total_seconds:g} s in all; --total-seconds gives more)"
 
 
 def _without_idle_keys(
@@ -513,6 +563,11 @@ def _search_beyond_edge(
         there = [(f"beyond {turn}", values) for values in order]
         back = [(f"beyond {turn} back", values) for values in reversed(order)]
         entries = runner.run([*there, *back], plan.seconds, "going on beyond the largest values")
+        if NOT_RUN in entries:
+            notes.append(
+                f"{setting_text(best.values)} lies at the edge of what was tried, and what lies beyond was not: {_why_ended(plan, runner)}"
+            )
+            break
         now = [
             _try(values, both, plan.seconds)
             for values, *both in zip(order, entries, reversed(entries), strict=False)
@@ -530,7 +585,11 @@ def _search_beyond_edge(
 
 
 def _try(values: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], seconds: float) -> Try:
-    """Return a setting's result from its two trials: the samples of both over the time of both, as they took equal times."""
+    """Return a setting's result from its two trials: the samples of both over the time of both, as they took equal times.
+
+    One that did not run is left out.
+    """
+    entries = [entry for entry in entries if entry is not NOT_RUN]
     for entry in entries:
         if entry["event"] == "failed":
             return Try(values, None, str(entry["error"]), seconds)
@@ -554,6 +613,8 @@ def _confirm(
     rates: dict[tuple[str, str], float] = {}
     failures = []
     for (stage, values), entry in zip(trials, entries, strict=True):
+        if entry is NOT_RUN:
+            continue
         if entry["event"] == "failed":
             failures.append(str(entry["error"]))
         else:
@@ -562,9 +623,16 @@ def _confirm(
         notes.append(f"{len(failures)} of the paired runs failed: {failures[0]}")
         return [], None
     pairs = [
-        (rates[f"pair {number}", settings_key(present)], rates[f"pair {number}", settings_key(winner)])
+        (rates[mine], rates[best])
         for number in range(plan.pairs)
+        if (mine := (f"pair {number}", settings_key(present))) in rates
+        and (best := (f"pair {number}", settings_key(winner))) in rates
     ]
+    if len(pairs) < LEAST_PAIRS:
+        notes.append(
+            f"{counted(len(pairs), 'paired run')} instead of {plan.pairs} are too few to hold the best against the present setting: {_why_ended(plan, runner)}"
+        )
+        return pairs, None
     return pairs, paired_ratio([pair[0] for pair in pairs], [pair[1] for pair in pairs])
 
 

@@ -51,6 +51,7 @@ class Plan:
         pairs: How many pairs the confirmation takes.
         cold: Whether the files are taken out of the page cache before each trial.
         trial_limit: Seconds after which a trial that does not end is stopped.
+        total_seconds: Of the whole search, once the present setting has run; what was found by then is the result.
         resume: Whether results of an earlier, equal search count.
         state: The journal; None for a file in the cache folder.
     """
@@ -63,6 +64,7 @@ class Plan:
     pairs: int = LEAST_PAIRS
     cold: bool = False
     trial_limit: float = 120.0
+    total_seconds: float = 600.0
     resume: bool = False
     state: str | None = None
 

@@ -12,7 +12,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cfgfix.core.errors import CfgfixError
@@ -23,6 +23,8 @@ from cfgfix.measure.sampling import Progress, Timeline, UserCodeError, iterate, 
 
 MOST_BATCHES = 200_000
 """Of one trial: bounds the memory of the timeline (8 bytes for each of five series)."""
+HEARTBEAT_SECONDS = 2.0
+"""Between two words of how far the trials are."""
 LEAST_BATCHES = 8
 """A trial with fewer batches in its time is run once more for longer: a rate from two or three of them is mostly start-up."""
 OUT_OF_MEMORY = ("ResourceExhaustedError", "MemoryError")
@@ -66,7 +68,8 @@ def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     Args:
         options: As for the other jobs, and: `journal`, a path; `trials`, a list of `id`, `values` (concept to value),
             `config` (the path of the YAML with these values, or None) and `seconds`; `cold`; `trial_limit`, seconds after
-            which a trial that does not end takes the process with it.
+            which a trial that does not end takes the process with it; `until`, the moment (`time.time`) at which the search is
+            to end, or None: then none begins, and one that runs takes the process with it and counts as not run.
         progress: Told which trial runs.
 
     Returns:
@@ -79,13 +82,47 @@ def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     _require_config_taken(options)
     files = storage.data_files((), options.get("data_path"))
     trials = options["trials"]
+    until: float | None = options.get("until")
     parent = os.getppid()
     failed: dict[str, str] = {}
+    done = [0]
+    with _told(progress, str(options.get("what", "searching")), done, len(trials)):
+        return _run(options, trials, files, parent, until, failed, done)
+
+
+@contextlib.contextmanager
+def _told(progress: Progress, what: str, done: Sequence[int], count: int) -> Iterator[None]:
+    """Tell how far the trials are while the body runs, also where one of them takes long."""
+    ended = threading.Event()
+
+    def tell() -> None:
+        progress(what, done[-1] / count)
+        while not ended.wait(HEARTBEAT_SECONDS):
+            progress(what, done[-1] / count)
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        teller.join(1)
+
+
+def _run(
+    options: Mapping[str, Any],
+    trials: Sequence[Mapping[str, Any]],
+    files: tuple[str, ...],
+    parent: int,
+    until: float | None,
+    failed: dict[str, str],
+    done: list[int],
+) -> dict[str, Any]:
     for number, trial in enumerate(trials):
-        if os.getppid() != parent:
+        done.append(number)
+        if os.getppid() != parent or (until is not None and time.time() >= until):
             # Nobody waits for the rest, and another search may be measuring by now.
             return {"fresh": False}
-        progress(str(options.get("what", "searching")), number / len(trials))
         setting = json.dumps([trial["config"], trial["values"]], sort_keys=True)
         if setting in failed:
             # What failed once is not tried a second time: it may take minutes to fail.
@@ -96,7 +133,7 @@ def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
             continue
         append(options["journal"], {"event": "start", "id": trial["id"]})
         try:
-            with _limit(options["trial_limit"], options["journal"], trial["id"]):
+            with _limit(options["trial_limit"], options["journal"], trial["id"], until):
                 found = _trial({**options, **trial}, files)
         except UserCodeError as error:
             text = f"{error.message}\n{error.trace}"
@@ -139,17 +176,22 @@ def _require_config_taken(options: Mapping[str, Any]) -> None:
 
 
 @contextlib.contextmanager
-def _limit(seconds: float, journal: str, name: str) -> Iterator[None]:
-    """End this process where the body does not end in time; the journal then says why."""
+def _limit(seconds: float, journal: str, name: str, until: float | None = None) -> Iterator[None]:
+    """End this process where the body does not end in time; the journal then says why.
+
+    Where the whole search ends before, that is no fault of this trial, and nothing is said of it.
+    """
+    left = float("inf") if until is None else max(until - time.time(), 0.0)
 
     def expired() -> None:
-        append(
-            journal,
-            {"event": "failed", "id": name, "error": f"did not end within {seconds:g} s", "trace": ""},
-        )
+        if seconds <= left:
+            append(
+                journal,
+                {"event": "failed", "id": name, "error": f"did not end within {seconds:g} s", "trace": ""},
+            )
         os.kill(os.getpid(), 9)
 
-    timer = threading.Timer(seconds, expired)
+    timer = threading.Timer(min(seconds, left), expired)
     timer.daemon = True
     timer.start()
     try:

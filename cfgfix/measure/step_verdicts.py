@@ -133,7 +133,7 @@ def judge_retraces(
             cause = "; ".join(trace.causes[:3]) or "no argument differs in dtype, shape or value"
             evidence.append(f"step {trace.step}, {trace.function}: {cause}")
         changing = [trace for trace in same if not _has_fewer_rows(trace)]
-        few = kind == "shape" and len(changing) < MANY_RETRACES
+        few = len(changing) < MANY_RETRACES and kind != "unknown"
         # A few shapes, as batches of like length have, are traced once each and then no more.
         last = max(trace.step for trace in changing or same)
         settled = kind == "shape" and not few and len(same) <= MOST_SHAPES and has_settled([last], steps)
