@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from cfgfix.measure.counters import dataset_of, distributed_kinds
+
 if TYPE_CHECKING:
     import tensorflow as tf
 
@@ -104,11 +106,21 @@ def variables_of(sources: Any) -> list[Any]:
     ]
 
 
-def datasets_in(values: Sequence[object]) -> list[tf.data.Dataset]:
-    """Return the datasets among a function's arguments."""
+def datasets_in(values: Sequence[object]) -> list[tuple[object, object]]:
+    """Return the datasets among a function's arguments, with what a loop over each of them gets.
+
+    Of one that a strategy distributes it is the dataset that is distributed.
+    """
     import tensorflow as tf
 
-    return [value for value in values if isinstance(value, tf.data.Dataset)]
+    kinds = distributed_kinds().datasets
+    found: list[tuple[object, object]] = []
+    for value in values:
+        if isinstance(value, tf.data.Dataset):
+            found.append((value, value.element_spec))
+        elif isinstance(value, kinds):
+            found.append((dataset_of(value), getattr(value, "element_spec", None)))
+    return found
 
 
 def holds_data(source: object) -> bool:

@@ -43,10 +43,22 @@ def replace_loops(make_watch: Callable[[tf.data.Dataset, str], Watch | None]) ->
 
         registry = control_flow.for_loop_registry._registry  # noqa: SLF001 - there is no public way to replace an entry
         plain = {kind: made for kind, made in registry.items() if _takes_batches(kind)}
+        functions = vars(control_flow)
+        distributed = {name: functions[name] for name in _DISTRIBUTED if name in functions}
     except (ImportError, AttributeError):
         return lambda: None
     registry.update({kind: _watched(made, make_watch) for kind, made in plain.items()})
-    return lambda: registry.update(plain)
+    functions.update({name: _watched(made, make_watch) for name, made in distributed.items()})
+
+    def undo() -> None:
+        registry.update(plain)
+        functions.update(distributed)
+
+    return undo
+
+
+_DISTRIBUTED = ("_tf_iterator_for_stmt", "_tf_distributed_iterable_for_stmt")
+"""What AutoGraph makes loops over a strategy's iterators and datasets with, which stand in no registry."""
 
 
 def _takes_batches(kind: object) -> bool:

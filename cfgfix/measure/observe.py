@@ -99,7 +99,7 @@ class Observation:
         self._running: Any = None
         self._trainers: dict[int, Any] = {}
         """Functions that take gradients, by `id`."""
-        self._kept: list[Any] = []
+        self._iterators: dict[int, weakref.ref[object]] = {}
         self._open: Step | None = None
         self._open_loop: Loop | None = None
         self._guest: Guest | None = None
@@ -107,8 +107,8 @@ class Observation:
         """When the epoch, or the `fit`, of the open step ended."""
         self._busy: float | None = None
         """When the open step last got a batch or ran a compiled function."""
-        self._given: list[Any] = []
-        """The datasets that the running function was called with."""
+        self._given: list[tuple[Any, Any]] = []
+        """The datasets that the running function was called with, and what a loop over each gets."""
         self._turning: Loop | None = None
         """The loop inside the running function whose batches come."""
         self._asked = 0.0
@@ -163,8 +163,7 @@ class Observation:
             undo()
         self._undo.clear()
         self._contexts.close()
-        # An iterator that outlives the program's own would wait for its threads at the end.
-        self._kept.clear()
+        self._iterators.clear()
         self._trainers.clear()
         self._running = None
         self._homes.clear()
@@ -234,7 +233,7 @@ class Observation:
                 return plain(iterator, dataset)
             if self._inside_call and not tf.executing_eagerly():
                 # A loop inside a function, which is watched as such.
-                self._given.append(dataset)
+                self._given.append((dataset, dataset.element_spec))
                 return plain(iterator, dataset)
             begin = time.perf_counter()
             state, self._state = self._state, "wait"
@@ -271,11 +270,24 @@ class Observation:
         loop.epochs += 1
         loop.fresh = True
         loop.dataset, loop.given = dataset, self._fed[-1] if self._fed else None
-        self._homes[id(iterator)] = loop
-        self._kept.append(iterator)
+        self._keep_home(iterator, loop)
         if self._open is not None:
             self._open.starts = True
             self._open.wait += time.perf_counter() - begin
+
+    def _keep_home(self, iterator: object, loop: Loop) -> None:
+        """Take down whose batches an iterator gives, for as long as the program keeps it.
+
+        One that outlives the program's own would go on with its threads, and wait for them at the end.
+        """
+        number = id(iterator)
+
+        def forget(_: object) -> None:
+            self._homes.pop(number, None)
+            self._iterators.pop(number, None)
+
+        self._homes[number] = loop
+        self._iterators[number] = weakref.ref(iterator, forget)
 
     def _place(self) -> tuple[str, str]:
         return self._kinds[-1] if self._kinds else "loop", user_place() or "?"
@@ -369,7 +381,7 @@ class Observation:
                     self._busy = time.perf_counter()
                     spent = self._busy - begin
                     self._open.wait += spent
-                    if loop is not None and not self._open.starts:
+                    if loop is not None and (loop.looks_on or not self._open.starts):
                         loop.waited += spent
             if self._open is not None and self._open_loop is loop:
                 self._open.samples, self._open.shape = rows_of(element), shape_number(element)
@@ -485,8 +497,11 @@ class Observation:
                         step.samples, step.shape = int(now[1] - rows), int(now[3])
                         step.batches = max(1, int(now[2] - taken))
                         step.wait += min(inside, spent)
-                        loop.waited += 0.0 if step.starts else inside
+                        loop.waited += inside if loop.looks_on or not step.starts else 0.0
                         spent = max(0.0, spent - inside)
+                        if loop.looks_on and len(self.tracings.traces) == before:
+                            loop.ran += spent
+                            loop.turns += 1
                     step.calls += 1
                     step.trains = step.trains or id(function) in self._trainers
                     if len(self.tracings.traces) > before:
@@ -505,8 +520,9 @@ class Observation:
         key = (self._kinds[-1] if self._kinds else "loop", place)
         loop = self.loops.setdefault(key, Loop(*key))
         function, shape = self._running, source.element_spec
-        if holds_data(source):
-            loop.dataset = source
+        own = source if holds_data(source) else dataset_of(source)
+        if holds_data(own):
+            loop.dataset = own
         self._traced = True
 
         def come(rows: int, number: int) -> None:
@@ -527,7 +543,7 @@ class Observation:
                 self._step_was_none(self._turning)
                 self._turning = None
             loop.dataset = next(
-                (one for one in self._given if holds_data(one) and one.element_spec == shape), loop.dataset
+                (one for one, spec in self._given if holds_data(one) and spec == shape), loop.dataset
             )
             self._step_begins(loop, self._asked)
             if self._open_loop is not loop or self._open is None:
@@ -627,11 +643,15 @@ class Observation:
                 if kind == "fit" and getattr(model, "run_eagerly", False):
                     place = user_place() or "?"
                     self.loops.setdefault((kind, place), Loop(kind, place)).eager = True
+                home, begin = self._place(), time.perf_counter()
                 try:
                     return plain(model, *arguments, **keywords)
                 finally:
                     self._kinds.pop()
                     self._fed.pop()
+                    if kind != "fit" and home in self.loops:
+                        self.loops[home].spent += time.perf_counter() - begin
+                        self.loops[home].asked += 1
                     if kind == "fit" and self._open_loop is not None and self._open_loop.kind == kind:
                         self._ended = time.perf_counter()
 

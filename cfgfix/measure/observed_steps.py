@@ -58,13 +58,26 @@ class Loop:
     given: Any = None
     """What `fit` was called with."""
     waited: float = 0.0
-    """For its batches, within steps that start no epoch."""
+    """For its batches, within steps that start no epoch; of `evaluate` and `predict` all of it."""
+    ran: float = 0.0
+    """In compiled functions of `evaluate` and `predict`."""
+    turns: int = 0
+    """Calls of them."""
+    spent: float = 0.0
+    """In `evaluate` and `predict`, all in all."""
+    asked: int = 0
+    """Calls of `evaluate` and `predict` themselves."""
     fresh: bool = False
     """Whether an epoch has begun and gave no batch yet."""
     eager: bool = False
     """Whether Keras was told to run eagerly."""
     lone: bool = False
     """Whether it takes its batches from nothing that is watched: NumPy arrays, a generator of the user's own."""
+
+    @property
+    def looks_on(self) -> bool:
+        """Whether it never trains."""
+        return self.kind in ("evaluate", "predict")
 
 
 @dataclass(slots=True)

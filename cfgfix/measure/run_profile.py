@@ -19,8 +19,9 @@ from cfgfix.measure.statistics import Summary
 from cfgfix.measure.verdicts import Verdict
 from cfgfix.measure.watch import Sync, Trace
 
-GROWTH_BYTES = 0.1 * 2**20
-"""Growth of the memory per step from which it is told, where it went on through the whole run."""
+GROWTH_BYTES, WHOLE_GROWTH = 0.1 * 2**20, 16 * 2**20
+"""Growth of the memory per step, and in all, from which it is told, where it went on through the whole run. Less than that in all is what
+allocators and the looks at the program take."""
 
 
 LEAST_READINGS = 8
@@ -104,6 +105,31 @@ class Compilation:
 
 
 @dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What evaluations and predictions within the training go to."""
+
+    wait_share: float
+    """Of the time of the one that takes most, for data."""
+    predict_share: float = 0.0
+    """Of the time of all of them, in `predict`."""
+    predictions: float = 0.0
+    """Calls of `predict` for each step of the training."""
+    predict_seconds: float = 0.0
+    """Of such a call."""
+    place: str = ""
+    """Of the calls that take most."""
+    data: Mapping[str, Any] | None = None
+    """The profile of its dataset by itself."""
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the fields for JSON."""
+        return {
+            **{name: getattr(self, name) for name in self.__dataclass_fields__},
+            "data": dict(self.data) if self.data else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceMemory:
     """What tensors held on a GPU over the run, in bytes."""
 
@@ -162,6 +188,8 @@ class RunProfile:
     """What the training went on with that is no number; None where all is."""
     padding: Padding | None = None
     """Of its batches; None where nothing in them is known for padding, or the steps take little of the time."""
+    evaluation: Evaluation | None = None
+    """None where there is none, or it takes little of the time."""
     verdicts: tuple[Verdict, ...] = ()
     notes: tuple[str, ...] = ()
     user_files: tuple[str, ...] = field(default_factory=tuple)
@@ -193,6 +221,7 @@ class RunProfile:
             "data": dict(self.data) if self.data else None,
             "not_finite": self.not_finite.as_dict() if self.not_finite else None,
             "padding": self.padding.as_dict() if self.padding else None,
+            "evaluation": self.evaluation.as_dict() if self.evaluation else None,
             "older_limits": [],
             "verdicts": [verdict.as_dict() for verdict in self.verdicts],
             "notes": list(self.notes),
@@ -230,7 +259,8 @@ def memory_growth(readings: Sequence[tuple[float, float]], steps: Sequence[Step]
     growth = (quarters[-1] - quarters[0]) / (0.75 * len(steps))
     # Buffers that fill grow fast and then not at all.
     steady = bool((rises > 0).all()) and float(rises.min()) > 0.5 * float(rises.max())
-    return growth if steady and growth >= GROWTH_BYTES else None
+    enough = growth >= GROWTH_BYTES and quarters[-1] - quarters[0] >= WHOLE_GROWTH
+    return growth if steady and enough else None
 
 
 MOST_READINGS = 200

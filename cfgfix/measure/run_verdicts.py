@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +13,13 @@ from cfgfix.measure.data_verdicts import HANDING_OVER
 from cfgfix.measure.numerics import judge_numbers
 from cfgfix.measure.observe import Loop, Step
 from cfgfix.measure.padding import judge_padding
-from cfgfix.measure.run_profile import EPOCH_END, RunProfile, short
+from cfgfix.measure.run_profile import EPOCH_END, Evaluation, RunProfile, short
 from cfgfix.measure.step_verdicts import PAD, has_settled, judge_retraces
 from cfgfix.measure.verdicts import INPUT_BOUND, Outcome, Verdict
 from cfgfix.rules.faults import Fault
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
 
 NOTABLE = 0.05
 """Share of the run from which what takes it is a problem."""
@@ -39,6 +43,7 @@ def judge(
     busy: float,
     batches: Sequence[Verdict] = (),
     traced: bool = False,
+    anew_each: bool = False,
 ) -> tuple[Verdict, ...]:
     """Return what the figures mean, problems first, those that are worth most first.
 
@@ -52,13 +57,14 @@ def judge(
         busy: What a step takes without its wait.
         batches: What is wrong with them, where the dataset was not measured by itself.
         traced: Whether functions were traced or made among these steps.
+        anew_each: Whether `fit` is called for single batches.
     """
     total = sum(step.seconds for step in steps)
     eager = not any(step.calls for step in steps)
     made = [
         *judge_numbers(found.not_finite),
         # What a loop without a dataset waits for is Python between its steps.
-        *(() if loop.lone else _input(found, wait_share=wait_share, floor=floor, busy=busy)),
+        *(() if loop.lone or anew_each else _input(found, wait_share=wait_share, floor=floor, busy=busy)),
         *batches,
         *_stalls(found),
         *_between_steps(found, eager=eager, lone=loop.lone),
@@ -74,9 +80,12 @@ def judge(
         *_syncs(found, total),
         *judge_padding(found.padding, step_share=found.shares["call"]),
         *_evaluation(found),
+        *_predictions(found),
+        *(_fit_for_each(found) if anew_each else ()),
         *_memory(found, compiling=traced or bool(found.traces or found.compilations)),
         *_device_memory(found, compiling=traced or bool(found.traces or found.compilations)),
     ]
+    made += () if anew_each else _starts_of_epochs(found, made)
     order = (Outcome.PROBLEM, Outcome.INCONCLUSIVE, Outcome.INFO, Outcome.GOOD)
 
     def rank(verdict: Verdict) -> tuple[int, bool, float]:
@@ -311,13 +320,89 @@ def _syncs(found: RunProfile, total: float) -> Iterator[Verdict]:
 
 
 def _evaluation(found: RunProfile) -> Iterator[Verdict]:
-    share = found.shares["evaluation"]
-    if share >= 2 * NOTABLE:
+    from cfgfix.measure.verdicts import from_dict
+
+    looked = found.evaluation
+    share = found.shares["evaluation"] * (1 - (looked.predict_share if _predicts_often(looked) else 0.0))
+    if share < 2 * NOTABLE:
+        return
+    text = f"evaluation takes {share:.1%} of the run"
+    change = "evaluate less often (validation_freq), or on a part of the data"
+    evidence = () if looked is None else (f"{looked.wait_share:.0%} of it waits for data",)
+    nested = [from_dict(entry) for entry in looked.data["verdicts"]] if looked and looked.data else []
+    causes = [one for one in nested if one.outcome is Outcome.PROBLEM and one.name in ("stage", "prefetch")]
+    if looked is None or not causes:
+        yield Verdict("evaluation", Outcome.INFO, text, evidence, change=change, worth=gain(share))
+        return
+    waits = share * looked.wait_share
+    yield Verdict(
+        "evaluation",
+        Outcome.PROBLEM if waits >= 2 * NOTABLE else Outcome.INFO,
+        f"{text}, most of it waiting for its data: {causes[0].summary}",
+        (*evidence, *causes[0].evidence),
+        causes[0].faults,
+        causes[0].change or change,
+        worth=gain(waits),
+    )
+
+
+PREDICTS_OFTEN = 0.5
+"""Calls of `predict` for each step of the training, from which they are no evaluation of an epoch."""
+
+
+def _predicts_often(looked: Evaluation | None) -> TypeGuard[Evaluation]:
+    return looked is not None and looked.predictions >= PREDICTS_OFTEN
+
+
+def _predictions(found: RunProfile) -> Iterator[Verdict]:
+    """Yield what calls of `predict` in every step take."""
+    looked = found.evaluation
+    if not _predicts_often(looked):
+        return
+    share = found.shares["evaluation"] * looked.predict_share
+    if share >= WORTH_TELLING:
         yield Verdict(
-            "evaluation",
+            "predict",
+            Outcome.PROBLEM if share >= 2 * NOTABLE else Outcome.INFO,
+            f"model.predict takes {_ms(looked.predict_seconds)} in each of {looked.predictions:.2g} calls a step, {share:.1%} of the run",
+            (
+                f"most of it at {short(looked.place)}",
+                "predict makes a dataset, callbacks and a loop in every call",
+            ),
+            (Fault.PREDICT_PER_SAMPLE,),
+            "model(x, training=False) for a few rows, in a tf.function where it is called often",
+            worth=gain(share),
+        )
+
+
+def _fit_for_each(found: RunProfile) -> Iterator[Verdict]:
+    """Yield what calls of `fit` for single batches take."""
+    share = found.shares["epochs"]
+    if share >= WORTH_TELLING:
+        yield Verdict(
+            "fit",
+            Outcome.PROBLEM if share >= 2 * NOTABLE else Outcome.INFO,
+            f"model.fit is called for each batch, {_ms(share * found.step.mean)} each time, {share:.1%} of the run",
+            ("fit makes a dataset, callbacks and a loop in every call; its step is part of that time",),
+            change="model.train_on_batch(x, y), or a step of one's own in a tf.function; or fit for many batches at once",
+            worth=gain(share),
+        )
+
+
+def _starts_of_epochs(found: RunProfile, made: Sequence[Verdict]) -> Iterator[Verdict]:
+    """Yield what starts of epochs take where nothing else has told it."""
+    share = found.shares["epochs"]
+    told = any(
+        verdict.name == "epoch start" or (verdict.name == "stall" and EPOCH_END in verdict.summary)
+        for verdict in made
+    )
+    if share >= 2 * NOTABLE and not told:
+        yield Verdict(
+            "epoch start",
             Outcome.INFO,
-            f"evaluation takes {share:.1%} of the run",
-            change="evaluate less often (validation_freq), or on a part of the data",
+            f"starts of epochs take {share:.1%} of the run",
+            ("iterators and their threads are made anew then, and buffers filled",),
+            change="longer epochs: repeat the dataset before .prefetch and count the steps, so that the next epoch starts while the last one ends",
             worth=gain(share),
         )
 

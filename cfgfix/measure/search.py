@@ -87,7 +87,41 @@ def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     failed: dict[str, str] = {}
     done = [0]
     with _told(progress, str(options.get("what", "searching")), done, len(trials)):
-        return _run(options, trials, files, parent, until, failed, done)
+        for number, trial in enumerate(trials):
+            done.append(number)
+            if os.getppid() != parent or (until is not None and time.time() >= until):
+                # Nobody waits for the rest, and another search may be measuring by now.
+                return {"fresh": False}
+            setting = json.dumps([trial["config"], trial["values"]], sort_keys=True)
+            if setting in failed:
+                # What failed once is not tried a second time: it may take minutes to fail.
+                append(
+                    options["journal"],
+                    {"event": "failed", "id": trial["id"], "error": failed[setting], "trace": ""},
+                )
+                continue
+            append(options["journal"], {"event": "start", "id": trial["id"]})
+            try:
+                with _limit(options["trial_limit"], options["journal"], trial["id"], until):
+                    found = _trial({**options, **trial}, files)
+            except UserCodeError as error:
+                text = f"{error.message}\n{error.trace}"
+                memory = any(name in text for name in OUT_OF_MEMORY)
+                failed[setting] = ("out of memory: " if memory else "") + error.message
+                append(
+                    options["journal"],
+                    {
+                        "event": "failed",
+                        "id": trial["id"],
+                        "error": failed[setting],
+                        "trace": error.trace[-4000:],
+                    },
+                )
+                if memory:
+                    return {"fresh": True}
+            else:
+                append(options["journal"], {"event": "result", "id": trial["id"], **found})
+        return {"fresh": False}
 
 
 @contextlib.contextmanager
@@ -107,52 +141,6 @@ def _told(progress: Progress, what: str, done: Sequence[int], count: int) -> Ite
     finally:
         ended.set()
         teller.join(1)
-
-
-def _run(
-    options: Mapping[str, Any],
-    trials: Sequence[Mapping[str, Any]],
-    files: tuple[str, ...],
-    parent: int,
-    until: float | None,
-    failed: dict[str, str],
-    done: list[int],
-) -> dict[str, Any]:
-    for number, trial in enumerate(trials):
-        done.append(number)
-        if os.getppid() != parent or (until is not None and time.time() >= until):
-            # Nobody waits for the rest, and another search may be measuring by now.
-            return {"fresh": False}
-        setting = json.dumps([trial["config"], trial["values"]], sort_keys=True)
-        if setting in failed:
-            # What failed once is not tried a second time: it may take minutes to fail.
-            append(
-                options["journal"],
-                {"event": "failed", "id": trial["id"], "error": failed[setting], "trace": ""},
-            )
-            continue
-        append(options["journal"], {"event": "start", "id": trial["id"]})
-        try:
-            with _limit(options["trial_limit"], options["journal"], trial["id"], until):
-                found = _trial({**options, **trial}, files)
-        except UserCodeError as error:
-            text = f"{error.message}\n{error.trace}"
-            memory = any(name in text for name in OUT_OF_MEMORY)
-            failed[setting] = ("out of memory: " if memory else "") + error.message
-            append(
-                options["journal"],
-                {
-                    "event": "failed",
-                    "id": trial["id"],
-                    "error": failed[setting],
-                    "trace": error.trace[-4000:],
-                },
-            )
-            if memory:
-                return {"fresh": True}
-        else:
-            append(options["journal"], {"event": "result", "id": trial["id"], **found})
-    return {"fresh": False}
 
 
 def _require_config_taken(options: Mapping[str, Any]) -> None:

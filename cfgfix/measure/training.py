@@ -39,8 +39,15 @@ from cfgfix.measure.numerics import (
 from cfgfix.measure.observe import Loop, Observation, Step, StopObservation
 from cfgfix.measure.pace import Load
 from cfgfix.measure.padding import Padding, read_padding
-from cfgfix.measure.run_profile import Compilation, RunPlan, RunProfile, device_memory, memory_growth
-from cfgfix.measure.run_verdicts import judge
+from cfgfix.measure.run_profile import (
+    Compilation,
+    Evaluation,
+    RunPlan,
+    RunProfile,
+    device_memory,
+    memory_growth,
+)
+from cfgfix.measure.run_verdicts import PREDICTS_OFTEN, judge
 from cfgfix.measure.sampling import Progress, iterate, silent, user_code
 from cfgfix.measure.script import main_loop, run_script
 from cfgfix.measure.statistics import summarise
@@ -49,6 +56,12 @@ from cfgfix.measure.verdicts import INPUT_BOUND, Verdict
 
 LEAST_STEPS = 10
 """Steps after the warm-up below which nothing is concluded."""
+EVALUATION_TELLING = 0.1
+"""Share of the run from which an evaluation is told."""
+FIT_FOR_EACH = 0.8
+"""Share of the steps that start an epoch from which `fit` is called for single batches: there is no epoch to speak of."""
+WAITS_MOSTLY = 0.5
+"""Share of an evaluation from which it is its data that takes the time."""
 STEP_BOUND = 0.3
 """Share of the run in compiled functions from which it is looked for what they need not compute."""
 
@@ -105,8 +118,10 @@ def analyse(
         )
     # The workers of what Keras reads from end with its loop: it is read anew.
     dataset = _data_of(fed)
+    anew_each = loop.kind == "fit" and sum(step.starts for step in steps) >= FIT_FOR_EACH * len(steps)
     if (
         plan.data_seconds
+        and not anew_each
         and dataset is not None
         and (wait_share >= INPUT_BOUND[0] or shares["epochs"] >= INPUT_BOUND[0])
     ):
@@ -151,6 +166,9 @@ def analyse(
         data=profile,
         not_finite=find_not_finite(read_scalars(observation.returned), broken_weights(observation.trained)),
         padding=_padding(dataset) if shares["call"] >= STEP_BOUND else None,
+        evaluation=_look_at_evaluation(loops, len(loop.steps), plan, notes, progress)
+        if shares["evaluation"] >= EVALUATION_TELLING
+        else None,
         notes=tuple(notes),
         user_files=tuple(_files(observation)),
     )
@@ -160,7 +178,7 @@ def analyse(
         if any(trace.context == context and trace.function == name for trace in observation.tracings.traces)
     }
     batches: tuple[Verdict, ...] = ()
-    if plan.data_seconds and profile is None and dataset is not None:
+    if plan.data_seconds and profile is None and dataset is not None and not anew_each:
         batches = _judge_batches(dataset, fed.given)
     return replace(
         made,
@@ -174,6 +192,7 @@ def analyse(
             busy=busy,
             batches=batches,
             traced=bool(later),
+            anew_each=anew_each,
         ),
     )
 
@@ -213,6 +232,33 @@ def _judge_batches(dataset: object, given: object) -> tuple[Verdict, ...]:
         with contextlib.suppress(CfgfixError):
             found += content.judge_order(content.class_order(content.read_labels(dataset)))
     return tuple(found)
+
+
+def _look_at_evaluation(
+    loops: Sequence[Loop], steps: int, plan: RunPlan, notes: list[str], progress: Progress
+) -> Evaluation | None:
+    """Return what the evaluations go to; the data of the one that takes most is measured where it waits for it."""
+    looking = [loop for loop in loops if loop.looks_on and loop.spent]
+    if not looking:
+        return None
+    loop = max(looking, key=lambda one: one.spent)
+    share = min(loop.waited / loop.spent, 1.0)
+    predicting = [one for one in looking if one.kind == "predict"]
+    asked, spent = sum(one.asked for one in predicting), sum(one.spent for one in predicting)
+    found = Evaluation(
+        share,
+        spent / sum(one.spent for one in looking),
+        asked / max(steps, 1),
+        spent / max(asked, 1),
+        loop.place,
+    )
+    if share < WAITS_MOSTLY or not plan.data_seconds or found.predictions >= PREDICTS_OFTEN or not loop.turns:
+        return found
+    dataset = _data_of(loop)
+    if dataset is None:
+        return found
+    progress("measuring the data of the evaluation", 0.0)
+    return replace(found, data=_measure_data(dataset, loop.ran / loop.turns, plan, notes, progress))
 
 
 def _padding(dataset: Any) -> Padding | None:

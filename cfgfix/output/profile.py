@@ -231,7 +231,7 @@ def _run(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
             place = f" ({part['place']})" if part["place"] else ""
             yield f"    {part['share']:>6.1%} {_ms(part['seconds'])} a step: {part['who']}{place}"
     for entry in data["loops"]:
-        if entry["place"] != loop["place"] or entry["kind"] != loop["kind"]:
+        if entry["steps"] and (entry["place"] != loop["place"] or entry["kind"] != loop["kind"]):
             yield _row("also", f"{entry['kind']} at {entry['place']}: {counted(entry['steps'], 'step')}")
     cpus = data["cpus"]
     yield _row(

@@ -77,6 +77,8 @@ class Fault(Enum):
     """A tf.function is made in every step."""
     HOST_FETCHES = "host-fetches"
     """The host reads values of each step, and waits for them."""
+    PREDICT_PER_SAMPLE = "predict-per-sample"
+    """A training calls predict for each few samples."""
     XLA_REFUSED = "xla-refused"
     """XLA cannot compile an operation."""
     XLA_PER_SHAPE = "xla-per-shape"

@@ -58,6 +58,29 @@ def test_each_batch_of_a_loop_over_a_dataset_is_a_step(tf):
     assert trace.seconds == loop.steps[0].trace
 
 
+@pytest.mark.filterwarnings("ignore:To make it possible to preserve tf.data options")
+@pytest.mark.parametrize("way", ["argument", "outside"])
+def test_each_batch_of_a_distributed_dataset_in_a_function_is_a_step(tf, way):
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
+    data = tf.data.Dataset.range(20).batch(4)
+    with strategy.scope():
+        weight = tf.Variable(1.0)
+    shared = strategy.experimental_distribute_dataset(data)
+
+    @tf.function
+    def epoch(given):
+        for value in shared if way == "outside" else given:
+            strategy.run(lambda part: step_of(tf, weight, part), args=(value,))
+
+    with Observation() as seen:
+        for _ in range(2):
+            epoch(shared if way == "argument" else 0)
+    loop = max(seen.loops.values(), key=lambda one: len(one.steps))
+    assert [(step.samples, step.trains) for step in loop.steps] == [(4, True)] * 10
+    assert (loop.dataset, loop.epochs) == (data, 2)
+    assert weight.numpy() == pytest.approx(1 - 2 * 190e-6, rel=1e-4)
+
+
 def test_waiting_is_told_from_the_body(tf):
     def slow(value):
         import time

@@ -22,8 +22,8 @@ from cfgfix.measure.attribution import attribute, find_stalls, period_of, warm_u
 from cfgfix.measure.observe import Look, Loop, Observation, Step, StopObservation
 from cfgfix.measure.observe import observed as watched
 from cfgfix.measure.pace import Load
-from cfgfix.measure.run_profile import RunPlan, memory_growth
-from cfgfix.measure.run_verdicts import judge
+from cfgfix.measure.run_profile import Evaluation, RunPlan, memory_growth
+from cfgfix.measure.run_verdicts import _evaluation, judge
 from cfgfix.measure.sampling import UserCodeError, run_child
 from cfgfix.measure.stacks import describe_stack, frame_of, is_users
 from cfgfix.measure.training import analyse, main_loop
@@ -273,6 +273,8 @@ def test_growing_memory_is_told_where_it_goes_on():
     filled = [(end * part / 40, 1e9 + min(part, 8) * 4e6) for part in range(40)]
     assert memory_growth(filled, steps) is None
     assert memory_growth(line[:5], steps) is None
+    # Some megabytes in all are what allocators and the looks at the program take.
+    assert memory_growth([(end * part / 40, 1e9 + part * 4e5) for part in range(40)], steps) is None
     # The second half of the steps takes three times as long, as on a machine that others use.
     for place, step in enumerate(steps):
         slow = max(0, place - 60)
@@ -686,6 +688,90 @@ def test_an_evaluation_of_ones_own_is_told_as_one():
     assert any(verdict.name == "evaluation" for verdict in found.verdicts)
 
 
+def evaluated(waited):
+    """Return a run with two evaluations of a second, whose data took this share of them, and its problems."""
+    made = Programme("fit")
+    for place in (29, 59):
+        made.planted([place], 1.0, "fit", PLACE)
+        made.loop.steps[place].starts = True
+        end = made.loop.steps[place].end
+        made.observation.looks[:] = [
+            replace(look, kind="evaluate") if end - 1.0 <= look.moment < end else look
+            for look in made.observation.looks
+        ]
+    loop = Loop("evaluate", PLACE, waited=2 * waited, ran=0.2, turns=20, spent=2.0)
+    made.observation.loops["evaluate", PLACE] = loop
+    return made.judged()
+
+
+def test_what_an_evaluation_waits_for_is_told():
+    found, problems = evaluated(0.8)
+    assert problems == []
+    (verdict,) = (one for one in found.verdicts if one.name == "evaluation")
+    assert verdict.evidence == ("80% of it waits for data",)
+    cause = Verdict("stage", Outcome.PROBLEM, "the slowest stage is Map(read)", change="num_parallel_calls")
+    seen = replace(found, evaluation=Evaluation(0.8, data={"verdicts": [cause.as_dict()]}))
+    (verdict,) = _evaluation(seen)
+    assert verdict.outcome is Outcome.PROBLEM
+    assert "most of it waiting for its data: the slowest stage is Map(read)" in verdict.summary
+    assert verdict.change == "num_parallel_calls"
+    share = found.shares["evaluation"]
+    assert verdict.worth == pytest.approx(1 / (1 - 0.8 * share))
+    (verdict,) = _evaluation(replace(seen, evaluation=Evaluation(0.1, data=seen.evaluation.data)))
+    assert verdict.outcome is Outcome.INFO
+
+
+REPLAY = """
+import numpy as np
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(4), tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+for _ in range(1000):
+    rows = np.zeros([8, 4], "float32")
+    seen = model.predict(rows, verbose=0)
+    model.fit(rows, seen, verbose=0)
+"""
+
+
+@pytest.mark.acceptance
+def test_fit_and_predict_in_every_step_are_told(folder):
+    found = observed(folder, REPLAY, steps=30, data_seconds=2)
+    problems = {one["name"]: one for one in found["verdicts"] if one["outcome"] == "problem"}
+    assert set(problems) == {"predict", "fit"}
+    assert [rule["id"] for rule in problems["predict"]["rules"]] == ["TFF022"]
+    assert "calls a step" in problems["predict"]["summary"]
+    assert "train_on_batch" in problems["fit"]["change"]
+    assert found["data"] is None
+    assert not any(one["name"] in ("input", "evaluation", "epoch start") for one in found["verdicts"])
+
+
+def test_an_iterator_lives_no_longer_than_the_program_keeps_it(tf):
+    with Observation() as seen:
+        for _ in range(3):
+            for _ in tf.data.Dataset.range(3):
+                pass
+        gc.collect()
+        assert len(seen._iterators) <= 1
+        assert len(seen._homes) == len(seen._iterators)
+    assert next(iter(seen.loops.values())).epochs == 3
+
+
+def test_starts_of_epochs_that_nothing_explains_are_told():
+    made = Programme("loop")
+    for place in range(9, 120, 10):
+        step = made.loop.steps[place]
+        step.starts = True
+        step.wait += 0.05
+        for later in made.loop.steps[place:]:
+            later.end += 0.05
+            later.begin += 0.05 if later is not step else 0
+    found, problems = made.judged()
+    assert problems == []
+    (verdict,) = (one for one in found.verdicts if one.name == "epoch start")
+    assert f"starts of epochs take {found.shares['epochs']:.1%} of the run" in verdict.summary
+
+
 def test_keras_work_for_a_single_batch_is_not_the_users_line():
     made = Programme().planted(
         range(120), 0.003, "main", PLACE, what="keras.src.trainer.Trainer.train_on_batch"
@@ -788,6 +874,33 @@ with strategy.scope():
 data = tf.data.Dataset.from_tensors(tf.ones([12, 3])).repeat().map(read).prefetch(2)
 model.fit(data, steps_per_epoch=80, verbose=0)
 """
+
+
+SLOW_VALIDATION = """
+import time
+import tensorflow as tf
+
+def read(value):
+    time.sleep(0.01)
+    return value
+
+data = tf.data.Dataset.from_tensor_slices((tf.ones([640, 4]), tf.ones([640, 1]))).batch(16).prefetch(2)
+held = tf.data.Dataset.range(64).map(lambda v: tf.ensure_shape(tf.numpy_function(read, [v], tf.int64), []))
+held = held.map(lambda v: (tf.zeros([4]), tf.zeros([1]))).batch(16)
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(data, validation_data=held, epochs=9, verbose=0)
+"""
+
+
+@pytest.mark.acceptance
+def test_the_cause_of_a_slow_validation_is_told(folder):
+    found = observed(folder, SLOW_VALIDATION, steps=160, data_seconds=2)
+    (verdict,) = (entry for entry in found["verdicts"] if entry["name"] == "evaluation")
+    assert verdict["outcome"] == "problem"
+    assert "Map(" in verdict["summary"]
+    assert found["evaluation"]["wait_share"] > 0.5
+    assert found["shares"]["evaluation"] > 0.5
 
 
 @pytest.mark.acceptance
