@@ -107,7 +107,7 @@ def variables_of(sources: Any) -> list[Any]:
 
 
 def datasets_in(values: Sequence[object]) -> list[tuple[object, object]]:
-    """Return the datasets among a function's arguments, with what a loop over each of them gets.
+    """Return the datasets among arguments, with what a loop over each gets.
 
     Of one that a strategy distributes it is the dataset that is distributed.
     """

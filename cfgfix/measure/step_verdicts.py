@@ -91,7 +91,7 @@ PAD = "pad batches to a few fixed shapes (padded_batch with padded_shapes, or bu
 
 
 def has_settled(places: Sequence[int], steps: int) -> bool:
-    """Tell whether what came in these steps, for new shapes, came for a few of them and no more since."""
+    """Tell whether what came in these steps came for a few shapes and no more since."""
     return len(places) <= MOST_SHAPES and max(places) <= steps / 2 and steps - max(places) >= QUIET_STEPS
 
 
