@@ -10,7 +10,7 @@ from typing import Any
 
 from cfgfix.code.fixes.rewrite import changes, confirm
 from cfgfix.code.fixes.under import Repair, in_configs, repair_of
-from cfgfix.code.inference.conditions import UNKNOWN, Conditions
+from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.entry_points import (
     for_python_two,
     is_test,
@@ -25,6 +25,7 @@ from cfgfix.code.inference.expected_errors import is_caught, is_wanted
 from cfgfix.code.inference.flow.run import MAX_WAYS
 from cfgfix.code.inference.guards import behind_a_default, expects_absence, never_reached
 from cfgfix.code.inference.references import requirement_of
+from cfgfix.code.inference.three_values import UNKNOWN
 from cfgfix.code.model.given import Given, Replaced, UnderConfigs
 from cfgfix.code.model.hit import CodePlace, Rewrite, Step, Way, place_in_code
 from cfgfix.code.model.module import Module

@@ -27,6 +27,7 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import ClassValue, External, Function, ModuleValue
 from cfgfix.core.records import dataclass, replace
+from cfgfix.usage.key_statuses import use_of
 from cfgfix.usage.key_uses import (
     CORE,
     LIVE,
@@ -67,7 +68,7 @@ def usage(
     """
     found = Collector(program, root, schema, paths)
     about = _About(found)
-    keys = {path: about.with_overwrites(path, found.use_of(path)) for path in found.keys}
+    keys = {path: about.with_overwrites(path, use_of(found, path)) for path in found.keys}
     if found.sections is None and not any(item.role == CORE for item in about.loadings):
         # Where nothing loads a file, whatever fills the mapping may read it too.
         keys = {path: replace(use, status=UNSURE) for path, use in keys.items()}

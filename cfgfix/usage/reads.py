@@ -31,24 +31,21 @@ from cfgfix.code.inference.config_atoms import (
 from cfgfix.code.inference.config_sections import Sections
 from cfgfix.code.inference.config_values import (
     AS_DICT,
-    MAX_STEPS,
     Follower,
 )
 from cfgfix.code.inference.name_uses import NAMING, Loads
-from cfgfix.code.inference.value_ends import End, ends_of, ends_of_attribute, ends_of_parameters
-from cfgfix.code.inference.value_uses import COPIED, HARMLESS, LOGGED, USED, Guards, Uses, parameters
-from cfgfix.code.model.expressions import MISSING, constant, is_name, text
+from cfgfix.code.inference.value_ends import ends_of
+from cfgfix.code.inference.value_uses import HARMLESS, LOGGED, USED, Uses, parameters
+from cfgfix.code.model.expressions import MISSING, constant, is_name
 from cfgfix.code.model.nodes import (
     NOT_KEPT,
     Attribute,
-    Binary,
     Call,
     Collection,
     Compare,
     Dictionary,
     Expr,
     FString,
-    Literal,
     Name,
     Slice,
     Starred,
@@ -66,7 +63,7 @@ from cfgfix.usage.escaping import (
     note_loose,
     note_stored,
 )
-from cfgfix.usage.key_uses import CORE, INFERENCE, LIVE, NEVER, ONLY_LOGGED, TOOLS, UNSURE, Use, spots_of
+from cfgfix.usage.key_uses import CORE, TOOLS
 from cfgfix.usage.roles import roles
 
 
@@ -155,8 +152,6 @@ class Collector:
     def core(self, scope: Scope) -> bool:
         """Tell whether a scope belongs to the training program."""
         return self.role[scope.module.path] == CORE
-
-    # Collecting
 
     def _collect(self) -> None:
         for name, places in self.loads.attributes.items():
@@ -658,112 +653,6 @@ class Collector:
                             continue
                 for path in paths:
                     self.keys[path].maybe.append((expr, scope))
-
-    # Judging
-
-    def use_of(self, path: Path) -> Use:
-        """Return what the code does with a key."""
-        key = self.keys[path]
-        core_reads = [item for item in key.reads if self.core(item[1])]
-        parameters_here = [item for item in key.parameters if self.core(item[2])]
-        ends: list[End] = ends_of(self.uses, core_reads, path)
-        for slot, _, _ in parameters_here:
-            kind, scope, name = slot
-            if kind == "v":
-                ends += ends_of_parameters(self.uses, [(scope, name)], path)
-            else:
-                ends += ends_of_attribute(self.uses, scope, name, path)
-        used = [end for end in ends if end.kind == USED and self.core(end.scope)]
-        whole = [item for item in key.whole if self.core(item[2]) and item[0] == USED]
-        maybe = [item for item in key.maybe if self.core(item[1])]
-        tools = [item for item in key.reads if self.role[item[1].module.path] == TOOLS]
-        inference = [item for item in key.reads if self.role[item[1].module.path] == INFERENCE]
-        inference += [
-            item
-            for item in key.maybe
-            if self.role[item[1].module.path] == INFERENCE and not isinstance(item[0], Literal)
-        ]
-        guards: Guards = frozenset()
-        unsure = self.follower.steps > MAX_STEPS
-        if not used and not whole and maybe:
-            unsure = unsure or any(
-                isinstance(expr, Literal)
-                or any(
-                    end.kind == USED and self.core(end.scope)
-                    for end in ends_of(self.uses, [(expr, scope)], path)
-                )
-                for expr, scope in maybe
-            )
-        if used:
-            status = LIVE
-            if not whole and not maybe:
-                guards = frozenset.intersection(*(end.guards for end in used))
-                guards = frozenset(guard for guard in guards if guard[0] != path and guard[0] in self.keys)
-        elif whole or unsure:
-            status = UNSURE
-        elif ends or core_reads or any(self.core(item[2]) for item in key.whole):
-            # A whole that is only stored names no key.
-            copied = bool(ends) and all(end.kind == COPIED for end in ends)
-            status = ONLY_LOGGED if (core_reads or ends) and not copied else NEVER
-        else:
-            status = NEVER
-        if status == ONLY_LOGGED and inference:
-            status = INFERENCE
-        if status == ONLY_LOGGED:
-            where = {self.role[end.scope.module.path] for end in ends if end.kind == USED}
-            status = INFERENCE if INFERENCE in where else TOOLS if TOOLS in where else ONLY_LOGGED
-        if status == NEVER:
-            status = INFERENCE if inference else TOOLS if tools else NEVER
-        return Use(
-            status,
-            spots_of([*core_reads, *((expr, scope) for _, expr, scope in parameters_here)]),
-            spots_of(tools),
-            spots_of(inference),
-            spots_of((expr, scope) for expr, scope, _, _ in key.writes),
-            spots_of((expr, scope) for _, expr, scope in whole),
-            spots_of(maybe),
-            tuple(sorted(guards, key=repr)),
-            () if key.writes else spots_of(self._reads_calculated_with(core_reads)),
-        )
-
-    def _reads_calculated_with(self, reads: Iterable[tuple[Expr, Scope]]) -> list[tuple[Expr, Scope]]:
-        """Return the reads whose value is calculated with as it is: a text there stops the program."""
-        found: list[tuple[Expr, Scope]] = []
-        for expr, scope in reads:
-            around = self.loads.around.get(id(expr))
-            if around is None or not isinstance(around[0], Expr):
-                continue
-            if (isinstance(expr, Subscript) and constant(expr.index) is MISSING) or self._is_prepared(
-                expr, scope
-            ):
-                continue
-            parent, role = around
-            if (isinstance(parent, Binary) and role in ("-", "/", "//", "**")) or (
-                isinstance(parent, Compare)
-                and any(
-                    item.operator in ("<", ">", "<=", ">=") and isinstance(constant(item.right), (int, float))
-                    for item in parent.rights
-                )
-            ):
-                found.append((parent, scope))
-        return found
-
-    def _is_prepared(self, expr: Expr, scope: Scope) -> bool:
-        """Tell whether a function looks at the type of a value, or converts it, or is ready for an exception."""
-        shown = text(expr)
-        for call in scope.calls:
-            if (
-                isinstance(call.func, Name)
-                and call.func.name in ("isinstance", "type", "float", "int", "eval")
-                and call.args
-                and text(call.args[0]) == shown
-            ):
-                return True
-        around: Any = self.loads.around.get(id(expr), (None, None))[0]
-        while isinstance(around, Expr) and not isinstance(around, Call):
-            around = self.loads.around.get(id(around), (None, None))[0]
-        block = getattr(around, "block", None)
-        return block is not None and any(item.kind == "try" for item in scope.block_chain(block))
 
 
 def _has_own_name(role: Role) -> bool:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 
 from cfgfix.code.checks.common import only_value
-from cfgfix.code.inference.conditions import UNKNOWN, Conditions, truth
+from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
+from cfgfix.code.inference.three_values import UNKNOWN, truth
 from cfgfix.code.model.expressions import constant, dotted, is_name, is_none, text
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in
 from cfgfix.code.model.module import Module

@@ -12,6 +12,15 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from cfgfix.code.inference.guards import before_in_expression
+from cfgfix.code.inference.three_values import (
+    SAFE_FUNCTIONS,
+    UNKNOWN,
+    calculated,
+    compared,
+    is_instance,
+    is_same,
+    truth,
+)
 from cfgfix.code.model.expressions import dotted
 from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import (
@@ -33,17 +42,6 @@ from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.scanning import NEEDLE_CONFIG
 from cfgfix.code.model.summary import Block, Event, Scope
 from cfgfix.core.findings import State
-
-
-class _Unknown:
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "unknown"
-
-
-UNKNOWN: Any = _Unknown()
-"""The third truth value, and any value that is not known."""
 
 CONFIG_NAME = re.compile(
     r"(?:^|_)(?:config|configs|cfg|cfgs|conf|hparams|hps|hyperparams|hp|args|flags|params|opts|opt|settings|options|c)$",
@@ -299,10 +297,10 @@ class Conditions:
             test = truth(inner(expr.test))
             if test is UNKNOWN:
                 then, other = inner(expr.then), inner(expr.otherwise)
-                return then if then is not UNKNOWN and _is_same(then, other) else UNKNOWN
+                return then if then is not UNKNOWN and is_same(then, other) else UNKNOWN
             return inner(expr.then if test else expr.otherwise)
         if isinstance(expr, Binary):
-            return _arithmetic(expr.operator, inner(expr.left), inner(expr.right))
+            return calculated(expr.operator, inner(expr.left), inner(expr.right))
         if isinstance(expr, Collection):
             values = [inner(item) for item in expr.items]
             return UNKNOWN if UNKNOWN in values else tuple(values)
@@ -329,7 +327,7 @@ class Conditions:
             if left is UNKNOWN or right is UNKNOWN:
                 result = UNKNOWN
             else:
-                holds = _holds(item.operator, left, right)
+                holds = compared(item.operator, left, right)
                 if holds is False:
                     return False
                 if holds is UNKNOWN:
@@ -360,7 +358,7 @@ class Conditions:
                 return mode
         name = call.func.name if isinstance(call.func, Name) else None
         if name == "isinstance" and len(call.args) == 2 and not call.keywords:
-            return _is_instance(inner(call.args[0]), call.args[1])
+            return is_instance(inner(call.args[0]), call.args[1])
         if (
             name in ("bool", "int", "float", "str", "len", "abs", "min", "max")
             and call.args
@@ -370,7 +368,7 @@ class Conditions:
             if UNKNOWN in values:
                 return UNKNOWN
             try:
-                return _SAFE[name](*values)
+                return SAFE_FUNCTIONS[name](*values)
             except (TypeError, ValueError, OverflowError):
                 return UNKNOWN
         return UNKNOWN
@@ -431,7 +429,7 @@ class Conditions:
                                         depth=depth + 1,
                                     )
                                 )
-            if not values or any(value is UNKNOWN or not _is_same(value, values[0]) for value in values):
+            if not values or any(value is UNKNOWN or not is_same(value, values[0]) for value in values):
                 return UNKNOWN
             return values[0]
         finally:
@@ -493,7 +491,7 @@ class Conditions:
             if id(block) in self._around_use:
                 break
             if block.kind in ("for", "while", "match", "comprehension"):
-                return new if new is not UNKNOWN and _is_same(new, value) else UNKNOWN
+                return new if new is not UNKNOWN and is_same(new, value) else UNKNOWN
             if block.kind == "if" and block.test is not None:
                 holds = truth(
                     self.value(block.test, scope, before=block.line, after_error=after_error, depth=depth + 1)
@@ -501,12 +499,12 @@ class Conditions:
                 if holds is UNKNOWN:
                     return (
                         new
-                        if new is not UNKNOWN and value is not UNKNOWN and _is_same(new, value)
+                        if new is not UNKNOWN and value is not UNKNOWN and is_same(new, value)
                         else UNKNOWN
                     )
                 if holds is not block.branch:
                     return value
-        if handler and not (new is not UNKNOWN and _is_same(new, value)):
+        if handler and not (new is not UNKNOWN and is_same(new, value)):
             # After an exception it may be either; which of them counts is for the caller to ask.
             return UNKNOWN
         return new
@@ -560,7 +558,7 @@ class Conditions:
                 values.append(default.value)
             else:
                 return UNKNOWN
-        if any(value is UNKNOWN or not _is_same(value, values[0]) for value in values):
+        if any(value is UNKNOWN or not is_same(value, values[0]) for value in values):
             return UNKNOWN
         return values[0]
 
@@ -588,7 +586,7 @@ class Conditions:
             near = [item for item in found if item[0].lower().startswith(section)]
             found = near or found
         values = [value for _, value in found]
-        if values and all(value is not UNKNOWN and _is_same(value, values[0]) for value in values):
+        if values and all(value is not UNKNOWN and is_same(value, values[0]) for value in values):
             return values[0]
         return UNKNOWN
 
@@ -660,77 +658,3 @@ def _is_config_class(scope: Scope) -> bool:
         in ("BaseModel", "BaseSettings", "NamedTuple", "BaseConfig", "Config")
         for base in scope.bases
     )
-
-
-def truth(value: Any) -> Any:
-    """Return the truth of a value: True, False or `UNKNOWN`."""
-    return UNKNOWN if value is UNKNOWN else bool(value)
-
-
-def _is_same(first: Any, second: Any) -> bool:
-    return type(first) is type(second) and bool(first == second)
-
-
-def _holds(operator: str, left: Any, right: Any) -> Any:
-    try:
-        if operator == "is":
-            return left is right if left is None or right is None or isinstance(left, bool) else UNKNOWN
-        if operator == "is not":
-            return left is not right if left is None or right is None or isinstance(left, bool) else UNKNOWN
-        return bool(_OPERATORS[operator](left, right))
-    except (TypeError, KeyError, ValueError):
-        return UNKNOWN
-
-
-_TYPES: dict[str, type] = {
-    "bool": bool, "int": int, "float": float, "str": str, "list": list, "tuple": tuple, "dict": dict,
-}  # fmt: skip
-"""Types that a value of a config or a constant may have."""
-
-
-def _is_instance(value: Any, types: Expr) -> Any:
-    """Return whether a value is of one of some types, where all of them are of Python's own."""
-    if value is UNKNOWN:
-        return UNKNOWN
-    names = [
-        item.name if isinstance(item, Name) else ""
-        for item in (types.items if isinstance(types, Collection) else (types,))
-    ]
-    # What is a list in a config and what is a tuple in code are the same here.
-    if isinstance(value, (list, tuple)) or any(name not in _TYPES for name in names):
-        return UNKNOWN
-    return any(isinstance(value, _TYPES[name]) for name in names)
-
-
-def _arithmetic(operator: str, left: Any, right: Any) -> Any:
-    if not (isinstance(left, (int, float)) and isinstance(right, (int, float))):
-        return UNKNOWN
-    if abs(left) > 1e15 or abs(right) > 1e15:
-        return UNKNOWN
-    try:
-        return _ARITHMETIC[operator](left, right)
-    except (KeyError, ZeroDivisionError, OverflowError, ValueError):
-        return UNKNOWN
-
-
-_SAFE: dict[str, Callable[..., Any]] = {
-    "bool": bool, "int": int, "float": float, "str": str, "len": len, "abs": abs, "min": min, "max": max,
-}  # fmt: skip
-_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-    "in": lambda a, b: a in b,
-    "not in": lambda a, b: a not in b,
-}
-_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b,
-    "//": lambda a, b: a // b,
-    "%": lambda a, b: a % b,
-}
