@@ -69,7 +69,7 @@ def estimated(name: str, side: int, batch: int) -> float:
         Path(path).write_text(json.dumps({"batch": batch}), encoding="utf-8")
         (Path(folder) / "train.py").write_text(PROGRAM.format(name=name, side=side), encoding="utf-8")
         code = ProjectCode(folder, lambda _path: False, keep=False, follows_models=True)
-        says = code.says_about(path, read_source(path))
+        says = code.facts_about(path, read_source(path))
         assert says is not None
         figures = {item.parameter: item.value for item in says.reached}
         return float(figures["fixed"] + batch * figures["sample"])

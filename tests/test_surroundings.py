@@ -12,8 +12,8 @@ from cache_folders import after_a_first_run
 
 from cfgfix.lint import runner as engine
 from cfgfix.lint.request import FileReport, Request
-from cfgfix.usage import code_beside as around
-from cfgfix.usage.code_beside import Surroundings
+from cfgfix.usage import nearby_code as around
+from cfgfix.usage.nearby_code import NearbyCodeReader
 
 CONFIG = "optimizer:\n  learning_rate: 1e-4\nbatch_size: 8\nepochs: 3\n"
 HYDRA = '@hydra.main(config_path="conf", config_name="a")\ndef main(cfg):\n    pass\n'
@@ -154,8 +154,8 @@ def test_it_stops_at_the_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     files = {"train.py": "import hydra\n\n" + HYDRA, "inner/.git/HEAD": "", "inner/conf/a.yaml": CONFIG}
     written(tmp_path, files)
     monkeypatch.chdir(tmp_path)
-    assert not Surroundings().code_near("inner/conf/a.yaml").omegaconf
-    assert Surroundings().code_near("conf/a.yaml").omegaconf
+    assert not NearbyCodeReader().nearby_code("inner/conf/a.yaml").omegaconf
+    assert NearbyCodeReader().nearby_code("conf/a.yaml").omegaconf
 
 
 def test_what_is_read_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,8 +163,8 @@ def test_what_is_read_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(around, "MAX_FOLDERS", 3)
     files = {f"{folder}/m{number}.py": PLAIN for folder in "abcdefgh" for number in range(4)}
     monkeypatch.chdir(written(tmp_path, {"a.yaml": CONFIG, **files}))
-    surroundings = Surroundings()
-    surroundings.code_near("a.yaml")
+    surroundings = NearbyCodeReader()
+    surroundings.nearby_code("a.yaml")
     assert sum(path.endswith(".py") for path in surroundings.looked) <= 5
     assert sum(not path.endswith(".py") for path in surroundings.looked) <= 3
 
@@ -176,7 +176,7 @@ def test_long_runs_of_nothing_take_no_time(tmp_path: Path, monkeypatch: pytest.M
         for number, run in enumerate(("\n", " ", "\t\n", " \n", "float(", "config_path=", "yaml."))
     }
     monkeypatch.chdir(written(tmp_path, {"a.yaml": CONFIG, "requirements.txt": "\n" * 250_000, **files}))
-    assert not Surroundings().code_near("a.yaml").elsewhere
+    assert not NearbyCodeReader().nearby_code("a.yaml").elsewhere
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
@@ -187,13 +187,13 @@ def test_links_and_pipes_are_not_followed(tmp_path: Path, monkeypatch: pytest.Mo
     (folder / "train.py").symlink_to(outside / "train.py")
     os.mkfifo(folder / "pipe.py")
     monkeypatch.chdir(folder)
-    assert not Surroundings().code_near("conf/a.yaml").omegaconf
+    assert not NearbyCodeReader().nearby_code("conf/a.yaml").omegaconf
     written(outside, {"conf/b.yaml": CONFIG})
     (folder / "linked").symlink_to(outside)
     (folder / "conf/b.yaml").symlink_to(outside / "conf/b.yaml")
     (folder / ".git").mkdir()
     for path in ("linked/conf/b.yaml", "conf/b.yaml"):
-        assert not Surroundings().code_near(path).omegaconf
+        assert not NearbyCodeReader().nearby_code(path).omegaconf
 
 
 def test_an_answer_is_given_anew_once_the_code_around_changes(tmp_path: Path) -> None:

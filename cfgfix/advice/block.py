@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from cfgfix.advice.recommend import Advice, Choice, LeftOut
+from cfgfix.advice.recommend import Advice, Choice, Omission
 from cfgfix.core.findings import KeyPath, format_key_path
 
 WIDTH = 100
@@ -29,7 +29,7 @@ def render(advice: Advice, heading: list[str]) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _insert(tree: dict[str, Any], path: KeyPath, item: Choice | LeftOut) -> None:
+def _insert(tree: dict[str, Any], path: KeyPath, item: Choice | Omission) -> None:
     for step in path[:-1]:
         inner = tree.setdefault(str(step), {})
         if not isinstance(inner, dict):
@@ -57,7 +57,7 @@ def _mapping(tree: dict[str, Any], indent: str) -> list[str]:
     return lines
 
 
-def _left_out_comment(item: LeftOut, indent: str) -> list[str]:
+def _left_out_comment(item: Omission, indent: str) -> list[str]:
     return _comment(f"{format_key_path(item.path)} is left out: {item.reason}", indent)
 
 
@@ -65,12 +65,12 @@ def _has_choice(item: Any) -> bool:
     return any(map(_has_choice, item.values())) if isinstance(item, dict) else isinstance(item, Choice)
 
 
-def _left_out_items(tree: dict[str, Any]) -> list[LeftOut]:
-    found: list[LeftOut] = []
+def _left_out_items(tree: dict[str, Any]) -> list[Omission]:
+    found: list[Omission] = []
     for item in tree.values():
         if isinstance(item, dict):
             found += _left_out_items(item)
-        elif isinstance(item, LeftOut):
+        elif isinstance(item, Omission):
             found.append(item)
     return found
 

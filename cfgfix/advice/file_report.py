@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from cfgfix.advice.key_meaning import call_at
+from cfgfix.advice.key_meaning import first_call
 from cfgfix.advice.key_report import findings_at
 from cfgfix.config.document.compose import compose
 from cfgfix.core.findings import KeyPath, format_key_path, parse_key_path
@@ -19,7 +19,7 @@ from cfgfix.usage.unopened import top_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfgfix.usage.code_says import CodeSays
+    from cfgfix.usage.code_facts import CodeFacts
 
 MAX_CONFIGS = 8
 """Most configs of which it is told where they are read, one by one."""
@@ -35,30 +35,33 @@ def file_facts(path: str) -> dict[str, Any]:
     session = Session(Request(paths=(path,)))
     project = session.project_for(session.finder.settings_in(os.path.dirname(path) or "."))
     source = read_source(path)
-    says = session.code_says(path, source)
+    code_facts = session.code_facts(path, source)
     facts: dict[str, Any] = {"file": path}
     document = compose(source)
     if form_of(path) == "yaml":
         dialect = dialect_of(document, project)
         facts["dialect"] = dialect.title if dialect is not None else None
-    if says is None:
-        followed = session.code_around(path).followed()
+    if code_facts is None:
+        followed = session.repository_code(path).followed()
         facts["lacking"] = (
             followed.why_not(path, top_names(document))
             if followed.modules
             else "there is no Python around it"
         )
         return facts
-    facts["loader"] = says.loader if says.form == "yaml" else says.form
-    facts["programs"] = list(says.programs)
+    facts["loader"] = code_facts.loader if code_facts.form == "yaml" else code_facts.form
+    facts["programs"] = list(code_facts.programs)
     facts["opened"] = [
-        {"program": line, "way": list(way)} for line, way in zip(says.evidence, says.ways, strict=True)
+        {"program": line, "way": list(way)}
+        for line, way in zip(code_facts.evidence, code_facts.ways, strict=True)
     ]
-    facts["judged"] = says.framework
-    facts["read"] = {format_key_path(key): f"{place[0]}:{place[1]}" for key, place in says.reads}
-    facts["asked"] = {format_key_path(key): f"{place[0]}:{place[1]}" for key, place in says.asked}
+    facts["judged"] = code_facts.framework
+    facts["read"] = {format_key_path(key): f"{place[0]}:{place[1]}" for key, place in code_facts.reads}
+    facts["asked"] = {format_key_path(key): f"{place[0]}:{place[1]}" for key, place in code_facts.asked}
     facts["reaches"] = {
-        format_key_path(key): call for key in dict.fromkeys(_keys_of(says)) if (call := call_at(key, says))
+        format_key_path(key): call
+        for key in dict.fromkeys(_keys_of(code_facts))
+        if (call := first_call(key, code_facts))
     }
     facts["found"] = [
         f"{finding.location.line}: {finding.severity.label} {finding.rule}: {finding.message}"
@@ -67,8 +70,8 @@ def file_facts(path: str) -> dict[str, Any]:
     return facts
 
 
-def _keys_of(says: CodeSays) -> Iterator[KeyPath]:
-    yield from (item.path for item in says.reached if item.path is not None)
+def _keys_of(code_facts: CodeFacts) -> Iterator[KeyPath]:
+    yield from (item.path for item in code_facts.reached if item.path is not None)
 
 
 def file_lines(facts: dict[str, Any]) -> list[str]:
@@ -123,12 +126,14 @@ def key_reads(what: str) -> list[str]:
         return []
     session = Session(Request())
     places: dict[tuple[str, str], list[str]] = {}
-    code = session.code_around(os.path.join(".", "x"))
-    for path, says in code.all().items():
-        if not says.framework:
+    code = session.repository_code(os.path.join(".", "x"))
+    for path, code_facts in code.all().items():
+        if not code_facts.framework:
             continue
-        told = [(key, f"read in {place[0]}:{place[1]}") for key, place in says.reads]
-        told += [(key, f"asked for in {place[0]}:{place[1]}, and not there") for key, place in says.asked]
+        told = [(key, f"read in {place[0]}:{place[1]}") for key, place in code_facts.reads]
+        told += [
+            (key, f"asked for in {place[0]}:{place[1]}, and not there") for key, place in code_facts.asked
+        ]
         for key, place in told:
             steps = tuple(map(str, key))
             if steps[-len(asked) :] == asked:

@@ -13,7 +13,7 @@ from cfgfix.core.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfgfix.usage.code_says import CodeSays
+    from cfgfix.usage.code_facts import CodeFacts
 
 MAX_PLACES = 4
 """Most calls that a value reaches that are told."""
@@ -37,18 +37,18 @@ class KeyEnd:
 _TABLE = FactTable()
 
 
-def ends_of(path: KeyPath, says: CodeSays) -> list[KeyEnd]:
+def ends_of(path: KeyPath, code_facts: CodeFacts) -> list[KeyEnd]:
     """Return the calls that a key's value reaches, each once.
 
     Those that get it unchanged come first.
     """
     found: dict[tuple[str, str], Reached] = {}
-    for item in says.reached:
+    for item in code_facts.reached:
         if item.path == path:
             found.setdefault((item.call_text, _place(item)), item)
     ordered = sorted(found.items(), key=lambda entry: not entry[1].unchanged)
     return [
-        KeyEnd(item, place, _TABLE.facts(item.call, item.parameter, says.release))
+        KeyEnd(item, place, _TABLE.facts(item.call, item.parameter, code_facts.release))
         for (_, place), item in ordered
     ]
 
@@ -60,13 +60,13 @@ def concepts_of(path: KeyPath, meanings: KeyMeanings | None) -> list[str]:
 
 def meaning_lines(path: KeyPath, meanings: KeyMeanings | None) -> Iterator[str]:
     """Yield what a key means by the calls that it reaches, a line for each concept."""
-    beside = dict(beside_of(path, meanings))
+    beside = dict(notes_with_strategy(path, meanings))
     for concept in concepts_of(path, meanings):
         text = meaning(concept) or concept
         yield f"{text}: {beside[concept]}" if concept in beside else text
 
 
-def beside_of(path: KeyPath, meanings: KeyMeanings | None) -> Iterator[tuple[str, str]]:
+def notes_with_strategy(path: KeyPath, meanings: KeyMeanings | None) -> Iterator[tuple[str, str]]:
     """Yield what the concepts of a key are beside a strategy and its like."""
     for concept in concepts_of(path, meanings):
         beside = meaning_beside(concept, meanings.facts if meanings is not None else ())
@@ -74,9 +74,9 @@ def beside_of(path: KeyPath, meanings: KeyMeanings | None) -> Iterator[tuple[str
             yield concept, beside
 
 
-def end_lines(path: KeyPath, says: CodeSays) -> Iterator[str]:
+def end_lines(path: KeyPath, code_facts: CodeFacts) -> Iterator[str]:
     """Yield what a key's value reaches, with what is taken there and by default."""
-    ends = ends_of(path, says)
+    ends = ends_of(path, code_facts)
     for end in ends[:MAX_PLACES]:
         how = "reaches" if end.reached.unchanged else "goes into"
         line = f"{how} {end.reached.call_text} in {end.place}"
@@ -89,12 +89,12 @@ def end_lines(path: KeyPath, says: CodeSays) -> Iterator[str]:
         yield f"and {len(ends) - MAX_PLACES} more"
 
 
-def call_at(path: KeyPath, says: CodeSays) -> str:
+def first_call(path: KeyPath, code_facts: CodeFacts) -> str:
     """Return the first call that a key's value reaches, and how many more.
 
     The text is empty where it reaches none.
     """
-    ends = ends_of(path, says)
+    ends = ends_of(path, code_facts)
     if not ends:
         return ""
     how = "reaches" if ends[0].reached.unchanged else "goes into"
@@ -102,28 +102,28 @@ def call_at(path: KeyPath, says: CodeSays) -> str:
     return f"{how} {ends[0].reached.call_text} in {ends[0].place}{more}"
 
 
-def absence_line(path: KeyPath, says: CodeSays) -> str:
+def absence_line(path: KeyPath, code_facts: CodeFacts) -> str:
     """Return what the code takes where a file does not have a key.
 
     The text is empty where the code says nothing of that.
     """
-    told = dict(says.fallbacks).get(path)
+    told = dict(code_facts.fallbacks).get(path)
     return f"without it the code takes {told}" if told is not None else ""
 
 
-def read_line(path: KeyPath, says: CodeSays) -> str:
+def read_line(path: KeyPath, code_facts: CodeFacts) -> str:
     """Return where the code reads a key first; empty where it does not."""
-    place = next((place for key, place in says.reads if key == path), None)
+    place = next((place for key, place in code_facts.reads if key == path), None)
     return f"read first in {place[0]}:{place[1]}" if place is not None else ""
 
 
-def words_at(path: KeyPath, says: CodeSays) -> dict[str, str]:
+def allowed_texts(path: KeyPath, code_facts: CodeFacts) -> dict[str, str]:
     """Return the texts that may stand for a key's value.
 
     With each comes the call that it reaches unchanged and that takes the text.
     """
     found: dict[str, str] = {}
-    for end in ends_of(path, says):
+    for end in ends_of(path, code_facts):
         if end.reached.unchanged:
             for word in end.facts.words:
                 found.setdefault(word, end.reached.call_text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
-from cfgfix.advice.key_meaning import absence_line, beside_of, end_lines, read_line
+from cfgfix.advice.key_meaning import absence_line, end_lines, notes_with_strategy, read_line
 from cfgfix.advice.own_configs import OwnConfig
 from cfgfix.advice.page import Line
 from cfgfix.advice.shown_keys import ShownKey
@@ -18,7 +18,7 @@ from cfgfix.lint.rule_set import content_stamp
 from cfgfix.lint.targets import names_class
 from cfgfix.settings.discovery import find
 from cfgfix.settings.reader import Finder, Settings
-from cfgfix.usage.checks import loading_summary, needed, project_files, usage_of
+from cfgfix.usage.checks import guard_in_words, loading_summary, project_files, usage_of
 from cfgfix.usage.key_uses import (
     INFERENCE,
     LIVE,
@@ -64,10 +64,10 @@ def project_lines(keys: Sequence[tuple[OwnConfig, ShownKey]], request: str | Non
         path = shown.path
         value = f" is {shown.value}" if shown.value else ""
         lines.append((1, f"{own.path}:{shown.line}: {format_key_path(path)}{value}"))
-        if own.says is not None:
-            lines += [(3, text) for _, text in beside_of(path, own.meanings)]
-            ends = [*end_lines(path, own.says)] or [read_line(path, own.says)]
-            lines += [(3, text) for text in (*ends, absence_line(path, own.says)) if text]
+        if own.code_facts is not None:
+            lines += [(3, text) for _, text in notes_with_strategy(path, own.meanings)]
+            ends = [*end_lines(path, own.code_facts)] or [read_line(path, own.code_facts)]
+            lines += [(3, text) for text in (*ends, absence_line(path, own.code_facts)) if text]
         lines += [
             (3, f"{finding.severity.label} {finding.rule}: {finding.message}")
             for finding in found[own.path]
@@ -183,7 +183,7 @@ def _of_key(path: tuple[str, ...], usage: Usage, use: Use) -> Iterable[str]:
     ):
         yield from _places(title, places)
     for guard, operator, wanted in use.guards:
-        yield f"counts only with {format_key_path(guard)}: {needed(operator, wanted)}"
+        yield f"counts only with {format_key_path(guard)}: {guard_in_words(operator, wanted)}"
     for option in usage.options.get(path, ()):
         default = f", default {option.default}" if option.default is not None else ""
         effect = (

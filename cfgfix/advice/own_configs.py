@@ -23,7 +23,7 @@ from cfgfix.lint.request import Request
 from cfgfix.lint.session import Session
 from cfgfix.lint.targets import dialect_of, machine_of_job, target_of, with_meanings
 from cfgfix.settings.discovery import find
-from cfgfix.usage.code_says import CodeSays
+from cfgfix.usage.code_facts import CodeFacts
 from cfgfix.usage.config_files import ConfigFile
 
 MAX_WEIGHED = 20
@@ -48,7 +48,7 @@ class OwnConfig:
     view: View
     schema: Schema | None
     dialect: Dialect
-    says: CodeSays | None
+    code_facts: CodeFacts | None
     meanings: KeyMeanings
     keys: tuple[ShownKey, ...]
 
@@ -71,13 +71,13 @@ def own_configs(hardware: Hardware | None) -> list[OwnConfig]:
     if not _is_project():
         return []
     session = _new_session(hardware)
-    code = session.code_around(os.path.join(".", "x"))
+    code = session.repository_code(os.path.join(".", "x"))
     here = os.path.abspath(".") + os.sep
     found: list[OwnConfig] = []
-    for path, says in code.all().items():
+    for path, code_facts in code.all().items():
         whole = os.path.join(code.root, path)
-        if says.framework and whole.startswith(here):
-            own = _own_config(os.path.relpath(whole), session, says, hardware)
+        if code_facts.framework and whole.startswith(here):
+            own = _own_config(os.path.relpath(whole), session, code_facts, hardware)
             if own is not None:
                 found.append(own)
     if not found:
@@ -120,13 +120,13 @@ def machine_of_config(config: str | None) -> tuple[Hardware, str] | None:
         config: The file; None for the one of the working folder that has most to set.
     """
     own = own_config(config, None) if config is not None else most_telling(None)
-    job = own.says.job if own is not None and own.says is not None else None
+    job = own.code_facts.job if own is not None and own.code_facts is not None else None
     return machine_of_job(job) if job is not None else None
 
 
 def has_code() -> bool:
     """Tell whether the working folder is that of a project with Python in it."""
-    return _is_project() and _new_session(None).code_around(os.path.join(".", "x")).followed().modules > 0
+    return _is_project() and _new_session(None).repository_code(os.path.join(".", "x")).followed().modules > 0
 
 
 def _new_session(hardware: Hardware | None) -> Session:
@@ -159,44 +159,46 @@ def own_config(path: str, hardware: Hardware | None) -> OwnConfig | None:
         CfgfixError: It cannot be read.
     """
     session = _new_session(hardware)
-    says = session.code_says(path, read_source(path))
-    return _own_config(path, session, says if says is not None and says.framework else None, hardware)
+    code_facts = session.code_facts(path, read_source(path))
+    return _own_config(
+        path, session, code_facts if code_facts is not None and code_facts.framework else None, hardware
+    )
 
 
 def _own_config(
-    path: str, session: Session, says: CodeSays | None, hardware: Hardware | None
+    path: str, session: Session, code_facts: CodeFacts | None, hardware: Hardware | None
 ) -> OwnConfig | None:
     try:
         file = ConfigFile(path, read_source(path))
         project = session.project_for(session.finder.settings_in(os.path.dirname(path) or "."))
     except UnreadableError:
         return None
-    loader = says.loader if says is not None else "pyyaml"
+    loader = code_facts.loader if code_facts is not None else "pyyaml"
     document = as_yaml(file, loader)
     if document.problem is not None or not document.roots or document.roots[0].kind != Kind.MAPPING:
         return None
     dialect = dialect_of(document, project)
     if dialect is None:
-        dialect = project.dialects.get("generic") if says is not None else None
+        dialect = project.dialects.get("generic") if code_facts is not None else None
     if dialect is None:
         return None
-    return _as_shown(document, project, dialect, says, hardware, shown_keys(file, loader))
+    return _as_shown(document, project, dialect, code_facts, hardware, shown_keys(file, loader))
 
 
 def _as_shown(
     document: Document,
     project: Project,
     dialect: Dialect,
-    says: CodeSays | None,
+    code_facts: CodeFacts | None,
     hardware: Hardware | None,
     keys: tuple[ShownKey, ...],
 ) -> OwnConfig:
     target = target_of(project, dialect, project.machines[0])
     loader = target.loader
-    if says is not None:
-        target = with_meanings(target, says.reached)
+    if code_facts is not None:
+        target = with_meanings(target, code_facts.reached)
         if project.settings.loader is None and dialect.name == "generic":
-            loader = LOADERS.get(says.loader, loader)
+            loader = LOADERS.get(code_facts.loader, loader)
 
     def look(fact: str) -> object:
         value = hardware.lookup(fact) if hardware is not None else None
@@ -207,7 +209,7 @@ def _as_shown(
     if dialect.confidence == "low":
         own = _with_own_keys(target.dialect, view, target.schema)
         view = replace(target, dialect=own).view(document, 0)
-    return OwnConfig(view, target.schema, view.dialect, says, target.meanings or key_meanings(()), keys)
+    return OwnConfig(view, target.schema, view.dialect, code_facts, target.meanings or key_meanings(()), keys)
 
 
 def _with_own_keys(dialect: Dialect, view: View, schema: Schema | None) -> Dialect:

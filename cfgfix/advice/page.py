@@ -48,21 +48,21 @@ def recommendations(topic: Topic, hardware: Hardware | None) -> list[Line]:
     return lines
 
 
-def measured(topic: Topic) -> list[Line]:
+def measured_facts(topic: Topic) -> list[Line]:
     """Return the measured facts, with their tables and where they were measured."""
     lines: list[Line] = []
     places: dict[str, list[str]] = {}
     for item in topic.measured:
         lines.append((1, f"- {item.says}"))
         for table in tables(item.script, item.table or "") if item.script else ():
-            lines += of_table(table)
+            lines += table_text(table)
             places.setdefault(table.circumstances, []).append(table.script)
     for place, scripts in places.items():
         lines.append((1, f"{', '.join(dict.fromkeys(scripts))}: {place}"))
     return lines
 
 
-def of_table(table: Table) -> list[Line]:
+def table_text(table: Table) -> list[Line]:
     """Return one table: its title, then its rows in one paragraph."""
     title, *rows, _ = table.lines()
     return [(3, f"{title}:"), (5, "; ".join(rows))]

@@ -56,7 +56,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class Omission:
     """A setting for which nothing is recommended, and why."""
 
     concept: str
@@ -69,11 +69,11 @@ class Advice:
     """What is recommended for a machine."""
 
     choices: tuple[Choice, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[Omission, ...]
 
-    def about(self, concept: str) -> list[Choice | LeftOut]:
+    def about(self, concept: str) -> list[Choice | Omission]:
         """Return what is said of one concept."""
-        found: list[Choice | LeftOut] = [*self.choices, *self.left_out]
+        found: list[Choice | Omission] = [*self.choices, *self.left_out]
         return [item for item in found if item.concept == concept]
 
 
@@ -122,7 +122,7 @@ class _Work:
         self.hardware = hardware
         self.schema = schema
         self.choices: dict[KeyPath, Choice] = {}
-        self.left: dict[KeyPath, LeftOut] = {}
+        self.left: dict[KeyPath, Omission] = {}
         self.batch: int | None = None
 
     def fact(self, name: str) -> Any:
@@ -181,7 +181,7 @@ class _Work:
         """Say why nothing is recommended for a concept."""
         path = self.place(concept)
         if path is not None and path not in self.choices:
-            self.left.setdefault(path, LeftOut(concept, path, reason))
+            self.left.setdefault(path, Omission(concept, path, reason))
 
 
 def _without_wildcards(pattern: Pattern) -> KeyPath | None:

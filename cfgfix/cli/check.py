@@ -14,7 +14,7 @@ from cfgfix.core.visible import no_commands, visible
 from cfgfix.core.writing import write_whole
 from cfgfix.lint import runner as engine
 from cfgfix.output.formats import FORMATS, Style
-from cfgfix.settings.reader import Finder, Settings, overruled, read, require_release
+from cfgfix.settings.reader import Finder, Settings, read, require_release, with_command_line
 from cfgfix.settings.table import LISTS, MACHINE, SETTINGS, TEXTS, WORDS, Setting
 
 TYPE_CHECKING = False
@@ -197,7 +197,7 @@ def settings_for(
             value = None if setting.flag is None else options[setting.attribute]
             if value is not None and value is not False and value != ():
                 changes[setting.attribute] = _command_line_value(setting, value, settings)
-        return overruled(settings, **changes)
+        return with_command_line(settings, **changes)
 
     if options["isolated"]:
         return adjust(Settings(root=os.getcwd())), adjust

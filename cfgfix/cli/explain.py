@@ -11,7 +11,14 @@ from typing import Any
 
 import click
 
-from cfgfix.advice.page import Line, machine_lines, measured, of_table, recommendation_lines, recommendations
+from cfgfix.advice.page import (
+    Line,
+    machine_lines,
+    measured_facts,
+    recommendation_lines,
+    recommendations,
+    table_text,
+)
 from cfgfix.advice.recommend import recommend
 from cfgfix.advice.topics import topic_of, topics
 from cfgfix.cli.completing import topics as topic_names
@@ -161,9 +168,9 @@ def rule_page(rule: Rule, data: dict[str, Any]) -> list[str]:
         if "source" in item:
             lines += _wrap(f"- {item['source']}: {item.get('says', '')}".rstrip(": "))
         else:
-            lines += _wrap(f"- measured ({item['measured']}): {item.get('note', '')}".rstrip(": "))
+            lines += _wrap(f"- measured ({item['measured_facts']}): {item.get('note', '')}".rstrip(": "))
             for table in of_rule([item]):
-                lines += laid_out(of_table(table))
+                lines += wrapped_lines(table_text(table))
     places = {table.circumstances: table.script for table in of_rule(data["evidence"])}
     for place, script in places.items():
         lines += _wrap(f"{script}: {place}")
@@ -172,7 +179,7 @@ def rule_page(rule: Rule, data: dict[str, Any]) -> list[str]:
             "",
             "Refuted by measurement",
             *_wrap(f"Myth: {item['claim']}"),
-            *_wrap(f"Measured: {item['measured']}"),
+            *_wrap(f"Measured: {item['measured_facts']}"),
             *_wrap(f"Instead: {item['instead']}"),
         ]
     lines += _examples(data)
@@ -229,7 +236,7 @@ class Subject:
         """Return the page as lines of text."""
         lines = [self.title]
         for name, rows in self.sections.items():
-            lines += ["", name, *laid_out(rows)]
+            lines += ["", name, *wrapped_lines(rows)]
         return lines
 
     def data(self) -> dict[str, Any]:
@@ -241,7 +248,7 @@ class Subject:
         }
 
 
-def laid_out(rows: Iterable[Line]) -> list[str]:
+def wrapped_lines(rows: Iterable[Line]) -> list[str]:
     """Return lines wrapped and indented by their depth."""
     return [line for depth, text in rows for line in _wrap(text, "  " + " " * (depth - 1))]
 
@@ -310,7 +317,7 @@ def subject_page(what: str, catalogue: Catalogue, request: str | None, wanted: s
     if topic is not None:
         page.add("Recommended by", recommendations(topic, machine))
         page.add("Where they disagree", [(1, f"- {text}") for text in topic.contradictions])
-        page.add("Measured", measured(topic))
+        page.add("Measured", measured_facts(topic))
     if own_keys:
         return page
     page.add("What the schema says", _describe(what, dialects.values()))

@@ -102,8 +102,8 @@ def _loader(
     from cfgfix.lint.request import Request
     from cfgfix.lint.session import Session
     from cfgfix.lint.targets import usage_for
-    from cfgfix.usage.code_beside import Surroundings
     from cfgfix.usage.key_uses import CORE
+    from cfgfix.usage.nearby_code import NearbyCodeReader
 
     roots = settings.source_roots or (".",)
     run_settings = replace(
@@ -133,7 +133,7 @@ def _loader(
         listed = ", ".join(kinds.values())
         return None, "", f"loader: pyyaml is a guess, the code reads in several ways ({listed}); look"
     if document is not None and example is not None:
-        around = Surroundings().code_near(example, document.source.text)
+        around = NearbyCodeReader().nearby_code(example, document.source.text)
         if around.omegaconf:
             return (
                 "omegaconf",

@@ -69,23 +69,23 @@ def find_configs() -> tuple[list[Config], list[str], list[tuple[str, tuple[str, 
             continue
         document = compose(source)
         project = session.project_for(found.settings)
-        says = session.code_says(found.path, source)
-        opened = says is not None and says.framework
+        code_facts = session.code_facts(found.path, source)
+        opened = code_facts is not None and code_facts.framework
         dialect = dialect_of(document, project) if document.problem is None else None
         by_keys = dialect is not None
         if dialect is None and opened:
             dialect = project.dialects.get("generic")
-        if dialect is None or (says is not None and says.another):
+        if dialect is None or (code_facts is not None and code_facts.another):
             others.append(found.path)
         else:
             settings = finder.settings_in(os.path.dirname(found.path) or ".")
-            evidence = says.evidence if says is not None and opened else ()
+            evidence = code_facts.evidence if code_facts is not None and opened else ()
             configs.append(Config(found.path, document, dialect, settings, evidence, by_keys))
     opened_too = [
-        (os.path.relpath(os.path.join(code.root, path)), says.evidence)
-        for code in [session.code_around("x")]
-        for path, says in code.all().items()
-        if says.form != "yaml" and says.framework
+        (os.path.relpath(os.path.join(code.root, path)), code_facts.evidence)
+        for code in [session.repository_code("x")]
+        for path, code_facts in code.all().items()
+        if code_facts.form != "yaml" and code_facts.framework
     ]
     return configs, others, [item for item in opened_too if not item[0].startswith("..")]
 

@@ -27,7 +27,7 @@ FILLERS = frozenset(
 
 
 @lru_cache(_REMEMBERED)
-def fold(name: str) -> str:
+def confusable_form(name: str) -> str:
     """Return `name` as people confuse it.
 
     Letter case, dashes, spaces, dots and underscores make no difference.
@@ -100,7 +100,7 @@ def closest(name: str, candidates: Iterable[str], *, limit: int = 3) -> list[str
 
 @lru_cache(1024)
 def _closest(name: str, candidates: tuple[str, ...], limit: int) -> tuple[str, ...]:
-    wanted = fold(name)
+    wanted = confusable_form(name)
     allowed = allowed_edits(len(wanted))
     digits, own = _digits_and_letters(name)
     ranked: list[tuple[int, int, int, str]] = []
@@ -121,7 +121,7 @@ def _closest(name: str, candidates: tuple[str, ...], limit: int) -> tuple[str, .
     for position, candidate in alike:
         if candidate == name or len(candidate) > MAX_NAME:
             continue
-        other = fold(candidate)
+        other = confusable_form(candidate)
         if not other:
             continue
         if wanted == other:
@@ -153,14 +153,17 @@ def only_match(name: str, candidates: Iterable[str]) -> str | None:
     found = closest(name, candidates, limit=MAX_CANDIDATES)
     if not found:
         return None
-    wanted = fold(name)
+    wanted = confusable_form(name)
     allowed = allowed_edits(len(wanted))
-    nearest = distance(wanted, fold(found[0]), allowed)
+    nearest = distance(wanted, confusable_form(found[0]), allowed)
     if nearest > allowed:
         return found[0]
     for other in found[1:]:
         # Spellings of one name that differ by case or separators are not rivals.
-        if fold(other) != fold(found[0]) and distance(wanted, fold(other), allowed) == nearest:
+        if (
+            confusable_form(other) != confusable_form(found[0])
+            and distance(wanted, confusable_form(other), allowed) == nearest
+        ):
             return None
     return found[0]
 
@@ -168,7 +171,7 @@ def only_match(name: str, candidates: Iterable[str]) -> str | None:
 @lru_cache(_REMEMBERED)
 def _digits_and_letters(name: str) -> tuple[str, int]:
     """Return the digits of a name, and a set of its letters as bits; several letters may share a bit."""
-    folded = fold(name)
+    folded = confusable_form(name)
     letters = 0
     for char in folded:
         letters |= 1 << (ord(char) & 63)
@@ -181,7 +184,7 @@ def _by_digits(candidates: tuple[str, ...]) -> dict[str, list[tuple[int, str, in
     groups: dict[str, list[tuple[int, str, int, str]]] = {}
     for position, candidate in enumerate(candidates):
         digits, letters = _digits_and_letters(candidate)
-        groups.setdefault(digits, []).append((position, candidate, letters, fold(candidate)))
+        groups.setdefault(digits, []).append((position, candidate, letters, confusable_form(candidate)))
     return groups
 
 

@@ -160,7 +160,7 @@ def _outcome(name: str, state: State, summary: str, **more: Any) -> Outcome:
     return Outcome(name, TITLES[name], state, summary, **more)
 
 
-def rules_about(*faults: Fault) -> tuple[str, ...]:
+def rules_of_faults(*faults: Fault) -> tuple[str, ...]:
     """Return the ids of the rules about what a check found at fault."""
     return tuple(rule.id for rule in builtin().explaining(*faults))
 
@@ -388,7 +388,7 @@ def _loader(subject: Subject, progress: Tell) -> Outcome:
         evidence.append(
             f"the shape of {', '.join(varied)} differs from batch to batch: a compiled step is traced anew for each"
         )
-        rules = rules_about(Fault.CHANGING_SHAPES)
+        rules = rules_of_faults(Fault.CHANGING_SHAPES)
     return _outcome(
         "loader",
         State.PASS,
@@ -429,9 +429,9 @@ def _compilation(subject: Subject, progress: Tell) -> Outcome:
             State.FAIL,
             first,
             evidence=tuple(evidence),
-            rules=rules_about(Fault.XLA_REFUSED)
+            rules=rules_of_faults(Fault.XLA_REFUSED)
             if list(failed) == ["xla"]
-            else rules_about(Fault.EAGER_MODEL)
+            else rules_of_faults(Fault.EAGER_MODEL)
             if found["eager"]
             else (),
             fixes=("leave XLA off in the config, or replace the operation that it names",)
@@ -512,7 +512,7 @@ def _memory(subject: Subject, compilation: Outcome | None) -> Outcome:
             State.FAIL,
             problems[0],
             evidence=(*problems[1:], *evidence),
-            rules=rules_about(*faults),
+            rules=rules_of_faults(*faults),
             fixes=(
                 "cfgfix.tf.configure(config) before anything else of TensorFlow puts these keys in force",
             ),
@@ -560,7 +560,7 @@ def _pipeline(subject: Subject, compilation: Outcome | None, progress: Tell) -> 
                 ),
                 *others,
             ),
-            rules=rules_about(*(fault for verdict in bad for fault in verdict.faults)),
+            rules=rules_of_faults(*(fault for verdict in bad for fault in verdict.faults)),
             fixes=tuple(
                 line
                 for verdict in bad
@@ -619,7 +619,7 @@ def _storage(subject: Subject, pipeline: Outcome | None) -> Outcome:
             State.FAIL,
             f"storage gives {figure(best.median_mbs, 3)} MB/s cold, {told}",
             evidence=lines,
-            rules=rules_about(Fault.SERIAL_READING),
+            rules=rules_of_faults(Fault.SERIAL_READING),
             fixes=(
                 "keep the data in memory (cache), on faster storage, or in larger files (TFRecord shards)",
             ),

@@ -131,10 +131,10 @@ def bind(path: str) -> Bound:
     from cfgfix.config.schema.validate import MISSING
     from cfgfix.core.source_file import read_source
     from cfgfix.lint.runner import Request, check_basis
-    from cfgfix.settings.reader import Settings, overruled
+    from cfgfix.settings.reader import Settings, with_command_line
 
     def adjust(dialect: str | None) -> Callable[[Settings], Settings]:
-        return lambda settings: overruled(settings, dialect=dialect, hardware="none")
+        return lambda settings: with_command_line(settings, dialect=dialect, hardware="none")
 
     content = read_source(path).raw
     seen = check_basis(Request(stdin=content, stdin_name=path, adjust=adjust(None)))

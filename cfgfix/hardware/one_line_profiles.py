@@ -230,7 +230,7 @@ def _part_of_card(gpu: Gpu, machine: MachineRow) -> Gpu:
     )
 
 
-def limited(
+def machine_of_limits(
     label: str, cpus: float | None, ram_mib: float | None, card: str = "", gpus: int | None = None
 ) -> Hardware:
     """Return a machine of which only the limits are known under which a job runs.

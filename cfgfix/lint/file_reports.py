@@ -16,14 +16,14 @@ from cfgfix.core.errors import UnreadableError
 from cfgfix.core.findings import Finding, Refused, Severity, fixable
 from cfgfix.core.records import replace
 from cfgfix.core.source_file import SourceFile
-from cfgfix.lint.filters import as_in_tests, permitted
+from cfgfix.lint.filters import with_severity_of_tests, without_ignored
 from cfgfix.lint.project import Machine, Project
 from cfgfix.lint.project_findings import MAX_FINDINGS, MAX_FIXED, findings_in_config
+from cfgfix.lint.recognition import recognise, targets_of
 from cfgfix.lint.request import UNKNOWN_CONFIG, YAML, FileReport, Request
 from cfgfix.lint.rule_set import Skip
 from cfgfix.lint.session import Session
-from cfgfix.lint.standing import standing_of, targets_of
-from cfgfix.lint.targets import with_ruamel_around, with_surroundings
+from cfgfix.lint.targets import with_nearby_code, with_nearby_ruamel
 from cfgfix.rules.report import tell_cut
 
 TYPE_CHECKING = False
@@ -74,7 +74,7 @@ def _lacking(session: Session, project: Project, document: Document) -> str | No
         return None
     from cfgfix.usage.unopened import top_names
 
-    followed = session.code_around(path).followed()
+    followed = session.repository_code(path).followed()
     return followed.why_not(path, top_names(document)) if followed.modules else None
 
 
@@ -90,9 +90,9 @@ def _report_config(
 ) -> FileReport:
     document = compose(source)
     forced = alone and request.force_dialect
-    standing = standing_of(session, project, document, forced=forced)
-    dialect, says = standing.dialect, standing.says
-    if standing.foreign:
+    recognition = recognise(session, project, document, forced=forced)
+    dialect, code_facts = recognition.dialect, recognition.code_facts
+    if recognition.foreign:
         return FileReport(
             source.path,
             passed_over="only programs of another framework open it",
@@ -103,7 +103,7 @@ def _report_config(
         reason = f"a template, YAML only once it is filled in ({place})"
         return FileReport(source.path, passed_over=reason, template=True)
     unread = document.problem is not None and document.problem.kind != "limit"
-    if unread and not (readable or forced or (says is not None and says.form == "yaml")):
+    if unread and not (readable or forced or (code_facts is not None and code_facts.form == "yaml")):
         return FileReport(source.path, passed_over=NEITHER, alone=alone, settings=project.settings)
     if dialect is None:
         tool = tool_of(document)
@@ -121,7 +121,7 @@ def _report_config(
     if request.overrides:
         document, shift = override(document, request.overrides)
     hidden: list[Finding] = []
-    targets = targets_of(session, project, dialect, says)
+    targets = targets_of(session, project, dialect, code_facts)
     cut: set[str] = set()
     judged_text = ""
     most = MAX_FIXED if request.fix else MAX_FINDINGS
@@ -131,41 +131,45 @@ def _report_config(
         nonlocal judged_text
         judged_text = candidate.source.text
         hidden.clear()
-        again = session.code_says(source.path, candidate.source) if says is not None and not shift else None
+        again = (
+            session.code_facts(source.path, candidate.source)
+            if code_facts is not None and not shift
+            else None
+        )
         cut.clear()
         for target in targets:
-            judged = findings_in_config(project, candidate, target, most, says=again)
+            judged = findings_in_config(project, candidate, target, most, code_facts=again)
             cut.update(judged.cut)
             for skip in judged.skips:
                 skips.setdefault(skip.rule, skip)
             hidden.extend(judged.hidden)
             found.append(judged.findings)
         findings = found[0] if len(found) == 1 else merged_by_machine(found, project.machines)
-        return permitted(project, as_in_tests(project, findings, source.path), source.path)
+        return without_ignored(project, with_severity_of_tests(project, findings, source.path), source.path)
 
     findings: list[Finding] | None = None
     # Only a dialect of a known program tells which loader reads the file.
     unknown = ("loader", "framework", "other-readers")[0 if dialect.name == "generic" else 1 :]
-    doubtful = project.rule_set.depending_on(*unknown)
+    doubtful = project.rule_set.rules_depending_on(*unknown)
     if not request.fix or dialect.name == "generic":
         findings = check_document(document)
         found_now = {finding.rule for finding in findings}
         told = targets
         if not doubtful.isdisjoint(found_now):
-            told = [with_surroundings(project, dialect, source, target) for target in targets]
-            if says is not None:
+            told = [with_nearby_code(project, dialect, source, target) for target in targets]
+            if code_facts is not None:
                 # Which loader reads the file is known.
                 told = [
                     replace(new, loader=old.loader) if new is not old else old
                     for new, old in zip(told, targets, strict=True)
                 ]
-        elif not project.rule_set.depending_on("other-readers").isdisjoint(found_now):
-            told = [with_ruamel_around(project, source, target) for target in targets]
+        elif not project.rule_set.rules_depending_on("other-readers").isdisjoint(found_now):
+            told = [with_nearby_ruamel(project, source, target) for target in targets]
         if any(new is not old for new, old in zip(told, targets, strict=True)):
             targets, findings = told, None
     loader = targets[0].loader
-    opened_by = says.programs if says is not None else ()
-    lacking = _lacking(session, project, document) if says is None and not forced else None
+    opened_by = code_facts.programs if code_facts is not None else ()
+    lacking = _lacking(session, project, document) if code_facts is None and not forced else None
     if not project.configs.full():
         project.configs.items.append((document, loader))
     if request.add_ignores is not None:

@@ -12,7 +12,7 @@ from cfgfix.lint.rule_set import ignored_by_path
 _TEST_FOLDERS = frozenset({"tests", "testdata", "test_data", "fixtures"})
 
 
-def as_in_tests(project: Project, findings: list[Finding], path: str) -> list[Finding]:
+def with_severity_of_tests(project: Project, findings: list[Finding], path: str) -> list[Finding]:
     """Return the findings of a file with the severity that they have in tests.
 
     Only a config of the project's tests changes it.
@@ -35,7 +35,7 @@ def as_in_tests(project: Project, findings: list[Finding], path: str) -> list[Fi
     return [shown for finding in findings if (shown := lowered(finding)) is not None]
 
 
-def permitted(project: Project, findings: list[Finding], path: str) -> list[Finding]:
+def without_ignored(project: Project, findings: list[Finding], path: str) -> list[Finding]:
     """Return the findings that the settings do not ignore in a file."""
     patterns = project.settings.per_file_ignores
     if not patterns:

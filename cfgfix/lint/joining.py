@@ -11,7 +11,7 @@ from cfgfix.core.records import replace
 from cfgfix.lint.request import FileReport
 
 
-def joined(reports: Sequence[FileReport], rules: Collection[str]) -> list[FileReport]:
+def join_by_cause(reports: Sequence[FileReport], rules: Collection[str]) -> list[FileReport]:
     """Return the reports with findings of one cause in the code as one.
 
     It stands in the first of their files.

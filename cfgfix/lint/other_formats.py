@@ -13,7 +13,7 @@ from cfgfix.core.findings import Finding
 from cfgfix.core.records import replace
 from cfgfix.core.source_file import SourceFile, read_source
 from cfgfix.lint.file_reports import merged_by_machine, report_file
-from cfgfix.lint.filters import permitted
+from cfgfix.lint.filters import without_ignored
 from cfgfix.lint.project import Project
 from cfgfix.lint.project_findings import findings_in_config
 from cfgfix.lint.request import PYTHON, FileReport, Request
@@ -24,7 +24,7 @@ from cfgfix.settings.discovery import Matcher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfgfix.usage.code_says import CodeSays
+    from cfgfix.usage.code_facts import CodeFacts
 
 
 OPENED_BY_CODE = (".json", ".toml", ".ini", ".cfg", ".conf")
@@ -40,9 +40,9 @@ def only_read_by_code(session: Session, path: str) -> bool:
     """Tell whether a file is no YAML: TOML by its name, or INI as a program opens it."""
     if not path.endswith(_INI):
         return path.endswith(".toml")
-    code = session.code_around(path)
-    says = code.all().get(os.path.relpath(os.path.abspath(path), os.path.abspath(code.root)))
-    return says is not None and says.form == "ini"
+    code = session.repository_code(path)
+    code_facts = code.all().get(os.path.relpath(os.path.abspath(path), os.path.abspath(code.root)))
+    return code_facts is not None and code_facts.form == "ini"
 
 
 def other_formats(session: Session, request: Request, known: set[str]) -> Iterator[FileReport]:
@@ -52,18 +52,25 @@ def other_formats(session: Session, request: Request, known: set[str]) -> Iterat
     """
     for named in request.paths or (".",):
         if os.path.isdir(named):
-            session.code_around(os.path.join(named, "x"))
+            session.repository_code(os.path.join(named, "x"))
         elif named.endswith(OPENED_BY_CODE):
-            session.code_around(named)
+            session.repository_code(named)
     for code in session.codes():
-        for path, says in code.all().items():
+        for path, code_facts in code.all().items():
             shown = os.path.relpath(os.path.join(code.root, path))
-            if says.form == "yaml" or not says.framework or shown in known or not _asked_for(shown, request):
+            if (
+                code_facts.form == "yaml"
+                or not code_facts.framework
+                or shown in known
+                or not _asked_for(shown, request)
+            ):
                 continue
-            yield from _of_other_format(session, shown, says, request)
+            yield from _of_other_format(session, shown, code_facts, request)
 
 
-def _of_other_format(session: Session, path: str, says: CodeSays, request: Request) -> Iterator[FileReport]:
+def _of_other_format(
+    session: Session, path: str, code_facts: CodeFacts, request: Request
+) -> Iterator[FileReport]:
     """Yield the report of a config in JSON, TOML or INI that a program opens, where it can be read."""
     project = session.project_for(session.finder.settings_in(os.path.dirname(path) or "."))
     if not project.rule_set.code:
@@ -73,13 +80,13 @@ def _of_other_format(session: Session, path: str, says: CodeSays, request: Reque
     except UnreadableError:
         return
     session.inputs.append(path)
-    found = project.rule_set.by_runs(says.hits, source)
-    if says.form == "json":
-        meant = _json_findings_by_concept(session, project, source, says)
-        found = project.rule_set.unless_meant(found, meant)
+    found = project.rule_set.findings_of_runs(code_facts.hits, source)
+    if code_facts.form == "json":
+        meant = _json_findings_by_concept(session, project, source, code_facts)
+        found = project.rule_set.leave_to_declarative(found, meant)
         told = {item.key_path for item in found}
         found += [item for item in meant if item.key_path not in told]
-    findings = permitted(project, found, path)
+    findings = without_ignored(project, found, path)
     known: list[Finding] = []
     if project.baseline is not None:
         findings, known = split_known(findings, project.baseline, project.left)
@@ -87,13 +94,13 @@ def _of_other_format(session: Session, path: str, says: CodeSays, request: Reque
         path,
         source.text,
         "generic",
-        says.form,
+        code_facts.form,
         tuple(findings),
         hidden=tuple(known),
         edits=tuple(None for _ in findings) if request.edits else (),
-        opened_by=says.programs,
+        opened_by=code_facts.programs,
         settings=project.settings,
-        language=says.form,
+        language=code_facts.form,
     )
 
 
@@ -114,18 +121,18 @@ def read_by_named_modules(
     for named in request.paths:
         if not named.endswith(PYTHON) or not os.path.isfile(named):
             continue
-        code = session.code_around(named)
+        code = session.repository_code(named)
         module = os.path.relpath(os.path.abspath(named), code.root).replace(os.sep, "/")
-        for path, says in code.all().items():
+        for path, code_facts in code.all().items():
             whole = os.path.join(code.root, path)
-            if not says.framework or module not in says.modules or whole in seen:
+            if not code_facts.framework or module not in code_facts.modules or whole in seen:
                 continue
             shown = os.path.relpath(whole)
-            project = session.sound(session.finder.settings_in(os.path.dirname(shown) or "."))
+            project = session.project_or_none(session.finder.settings_in(os.path.dirname(shown) or "."))
             if project is None or not project.rule_set.code or Matcher(project.settings).outside(shown):
                 continue
             seen.add(whole)
-            for report in _by_code(session, project, shown, says, looking, skips):
+            for report in _by_code(session, project, shown, code_facts, looking, skips):
                 yield replace(
                     report,
                     findings=tuple(item for item in report.findings if _caused_in(item, project, named)),
@@ -134,11 +141,16 @@ def read_by_named_modules(
 
 
 def _by_code(
-    session: Session, project: Project, path: str, says: CodeSays, request: Request, skips: dict[str, Skip]
+    session: Session,
+    project: Project,
+    path: str,
+    code_facts: CodeFacts,
+    request: Request,
+    skips: dict[str, Skip],
 ) -> Iterator[FileReport]:
     """Yield the report of a config that a program opens, where it can be read."""
-    if says.form != "yaml":
-        yield from _of_other_format(session, path, says, request)
+    if code_facts.form != "yaml":
+        yield from _of_other_format(session, path, code_facts, request)
         return
     try:
         source = read_source(path)
@@ -157,7 +169,7 @@ def _caused_in(finding: Finding, project: Project, module: str) -> bool:
 
 
 def _json_findings_by_concept(
-    session: Session, project: Project, source: SourceFile, says: CodeSays
+    session: Session, project: Project, source: SourceFile, code_facts: CodeFacts
 ) -> list[Finding]:
     """Return what the rules about settings and the machine find in a JSON config.
 
@@ -165,16 +177,16 @@ def _json_findings_by_concept(
     """
     document = compose(source)
     generic = project.dialects.get("generic")
-    if document.problem is not None or generic is None or not says.reached:
+    if document.problem is not None or generic is None or not code_facts.reached:
         return []
     found: list[list[Finding]] = []
     rules = {rule.id for rule in project.rule_set.rules if rule.check is None}
     for machine in project.machines:
         target = with_meanings(
-            replace(target_of(project, generic, machine), loader=LOADERS["ruamel"]), says.reached
+            replace(target_of(project, generic, machine), loader=LOADERS["ruamel"]), code_facts.reached
         )
-        if says.job is not None and project.settings.hardware is None:
-            target, line = with_job_limits(target, says.job)
+        if code_facts.job is not None and project.settings.hardware is None:
+            target, line = with_job_limits(target, code_facts.job)
             session.jobs += [line] if line not in session.jobs else []
         else:
             session.jobless = True

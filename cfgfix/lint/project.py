@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from cfgfix.code.model.program import Program
     from cfgfix.config.dialects.parameters import KeyMeanings
     from cfgfix.config.schema.infer import Inferred
-    from cfgfix.usage.code_beside import Around, Surroundings
-    from cfgfix.usage.code_says import CodeSays
+    from cfgfix.usage.code_facts import CodeFacts
     from cfgfix.usage.key_uses import Usage
+    from cfgfix.usage.nearby_code import NearbyCode, NearbyCodeReader
     from cfgfix.usage.project_code import ProjectCode
 
 
@@ -60,7 +60,7 @@ class Target:
     """Whether the schema is the project's own; a dialect's tells the newest state of its program."""
     meanings: KeyMeanings | None = None
     """What the code that opens the file says of its keys; the dialect has those keys already."""
-    around: Around | None = None
+    nearby_code: NearbyCode | None = None
     """What the text of the code around a config says of it, where a finding depends on it."""
 
     def view(self, document: Document, index: int) -> View:
@@ -122,7 +122,7 @@ class Project:
     usage_known: bool = False
     sources: tuple[str, ...] = ()
     """The Python files that the usage rests on."""
-    surroundings: Surroundings | None = None
+    nearby_code: NearbyCodeReader | None = None
     """The code around the configs, once a finding depended on it."""
     failures: list[CfgfixError] = field(default_factory=list)
     """Faults of cfgfix that cost what the code says."""
@@ -134,7 +134,7 @@ class JudgedConfig:
 
     document: Document
     target: Target
-    says: CodeSays | None
+    code_facts: CodeFacts | None
     limit: HitLimit
     skips: dict[str, str] = field(default_factory=dict)
     """Rules that could not be judged, and why; checkers add to it."""

@@ -19,7 +19,7 @@ from cfgfix.rules.rule import About, Rule
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfgfix.code.model.program import Program
-    from cfgfix.usage.code_says import CodeSays
+    from cfgfix.usage.code_facts import CodeFacts
 
 
 MAX_FINDINGS = 1_000
@@ -48,7 +48,7 @@ def findings_in_config(
     target: Target,
     most: int = MAX_FINDINGS,
     *,
-    says: CodeSays | None = None,
+    code_facts: CodeFacts | None = None,
 ) -> ConfigFindings:
     """Return what is wrong in a config, and what could not be judged.
 
@@ -59,10 +59,10 @@ def findings_in_config(
         document: The file.
         target: What it is judged against.
         most: Most findings of one rule that are listed.
-        says: What the code that opens it says of it.
+        code_facts: What the code that opens it says of it.
     """
     rule_set = project.rule_set
-    config = JudgedConfig(document, target, says, HitLimit(most))
+    config = JudgedConfig(document, target, code_facts, HitLimit(most))
     findings: list[Finding] = []
     by_runs: list[Finding] = []
     sure: set[int] = set()
@@ -77,7 +77,7 @@ def findings_in_config(
                     sure.add(id(finding))
     findings = rule_set.without_echoes(findings)
     if by_runs:
-        by_runs = rule_set.unless_meant(by_runs, findings)
+        by_runs = rule_set.leave_to_declarative(by_runs, findings)
         places = {(item.location.start, item.location.end) for item in by_runs}
         findings = [item for item in findings if (item.location.start, item.location.end) not in places]
     if target.dialect.confidence == "low":
@@ -89,7 +89,7 @@ def findings_in_config(
             for finding in findings
         ]
     findings += by_runs
-    skips = rule_set.skips(config.skips, coded=target.usage is not None or says is not None)
+    skips = rule_set.skips(config.skips, coded=target.usage is not None or code_facts is not None)
     suppressions = _suppressions(document)
     hidden: list[Finding] = []
     if suppressions:

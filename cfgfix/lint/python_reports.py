@@ -12,7 +12,7 @@ from cfgfix.core.errors import UnreadableError
 from cfgfix.core.findings import Finding
 from cfgfix.core.records import replace
 from cfgfix.core.source_file import SourceFile, read_source
-from cfgfix.lint.filters import permitted
+from cfgfix.lint.filters import without_ignored
 from cfgfix.lint.project import Project
 from cfgfix.lint.request import PYTHON, FileReport, Request
 from cfgfix.lint.session import Session
@@ -97,7 +97,7 @@ def report_python_text(
             document = compose(read_source(found.path))
         except UnreadableError:
             continue
-        own = session.sound(found.settings)
+        own = session.project_or_none(found.settings)
         dialect = dialect_of(document, own) if own is not None else None
         if own is not None and dialect is not None and document.problem is None:
             own.files.append(found.path)
@@ -126,8 +126,10 @@ def _source_run(
         project,
         files,
         configs=lambda edited: _config_facts(session, edited),
-        permitted=lambda findings, path: permitted(
-            session.sound(session.finder.settings_in(os.path.dirname(path) or ".")) or project, findings, path
+        permitted=lambda findings, path: without_ignored(
+            session.project_or_none(session.finder.settings_in(os.path.dirname(path) or ".")) or project,
+            findings,
+            path,
         ),
         texts=texts,
         only=_reported_paths(request, project.settings, files, texts),
@@ -174,7 +176,10 @@ def _with_config_repairs(
     texts = {report.path: report.after for report in found if report.after is not None}
 
     def judged(source: SourceFile) -> FileReport:
-        own = session.sound(session.finder.settings_in(os.path.dirname(source.path) or ".")) or project
+        own = (
+            session.project_or_none(session.finder.settings_in(os.path.dirname(source.path) or "."))
+            or project
+        )
         kept = list(session.configs.items)
         report = report_file(
             session, own, source, replace(request, fix=False), {}, alone=False, included=True
@@ -253,6 +258,6 @@ def _ask_for_code(session: Session, project: Project, request: Request) -> None:
         return
     for named in request.paths or (".",):
         if os.path.isdir(named):
-            session.code_around(os.path.join(named, "x"))
+            session.repository_code(os.path.join(named, "x"))
         elif named.endswith(PYTHON):
-            session.code_around(named)
+            session.repository_code(named)

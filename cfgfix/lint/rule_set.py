@@ -72,7 +72,7 @@ class RuleSet:
         rule = self.catalogue.find(finding.rule)
         return rule.policy if rule is not None else _NO_POLICY
 
-    def depending_on(self, *facts: str) -> frozenset[str]:
+    def rules_depending_on(self, *facts: str) -> frozenset[str]:
         """Return the rules whose findings hold or not by one of some facts.
 
         The facts are those of `DEPENDS_ON`.
@@ -113,7 +113,7 @@ class RuleSet:
             finding for finding, policy in zip(findings, policies, strict=True) if not echo(finding, policy)
         ]
 
-    def unless_meant(self, shown: list[Finding], findings: list[Finding]) -> list[Finding]:
+    def leave_to_declarative(self, shown: list[Finding], findings: list[Finding]) -> list[Finding]:
         """Leave out refused values that a rule about the setting tells as well.
 
         That rule knows what to write.
@@ -138,7 +138,7 @@ class RuleSet:
         """Tell whether the settings give a rule its severity."""
         return rule in self._severities
 
-    def by_runs(self, found: Iterable[tuple[str, Hit]], source: SourceFile) -> list[Finding]:
+    def findings_of_runs(self, found: Iterable[tuple[str, Hit]], source: SourceFile) -> list[Finding]:
         """Return the findings of what the runs of the project's programs show."""
         return [
             self.finding(rule, hit, source)

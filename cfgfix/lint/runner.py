@@ -24,10 +24,10 @@ from cfgfix.lint.other_formats import (
 )
 from cfgfix.lint.project import Target
 from cfgfix.lint.python_reports import report_python, report_python_text, scans_python
+from cfgfix.lint.recognition import Recognition, recognise, targets_of
 from cfgfix.lint.request import PYTHON, YAML, FileReport, Read, Report, Request
 from cfgfix.lint.rule_set import Skip
 from cfgfix.lint.session import Session, select
-from cfgfix.lint.standing import Standing, standing_of, targets_of
 from cfgfix.lint.targets import dialect_of
 from cfgfix.lint.writing import write_reports
 from cfgfix.rules.rule import Rule, YieldsTo
@@ -35,7 +35,7 @@ from cfgfix.settings.discovery import Matcher, find
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfgfix.usage.code_says import CodeSays
+    from cfgfix.usage.code_facts import CodeFacts
 
 _UNSOUND = "the settings above it are wrong"
 
@@ -93,7 +93,7 @@ class CheckBasis:
     rules: tuple[Rule, ...]
     hardware: str
     """One line: which machine is judged by."""
-    says: CodeSays | None = None
+    code_facts: CodeFacts | None = None
     """What the code that opens it says of it."""
 
 
@@ -117,15 +117,15 @@ def check_basis(
     project = session.project_for(session.finder.settings_in(os.path.dirname(request.stdin_name) or "."))
     document = compose(SourceFile.from_bytes(request.stdin, request.stdin_name))
     forced = request.force_dialect
-    standing = (
-        standing_of(session, project, document, forced=forced)
+    recognition = (
+        recognise(session, project, document, forced=forced)
         if by_code
-        else Standing(dialect_of(document, project, forced=forced), None, foreign=False)
+        else Recognition(dialect_of(document, project, forced=forced), None, foreign=False)
     )
-    if standing.dialect is None or standing.foreign:
+    if recognition.dialect is None or recognition.foreign:
         return None
-    target = targets_of(session, project, standing.dialect, standing.says)[0]
-    return CheckBasis(document, target, project.rule_set.rules, project.hardware, standing.says)
+    target = targets_of(session, project, recognition.dialect, recognition.code_facts)[0]
+    return CheckBasis(document, target, project.rule_set.rules, project.hardware, recognition.code_facts)
 
 
 def _run(request: Request, session: Session | None = None) -> Report:
@@ -170,7 +170,7 @@ def _run(request: Request, session: Session | None = None) -> Report:
                 if found.path.endswith(YAML) or (
                     found.included and not found.path.endswith((*PYTHON, ".toml"))
                 ):
-                    own = session.sound(found.settings)
+                    own = session.project_or_none(found.settings)
                     if own is not None:
                         own.files.append(found.path)
             if scans_python(session, base, request):
@@ -200,7 +200,7 @@ def _run(request: Request, session: Session | None = None) -> Report:
                 # A hook names files too, one of them where one has changed; it says so with `force-exclude`.
                 alone = found.named and len(request.paths) == 1 and not found.settings.force_exclude
                 try:
-                    own = session.sound(found.settings)
+                    own = session.project_or_none(found.settings)
                     if own is None:
                         reports.append(FileReport(found.path, passed_over=_UNSOUND, settings=base))
                         continue
@@ -210,7 +210,7 @@ def _run(request: Request, session: Session | None = None) -> Report:
                 except CfgfixError as error:
                     if found.settings is base:
                         raise
-                    session.note_unsound_settings(found.settings, error)
+                    session.note_wrong_settings(found.settings, error)
                     reports.append(FileReport(found.path, passed_over=_UNSOUND, settings=base))
                     continue
                 if report.passed_over == NEITHER and report.alone:
@@ -240,12 +240,12 @@ def _run(request: Request, session: Session | None = None) -> Report:
     finally:
         if collecting:
             gc.enable()
-    for one in session.all():
+    for one in session.projects():
         if one.inferred is not None:
             session.inputs += one.inferred.files
         session.inputs += one.sources
-        if one.surroundings is not None:
-            session.inputs += one.surroundings.looked
+        if one.nearby_code is not None:
+            session.inputs += one.nearby_code.looked
     for code in session.codes():
         session.inputs += code.inputs
     reads = _reads(session) if request.tell_reads or request.past is not None else {}
@@ -254,7 +254,7 @@ def _run(request: Request, session: Session | None = None) -> Report:
 
         dead = frozenset(
             rule.id
-            for project in session.all()
+            for project in session.projects()
             if (rule := project.rule_set.code.get("dead-key")) is not None
         )
         reports = list(with_causes(reports, request.past, reads, dead))
@@ -268,20 +268,20 @@ def _run(request: Request, session: Session | None = None) -> Report:
         reports,
         {
             rule.id
-            for project in session.all()
+            for project in session.projects()
             for rule in project.rule_set.rules
             if rule.policy.yields_to is YieldsTo.CONFIG
         },
     )
     if not request.each:
-        from cfgfix.lint.joining import joined
+        from cfgfix.lint.joining import join_by_cause
 
-        reports = joined(
-            reports, {rule.id for project in session.all() for rule in project.rule_set.code.values()}
+        reports = join_by_cause(
+            reports, {rule.id for project in session.projects() for rule in project.rule_set.code.values()}
         )
     used = {id(report.settings) for report in reports}
-    lines = [project.hardware for project in session.all() if id(project.settings) in used] or [
-        project.hardware for project in session.all()
+    lines = [project.hardware for project in session.projects() if id(project.settings) in used] or [
+        project.hardware for project in session.projects()
     ]
     if session.jobs:
         lines = [*session.jobs, *(lines if session.jobless else ())]
@@ -298,11 +298,11 @@ def _run(request: Request, session: Session | None = None) -> Report:
         unsafe_fixes=request.unsafe_fixes,
         written=written,
         diff=request.diff,
-        rules={rule.id: rule for project in session.all() for rule in project.rule_set.rules},
+        rules={rule.id: rule for project in session.projects() for rule in project.rule_set.rules},
         inputs=(*session.inputs, *session.finder.looked),
         stale=stale,
         sources=sources,
-        live=any(machine.live for project in session.all() for machine in project.machines),
+        live=any(machine.live for project in session.projects() for machine in project.machines),
         loading=_loading_line(session),
         reads=reads,
         since=request.past.revision if request.past is not None else None,
@@ -312,16 +312,16 @@ def _run(request: Request, session: Session | None = None) -> Report:
 def _reads(session: Session) -> dict[str, Read]:
     """Return what the code reads of each config and asks for in vain, by the config's path in its repository."""
     return {
-        path: {format_key_path(key): place for key, place in (*says.reads, *says.asked)}
+        path: {format_key_path(key): place for key, place in (*code_facts.reads, *code_facts.asked)}
         for code in session.codes()
-        for path, says in code.all().items()
+        for path, code_facts in code.all().items()
     }
 
 
 def _loading_line(session: Session) -> str:
     """Return how the code loads the configs of all runs, or nothing where that is not known."""
     lines = []
-    for project in session.all():
+    for project in session.projects():
         if project.usage is not None:
             from cfgfix.usage.checks import loading_summary
 
@@ -337,8 +337,8 @@ def _stale(session: Session, reports: Sequence[FileReport], skips: Mapping[str, 
     if session.baseline is None or session.past is not None:
         return
     root = os.path.dirname(os.path.abspath(session.baseline.path))
-    judged = {rule.id for project in session.all() for rule in project.rule_set.rules}
-    known = {rule.id for project in session.all() for rule in project.rule_set.catalogue.rules}
+    judged = {rule.id for project in session.projects() for rule in project.rule_set.rules}
+    known = {rule.id for project in session.projects() for rule in project.rule_set.catalogue.rules}
     checked = {
         os.path.relpath(path, root).replace(os.sep, "/")
         for path in (*(report.path for report in reports if report.text is not None), *session.scanned)

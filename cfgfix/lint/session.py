@@ -26,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from cfgfix.usage.code_says import CodeSays
+    from cfgfix.usage.code_facts import CodeFacts
     from cfgfix.usage.project_code import ProjectCode
 
 
@@ -79,7 +79,7 @@ class Session:
         self.jobless = False
         """Whether a config was judged that no such job runs with."""
 
-    def code_around(self, path: str) -> ProjectCode:
+    def repository_code(self, path: str) -> ProjectCode:
         """Return the code of the repository that a file belongs to."""
         root = repository_folder(path, self._request.paths)
         found = self._codes.get(root)
@@ -88,7 +88,7 @@ class Session:
             from cfgfix.usage.project_code import ProjectCode
 
             settings = self.finder.settings_in(root)
-            project = self.sound(settings)
+            project = self.project_or_none(settings)
             found = self._codes[root] = ProjectCode(
                 root,
                 Matcher(settings).excluded,
@@ -99,13 +99,13 @@ class Session:
             )
         return found
 
-    def code_says(self, path: str, source: SourceFile) -> CodeSays | None:
+    def code_facts(self, path: str, source: SourceFile) -> CodeFacts | None:
         """Return what the code around a config says of it, or None where no code opens it."""
-        return self.code_around(path).says_about(path, source)
+        return self.repository_code(path).facts_about(path, source)
 
     def failures(self) -> list[CfgfixError]:
         """Return the faults of cfgfix that cost what the code says, each once."""
-        found = [error for project in self.all() for error in project.failures]
+        found = [error for project in self.projects() for error in project.failures]
         found += [error for code in self.codes() for error in code.failures]
         return list({str(error): error for error in found}.values())
 
@@ -126,7 +126,7 @@ class Session:
             project = self._made[id(settings)] = self._make(settings)
         return project
 
-    def sound(self, settings: Settings) -> Project | None:
+    def project_or_none(self, settings: Settings) -> Project | None:
         """Return the project under these settings.
 
         None where they are wrong, which `problems` then tells once.
@@ -141,17 +141,17 @@ class Session:
         except CfgfixError as error:
             if settings is self.finder.settings_in("."):
                 raise
-            self.note_unsound_settings(settings, error)
+            self.note_wrong_settings(settings, error)
             return None
 
-    def note_unsound_settings(self, settings: Settings, error: CfgfixError) -> None:
+    def note_wrong_settings(self, settings: Settings, error: CfgfixError) -> None:
         """Keep what is wrong in some settings; the files under them are passed over."""
         self._wrong.add(id(settings))
         self._made.pop(id(settings), None)
         if str(error) not in map(str, self.problems):
             self.problems.append(error)
 
-    def all(self) -> list[Project]:
+    def projects(self) -> list[Project]:
         """Return all projects that were met."""
         return list(self._made.values())
 

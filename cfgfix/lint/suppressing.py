@@ -33,7 +33,7 @@ MAX_GUESSES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Parted:
+class Suppressed:
     """Findings that are shown, findings that a comment suppresses, and the suppressions with whether each did."""
 
     shown: list[Finding]
@@ -42,7 +42,7 @@ class Parted:
     used: list[bool]
 
 
-def apply_suppressions(findings: Iterable[Finding], suppressions: list[Suppression]) -> Parted:
+def apply_suppressions(findings: Iterable[Finding], suppressions: list[Suppression]) -> Suppressed:
     """Part the findings into those that are shown and those that a comment suppresses."""
     index = SuppressionIndex(suppressions)
     shown: list[Finding] = []
@@ -51,12 +51,12 @@ def apply_suppressions(findings: Iterable[Finding], suppressions: list[Suppressi
         lines = {finding.location.line, finding.location.end_line}
         silent = index.suppresses(finding.rule, finding.name, lines)
         (hidden if silent else shown).append(finding)
-    return Parted(shown, hidden, suppressions, index.used)
+    return Suppressed(shown, hidden, suppressions, index.used)
 
 
 def about_suppressions(
     source: SourceFile,
-    result: Parted,
+    result: Suppressed,
     catalogue: Catalogue,
     judged: Collection[str],
     rules: dict[str, Rule],

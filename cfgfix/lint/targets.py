@@ -146,11 +146,11 @@ def with_meanings(target: Target, reached: Sequence[Reached]) -> Target:
 
 def machine_of_job(job: Job) -> tuple[Hardware, str]:
     """Return the machine that the limits of a job are, with one line that says so."""
-    from cfgfix.hardware.one_line_profiles import limited
+    from cfgfix.hardware.one_line_profiles import machine_of_limits
     from cfgfix.hardware.presets import summary
 
     label, limits = f"{job.kind} in {job.path}:{job.line}", job.limits
-    hardware = limited(label, limits.cpus, limits.ram_mib, limits.card, limits.gpus)
+    hardware = machine_of_limits(label, limits.cpus, limits.ram_mib, limits.card, limits.gpus)
     taken = f"; {limits.said} is taken for the largest of that name" if limits.said else ""
     return hardware, f"hardware: the limits of {label} ({summary(hardware)}{taken})"
 
@@ -166,42 +166,42 @@ def with_job_limits(target: Target, job: Job) -> tuple[Target, str]:
     return replace(target, hardware=look, hardware_label=hardware.label), line
 
 
-def with_surroundings(project: Project, dialect: Dialect, source: SourceFile, target: Target) -> Target:
+def with_nearby_code(project: Project, dialect: Dialect, source: SourceFile, target: Target) -> Target:
     """Return a target for one config with what the text of the code around it says.
 
     The same where it says nothing.
 
     Of how it is read, a dialect with a program of its own, a `loader` setting and code that is followed know better.
     """
-    from cfgfix.usage.code_beside import Around, Surroundings
+    from cfgfix.usage.nearby_code import NearbyCode, NearbyCodeReader
 
-    if project.surroundings is None:
-        project.surroundings = Surroundings()
-    around = project.surroundings.code_near(source.path, source.text)
+    if project.nearby_code is None:
+        project.nearby_code = NearbyCodeReader()
+    nearby = project.nearby_code.nearby_code(source.path, source.text)
     usage = usage_for(project)
     known = project.settings.loader is not None or (usage is not None and usage.loader is not None)
     if known or dialect.name != "generic":
-        told = Around(elsewhere=around.elsewhere, ruamel=around.ruamel)
-        return replace(target, around=told) if told.elsewhere or told.ruamel else target
-    if around == Around():
+        told = NearbyCode(elsewhere=nearby.elsewhere, ruamel=nearby.ruamel)
+        return replace(target, nearby_code=told) if told.elsewhere or told.ruamel else target
+    if nearby == NearbyCode():
         return target
     loader = target.loader
-    if around.omegaconf:
+    if nearby.omegaconf:
         loader = LOADERS["omegaconf"]
-    elif around.floats:
+    elif nearby.floats:
         loader = LOADERS["pyyaml-floats"]
-    return replace(target, around=around, loader=loader)
+    return replace(target, nearby_code=nearby, loader=loader)
 
 
-def with_ruamel_around(project: Project, source: SourceFile, target: Target) -> Target:
+def with_nearby_ruamel(project: Project, source: SourceFile, target: Target) -> Target:
     """Return a target that knows whether the code around uses ruamel.yaml."""
-    from cfgfix.usage.code_beside import Around, Surroundings
+    from cfgfix.usage.nearby_code import NearbyCode, NearbyCodeReader
 
-    if project.surroundings is None:
-        project.surroundings = Surroundings()
-    if not project.surroundings.code_near(source.path, source.text).ruamel:
+    if project.nearby_code is None:
+        project.nearby_code = NearbyCodeReader()
+    if not project.nearby_code.nearby_code(source.path, source.text).ruamel:
         return target
-    return replace(target, around=replace(target.around or Around(), ruamel=True))
+    return replace(target, nearby_code=replace(target.nearby_code or NearbyCode(), ruamel=True))
 
 
 def usage_for(project: Project) -> Usage | None:
@@ -292,7 +292,7 @@ def _infer(settings: Settings) -> Inferred:
     assert settings.schema is not None
     found = infer(settings.schema, settings.root, settings.source_roots)
     if settings.unknown_keys is not None:
-        from cfgfix.usage.checks import overruled
+        from cfgfix.usage.checks import with_unknown_keys
 
-        found = replace(found, schema=overruled(found.schema, settings.unknown_keys))
+        found = replace(found, schema=with_unknown_keys(found.schema, settings.unknown_keys))
     return found

@@ -96,18 +96,20 @@ def opened_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
     code = ProjectCode(folder, lambda _path: False, keep=False, follows_models="hardware" in case)
     project = trial_project([rule])
     source = SourceFile.from_bytes(text.encode(), path)
-    says = code.says_about(path, source)
-    if says is None:
+    code_facts = code.facts_about(path, source)
+    if code_facts is None:
         raise CfgfixError("no program of the case opens the config")
     machine, label = machine_of(case)
     target = with_meanings(
-        Target(dialects()["generic"], LOADERS[says.loader], None, machine, label), says.reached
+        Target(dialects()["generic"], LOADERS[code_facts.loader], None, machine, label), code_facts.reached
     )
     language = Yaml(compose(source), target.loader)
 
     def check(changed: Mapping[str, str]) -> dict[str, list[Finding]]:
         candidate = language.parse(changed.get(path, text))
-        found = findings_in_config(project, candidate, target, says=code.says_about(path, candidate.source))
+        found = findings_in_config(
+            project, candidate, target, code_facts=code.facts_about(path, candidate.source)
+        )
         return {path: [item for item in found.findings if item.rule == rule.id]}
 
     return Trial(

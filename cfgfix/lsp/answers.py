@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from cfgfix.advice.key_meaning import absence_line, end_lines, meaning_lines, read_line, words_at
+from cfgfix.advice.key_meaning import absence_line, allowed_texts, end_lines, meaning_lines, read_line
 from cfgfix.config.dialects.derived import DERIVED
 from cfgfix.config.dialects.dialect import Dialect, matches
 from cfgfix.config.dialects.meanings import meaning
@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from cfgfix.usage.code_says import CodeSays
+    from cfgfix.usage.code_facts import CodeFacts
 
 MAX_PROGRAMS = 3
 """Most programs that are named beside a key."""
@@ -102,9 +102,9 @@ def _about_finding(finding: Finding) -> str:
 def _about_key(analysis: Analysis, place: Place) -> str:
     assert analysis.basis is not None
     target = analysis.basis.target
-    says = analysis.basis.says
-    known_by = f"opened by {', '.join(says.programs[:MAX_PROGRAMS])}" if says is not None else ""
-    by_code = says is not None and target.dialect.confidence == "low"
+    code_facts = analysis.basis.code_facts
+    known_by = f"opened by {', '.join(code_facts.programs[:MAX_PROGRAMS])}" if code_facts is not None else ""
+    by_code = code_facts is not None and target.dialect.confidence == "low"
     lines = [f"`{format_key_path(place.path)}` ({known_by if by_code else target.dialect.title})"]
     description = target.schema.describe(place.path) if target.schema is not None else None
     if description is not None:
@@ -122,8 +122,8 @@ def _about_key(analysis: Analysis, place: Place) -> str:
     told = list(meaning_lines(place.path, target.meanings))
     if told:
         lines += ["", *(f"{text}." for text in told)]
-    if says is not None:
-        lines += _in_code(place.path, says)
+    if code_facts is not None:
+        lines += _in_code(place.path, code_facts)
     if concept is not None:
         if not told and (description is None or not description.text):
             lines += ["", meaning(concept)]
@@ -131,10 +131,10 @@ def _about_key(analysis: Analysis, place: Place) -> str:
     return "\n".join(lines)
 
 
-def _in_code(path: KeyPath, says: CodeSays) -> list[str]:
+def _in_code(path: KeyPath, code_facts: CodeFacts) -> list[str]:
     """Return what the code that opens a config does with a key of it."""
-    found = [*end_lines(path, says)] or [read_line(path, says)]
-    found.append(absence_line(path, says))
+    found = [*end_lines(path, code_facts)] or [read_line(path, code_facts)]
+    found.append(absence_line(path, code_facts))
     lines = [f"- {text}" for text in found if text]
     return ["", *lines] if lines else []
 
@@ -304,7 +304,7 @@ def _keys(
     schema = target.schema
     names = dict.fromkeys(schema.keys(path) if schema is not None else ())
     names.update(dict.fromkeys(_by_concepts(target.dialect, path)))
-    names.update(dict.fromkeys(_asked_in(analysis.basis.says, path)))
+    names.update(dict.fromkeys(_asked_in(analysis.basis.code_facts, path)))
     offers: list[Offer] = []
     for name, slip in _rank_names(word, [name for name in names if name not in present or name == word]):
         about = schema.describe((*path, name)) if schema is not None else None
@@ -338,9 +338,9 @@ def _by_concepts(dialect: Dialect, path: KeyPath) -> Iterator[str]:
                     yield step
 
 
-def _asked_in(says: CodeSays | None, path: KeyPath) -> Iterator[str]:
+def _asked_in(code_facts: CodeFacts | None, path: KeyPath) -> Iterator[str]:
     """Yield the keys below a path that the code asks for or reads, the lacking ones first."""
-    for key, _ in (*says.asked, *says.reads) if says is not None else ():
+    for key, _ in (*code_facts.asked, *code_facts.reads) if code_facts is not None else ():
         if len(key) > len(path) and key[: len(path)] == path and isinstance(key[len(path)], str):
             yield str(key[len(path)])
 
@@ -349,12 +349,12 @@ def _values(analysis: Analysis, path: KeyPath, word: str, start: int, end: int) 
     assert analysis.basis is not None
     schema = analysis.basis.target.schema
     about = schema.describe(path) if schema is not None else None
-    says = analysis.basis.says
+    code_facts = analysis.basis.code_facts
     values = {spell(value): "" for value in about.enum} if about is not None else {}
     if not values and about is not None and about.types == frozenset({"boolean"}):
         values = dict.fromkeys(("true", "false"), "")
-    if says is not None:
-        for known, call in words_at(path, says).items():
+    if code_facts is not None:
+        for known, call in allowed_texts(path, code_facts).items():
             values.setdefault(spell(known), call)
     if about is not None and about.default is not MISSING and not isinstance(about.default, (dict, list)):
         values[spell(about.default)] = "default"

@@ -14,7 +14,7 @@ from cfgfix.settings.reader import Finder, Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundFile:
     """One file to look at.
 
     Attributes:
@@ -82,7 +82,7 @@ def _compile(patterns: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(fnmatch.translate(pattern.rstrip("/")) for pattern in patterns) or r"(?!)")
 
 
-def find(paths: Iterable[str], finder: Finder, consulted: list[str] | None = None) -> list[Found]:
+def find(paths: Iterable[str], finder: Finder, consulted: list[str] | None = None) -> list[FoundFile]:
     """Return the YAML files that the paths mean, each once, in order.
 
     A file that the user names is taken whatever its name, unless its settings have `force-exclude`; a folder is
@@ -99,7 +99,7 @@ def find(paths: Iterable[str], finder: Finder, consulted: list[str] | None = Non
     """
     matchers: dict[int, Matcher] = {}
     seen: set[str] = set()
-    found: list[Found] = []
+    found: list[FoundFile] = []
 
     def matcher_of(settings: Settings) -> Matcher:
         matcher = matchers.get(id(settings))
@@ -111,7 +111,7 @@ def find(paths: Iterable[str], finder: Finder, consulted: list[str] | None = Non
         key = os.path.normpath(path)
         if key not in seen:
             seen.add(key)
-            found.append(Found(path, named, settings, not named or matcher_of(settings).included(path)))
+            found.append(FoundFile(path, named, settings, not named or matcher_of(settings).included(path)))
 
     for path in paths:
         try:

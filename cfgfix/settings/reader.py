@@ -419,7 +419,7 @@ def require_release(text: str, path: str | None = None) -> None:
     asked_release(text, path)
 
 
-def overruled(settings: Settings, **changes: Any) -> Settings:
+def with_command_line(settings: Settings, **changes: Any) -> Settings:
     """Return settings with the values of a command line.
 
     None leaves a setting as it is.

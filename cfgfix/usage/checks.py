@@ -143,15 +143,15 @@ def _unpack(data: Any) -> Any:
     return tuple(_unpack(item) for item in data[1])
 
 
-def overruled(schema: Mapping[str, Any], unknown: str) -> dict[str, Any]:
+def with_unknown_keys(schema: Mapping[str, Any], unknown: str) -> dict[str, Any]:
     """Return a class's schema with another answer to keys that it does not have.
 
     The answer is `fatal` or `ignored`.
     """
     changed = {
-        name: overruled(value, unknown)
+        name: with_unknown_keys(value, unknown)
         if isinstance(value, Mapping)
-        else [overruled(item, unknown) if isinstance(item, Mapping) else item for item in value]
+        else [with_unknown_keys(item, unknown) if isinstance(item, Mapping) else item for item in value]
         if isinstance(value, list)
         else value
         for name, value in schema.items()
@@ -190,7 +190,7 @@ def _keys(node: Node, path: tuple[str, ...], depth: int) -> Iterator[tuple[tuple
 # Findings in a config
 
 
-def hits_in(
+def hits_in_config(
     document: Document, index: int, usage: Usage, loader: Loader, wanted: frozenset[str]
 ) -> Iterator[tuple[str, Hit]]:
     """Yield what is wrong in a config, with the name of the rule's check.
@@ -328,7 +328,7 @@ def _hits_on_key(
                 "values": {
                     "guard": format_key_path(guard),
                     "given": _yaml_text(given),
-                    "needed": needed(operator, wanted),
+                    "needed": guard_in_words(operator, wanted),
                     "place": _place(use.reads[0]) if use.reads else "",
                 },
             },
@@ -376,7 +376,7 @@ def _holds(guard: tuple[tuple[str, ...], str, Any], values: Mapping[tuple[str, .
     return bool((value == wanted) is (operator == "=="))
 
 
-def needed(operator: str, wanted: Any) -> str:
+def guard_in_words(operator: str, wanted: Any) -> str:
     """Return in words what a guard needs."""
     if operator == "true":
         return "on"

@@ -13,7 +13,7 @@ from cfgfix.config.loaders.scalars import LOADERS, resolve
 from cfgfix.core.errors import UnreadableError
 from cfgfix.core.findings import KeyPath, Location, format_key_path
 from cfgfix.core.source_file import SourceFile, read_source
-from cfgfix.usage.code_says import CodeSays
+from cfgfix.usage.code_facts import CodeFacts
 from cfgfix.usage.project_code import ProjectCode
 
 Branches = dict[CallPlace, tuple[bool, Given]]
@@ -63,7 +63,7 @@ def under_configs(
     return [UnderConfigs(tuple(sorted(paths)), calls, branches) for paths, calls, branches in groups]
 
 
-def _branches(document: Document, says: CodeSays) -> Iterator[tuple[CallPlace, tuple[bool, Given]]]:
+def _branches(document: Document, says: CodeFacts) -> Iterator[tuple[CallPlace, tuple[bool, Given]]]:
     """Yield each `if` that a config decides, with its value."""
     for item in says.branches:
         entry = document.find(item.path) if document.problem is None else None
@@ -76,7 +76,7 @@ def _branches(document: Document, says: CodeSays) -> Iterator[tuple[CallPlace, t
             yield (os.path.abspath(item.module), item.place), (item.taken, given)
 
 
-def _calls(document: Document, says: CodeSays) -> Iterator[tuple[CallPlace, dict[int | str, Given]]]:
+def _calls(document: Document, says: CodeFacts) -> Iterator[tuple[CallPlace, dict[int | str, Given]]]:
     """Yield the calls that get a value of a config, each with the arguments that have one value only."""
     given: dict[tuple[CallPlace, int | str], list[Reached]] = {}
     for item in says.reached:

@@ -21,7 +21,7 @@ from cfgfix.usage.job_manifests import may_limit
 from cfgfix.usage.program_runs import MAX_STEPS, ProjectRuns
 from cfgfix.usage.run_host import Site
 from cfgfix.usage.run_results import RunResult, Trace, outcome_of, trace_of
-from cfgfix.usage.taken_over import SETTINGS, says_limits
+from cfgfix.usage.taken_over import SETTINGS, files_with_limits
 
 LIMITS = (MAX_STEPS // 2, MAX_STEPS, 2 * MAX_STEPS)
 """Sums of steps at which other runs are made, or none."""
@@ -137,7 +137,7 @@ def packed_runs(project: ProjectRuns) -> Any:
     fitting = {path: found for path in project.files.data if (found := _fitting(project, path, shapes))}
     beside = {path: tuple(near) for path, near in project.beside.items()}
     opened = tuple(project.opened_first)
-    return rows, sites, fitting, opened, beside, sorted(says_limits(project)), steps, project.steps_at
+    return rows, sites, fitting, opened, beside, sorted(files_with_limits(project)), steps, project.steps_at
 
 
 def unpacked_runs(data: Any) -> KeptRuns:

@@ -18,7 +18,7 @@ from cfgfix.core.errors import CfgfixError, internal_fault
 from cfgfix.core.records import replace
 from cfgfix.core.source_file import SourceFile, read_regular
 from cfgfix.rules.hit import Hit, Span
-from cfgfix.usage.code_says import CodeSays, Known, OptionHit, packed, unpacked
+from cfgfix.usage.code_facts import CodeFacts, KnownCode, OptionHit, packed, unpacked
 from cfgfix.usage.config_files import MAX_BYTES, ConfigFile, form_of
 
 TYPE_CHECKING = False
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cfgfix.usage.program_runs import ProjectRuns
     from cfgfix.usage.project_files import ProjectFiles
     from cfgfix.usage.reached import Places
-    from cfgfix.usage.unopened import Followed
+    from cfgfix.usage.unopened import FollowedCode
     from cfgfix.usage.verdicts import ConfigVerdicts
 
 
@@ -73,19 +73,19 @@ class ProjectCode:
         self._key = key
         self._keep = keep
         self._tensorflow = tensorflow
-        self._known: Known | None = None
+        self._known: KnownCode | None = None
         self._runs: ProjectRuns | None = None
         self._code: bytes = b""
         """What tells the code, the commands and the names of the configs."""
         self._stamped: dict[str, tuple[int, ...]] = {}
         self._runs_with: dict[str, ProjectRuns] = {}
         """The runs of which those that open a config were made in this process, by its path."""
-        self._again: dict[tuple[str, bytes], CodeSays | None] = {}
+        self._again: dict[tuple[str, bytes], CodeFacts | None] = {}
         self.inputs: list[str] = []
         self.failures: list[CfgfixError] = []
         """Faults of cfgfix: what they cut off is not known, and files are judged without it."""
 
-    def says_about(self, path: str, source: SourceFile) -> CodeSays | None:
+    def facts_about(self, path: str, source: SourceFile) -> CodeFacts | None:
         """Return what the code says of a config, or None where none of it opens the file."""
         name = os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, "/")
         found = self.all().get(name)
@@ -94,14 +94,14 @@ class ProjectCode:
         digest = cache.digest(source.text.encode("utf-8", "surrogatepass"))
         return found if found.digest == digest else self._with_text(name, source, digest)
 
-    def all(self) -> dict[str, CodeSays]:
+    def all(self) -> dict[str, CodeFacts]:
         """Return what the code says of every config that it opens.
 
         Each config is named by its path relative to the root.
         """
         return self.known().configs
 
-    def all_with(self, texts: Mapping[str, str], configs: frozenset[str]) -> dict[str, CodeSays]:
+    def all_with(self, texts: Mapping[str, str], configs: frozenset[str]) -> dict[str, CodeFacts]:
         """Return the same where some files have other texts; nothing of it is kept.
 
         Args:
@@ -128,9 +128,9 @@ class ProjectCode:
             runs = self._run(files, overlay)
             for name, source in sources.items():
                 runs = runs.with_text(name, ConfigFile(source.path, source))
-            return {path: _code_says(item) for path, item in verdicts_by_file(runs).items()}
+            return {path: _facts_of(item) for path, item in verdicts_by_file(runs).items()}
         for name, source in sources.items():
-            says = self.says_about(source.path, source)
+            says = self.facts_about(source.path, source)
             found.pop(name, None)
             if says is not None:
                 found[name] = says
@@ -144,43 +144,43 @@ class ProjectCode:
             found = self._known.options
         return found or ()
 
-    def followed(self) -> Followed:
+    def followed(self) -> FollowedCode:
         """Return what following the code found, for configs that no code opens."""
         return self.known().followed
 
-    def known(self) -> Known:
+    def known(self) -> KnownCode:
         """Return what is known of the code, worked out at the first call."""
         if self._known is None:
             self._known = self._work_out()
         return self._known
 
-    def _work_out(self, *, whole: bool = False) -> Known:
+    def _work_out(self, *, whole: bool = False) -> KnownCode:
         try:
             return self._made(whole=whole)
         except Exception as error:  # noqa: BLE001 - a fault here costs what the code says, not the check
-            from cfgfix.usage.unopened import Followed
+            from cfgfix.usage.unopened import FollowedCode
 
             self.failures.append(internal_fault(error, self.root))
-            return Known({}, Followed(), ())
+            return KnownCode({}, FollowedCode(), ())
 
     def _files(self) -> list[Any]:
         shown = os.path.relpath(self.root)
         return find_python([self.root if shown.startswith("..") else shown], self._excluded)
 
-    def _made(self, *, whole: bool = False) -> Known:
+    def _made(self, *, whole: bool = False) -> KnownCode:
         """Return what is known of the code; what is kept of the runs is enough unless the whole is asked for."""
         files = self._files()
-        from cfgfix.usage.unopened import Followed
+        from cfgfix.usage.unopened import FollowedCode
 
         if not files:
-            return Known({}, Followed(), ())
+            return KnownCode({}, FollowedCode(), ())
         from cfgfix.usage.project_files import ProjectFiles
 
         listed = ProjectFiles(self.root)
         beside = [*listed.data, *listed.texts, *listed.variables]
         self.inputs = [file.path for file in files] + [os.path.join(self.root, path) for path in beside]
         if not listed.data and not self._follows_models and not any(map(_has_settings, files)):
-            return Known({}, Followed(len(files)), ())
+            return KnownCode({}, FollowedCode(len(files)), ())
         requirement = self._requirement(files)
         self.inputs += requirement.looked_in
         about = (
@@ -211,8 +211,8 @@ class ProjectCode:
         from cfgfix.usage.verdicts import verdicts_by_file
 
         places = Places()
-        found = Known(
-            {path: _code_says(item) for path, item in verdicts_by_file(runs).items()},
+        found = KnownCode(
+            {path: _facts_of(item) for path, item in verdicts_by_file(runs).items()},
             followed_code(runs),
             tuple(
                 _option_hit(runs, verdict, places)
@@ -232,12 +232,12 @@ class ProjectCode:
             cache.store(f"made-{cache.name_of([self.root])}", self._code, made)
         return found
 
-    def _store(self, known: Known, configs: Any) -> None:
+    def _store(self, known: KnownCode, configs: Any) -> None:
         """Keep what the code says of the configs as they are, and which of their values decided it."""
         said = self._stamped, packed(known), configs
         cache.store(f"said-{cache.name_of([self.root])}", self._code, said)
 
-    def _said_before(self, said: Any, files: ProjectFiles) -> Known | None:
+    def _said_before(self, said: Any, files: ProjectFiles) -> KnownCode | None:
         """Return what was said of the configs before; None where another value may decide something else."""
         stamps, packed, configs = said
         known = unpacked(packed)
@@ -246,9 +246,9 @@ class ProjectCode:
             return known
         if self._follows_models or _name_a_card(known):
             return None
-        from cfgfix.usage.taken_over import taken_over, unpacked_configs
+        from cfgfix.usage.taken_over import facts_after_changes, unpacked_configs
 
-        return taken_over(known, unpacked_configs(configs), changed, files)
+        return facts_after_changes(known, unpacked_configs(configs), changed, files)
 
     def _stamps(self, paths: Iterable[str]) -> list[tuple[str, tuple[int, ...]]]:
         """Return what tells files below the root from others of their names."""
@@ -259,7 +259,7 @@ class ProjectCode:
                 found.append((path, (facts.st_size, facts.st_mtime_ns, facts.st_ino, facts.st_ctime_ns)))
         return found
 
-    def _again_for(self, files: list[Any], said: Any) -> Known | None:
+    def _again_for(self, files: list[Any], said: Any) -> KnownCode | None:
         """Return what is known of the code after only texts of configs have changed; None where everything must be run.
 
         Args:
@@ -270,28 +270,33 @@ class ProjectCode:
 
         if said is None:
             return None
-        from cfgfix.usage.taken_over import kept_configs, names_the_same, packed_configs, unpacked_configs
+        from cfgfix.usage.taken_over import (
+            kept_configs,
+            name_same_functions,
+            packed_configs,
+            unpacked_configs,
+        )
 
         configs_before = unpacked_configs(said[2])
         changed = [path for path, stamp in self._stamped.items() if said[0].get(path) != stamp]
-        found = self._kept_runs(files) if names_the_same(configs_before, changed, self.root) else None
+        found = self._kept_runs(files) if name_same_functions(configs_before, changed, self.root) else None
         if found is None:
             return None
         runs, kept, before = found
         verdicts = verdicts_by_file(runs, steps=kept.steps_at)
         if runs.failures:
             return None
-        configs = {**before.configs, **{path: _code_says(item) for path, item in verdicts.items()}}
+        configs = {**before.configs, **{path: _facts_of(item) for path, item in verdicts.items()}}
         # What the code trains may depend on the changed text as well.
         declares = self._follows_models or any(made.has_options for made in runs.made)
-        known = Known(configs, before.followed, None if declares else before.options)
+        known = KnownCode(configs, before.followed, None if declares else before.options)
         if not self.failures:
             self._store(known, packed_configs(kept_configs(runs, configs_before)))
         return known
 
     def _kept_runs(
         self, files: list[Any], wanted: frozenset[str] = frozenset()
-    ) -> tuple[ProjectRuns, KeptRuns, Known] | None:
+    ) -> tuple[ProjectRuns, KeptRuns, KnownCode] | None:
         """Return the runs that were kept, those made again that changed configs decide; None where there are none.
 
         Args:
@@ -361,7 +366,7 @@ class ProjectCode:
             if not overlay:
                 program.save()
 
-    def _with_text(self, name: str, source: SourceFile, digest: bytes) -> CodeSays | None:
+    def _with_text(self, name: str, source: SourceFile, digest: bytes) -> CodeFacts | None:
         """Return what the code says of a config whose text is another one than on disk."""
         key = (name, digest)
         if key not in self._again:
@@ -372,7 +377,7 @@ class ProjectCode:
                 self._again[key] = None
         return self._again[key]
 
-    def _said(self, name: str, source: SourceFile) -> CodeSays | None:
+    def _said(self, name: str, source: SourceFile) -> CodeFacts | None:
         from cfgfix.usage.verdicts import verdicts_by_file
 
         runs = self._runs or self._runs_with.get(name)
@@ -381,14 +386,14 @@ class ProjectCode:
             kept = self._kept_runs(files, frozenset({name}))
             runs = self._runs_with[name] = kept[0] if kept is not None else self._run(files)
         found = verdicts_by_file(runs.with_text(name, ConfigFile(source.path, source)), only=name).get(name)
-        return _code_says(found) if found is not None else None
+        return _facts_of(found) if found is not None else None
 
 
-def _code_says(found: ConfigVerdicts) -> CodeSays:
+def _facts_of(found: ConfigVerdicts) -> CodeFacts:
     from cfgfix.usage.reached import Places
 
     places = Places()
-    return CodeSays(
+    return CodeFacts(
         found.loader,
         form_of(found.file.path),
         found.evidence,
@@ -426,7 +431,7 @@ def _hit(verdict: Verdict, places: Places) -> Hit:
     )
 
 
-def _name_a_card(known: Known) -> bool:
+def _name_a_card(known: KnownCode) -> bool:
     """Tell whether a job names the card that a config is used with."""
     return any(says.job is not None and says.job.limits.card for says in known.configs.values())
 

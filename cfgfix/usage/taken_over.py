@@ -17,7 +17,7 @@ from cfgfix.core.findings import Location
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile
 from cfgfix.rules.hit import Hit, span_of
-from cfgfix.usage.code_says import CodeSays, Known
+from cfgfix.usage.code_facts import CodeFacts, KnownCode
 from cfgfix.usage.config_files import ConfigFile, Entry, KeyPath, Span
 from cfgfix.usage.job_manifests import may_limit
 from cfgfix.usage.project_files import ProjectFiles, words_of
@@ -80,7 +80,7 @@ def kept_configs(project: ProjectRuns, before: KeptConfigs | None = None) -> Kep
         kept = _kept(config) if config is not None else None
         left -= len(kept.text) if kept is not None else 0
         read[path] = kept if left >= 0 else None
-    limits = before.limits if before is not None else says_limits(project)
+    limits = before.limits if before is not None else files_with_limits(project)
     unnamed = before.unnamed if before is not None else None
     naming = dict(before.naming) if before is not None else {}
     if unnamed is None and project.uncalled is not None:
@@ -95,7 +95,7 @@ def kept_configs(project: ProjectRuns, before: KeptConfigs | None = None) -> Kep
     return KeptConfigs(read, limits, unnamed, naming)
 
 
-def says_limits(project: ProjectRuns) -> frozenset[str]:
+def files_with_limits(project: ProjectRuns) -> frozenset[str]:
     """Return the files of a project that may say limits of jobs."""
     found = set()
     for path in project.files.data:
@@ -161,7 +161,9 @@ def unpacked_configs(data: Any) -> KeptConfigs:
     )
 
 
-def taken_over(known: Known, kept: KeptConfigs, changed: Iterable[str], files: ProjectFiles) -> Known | None:
+def facts_after_changes(
+    known: KnownCode, kept: KeptConfigs, changed: Iterable[str], files: ProjectFiles
+) -> KnownCode | None:
     """Return what the code says after texts of configs have changed.
 
     None where it may be something else than before.
@@ -208,10 +210,10 @@ def taken_over(known: Known, kept: KeptConfigs, changed: Iterable[str], files: P
             configs[other] = made
         if options is not None and any(_names(hit, config.path) for _, _, hit in options):
             return None
-    return Known(configs, known.followed, options)
+    return KnownCode(configs, known.followed, options)
 
 
-def names_the_same(kept: KeptConfigs, changed: Iterable[str], root: str) -> bool:
+def name_same_functions(kept: KeptConfigs, changed: Iterable[str], root: str) -> bool:
     """Tell whether changed configs name the same functions as before.
 
     Those count that nothing else names.
@@ -319,7 +321,7 @@ def _is_same(then: Entry, now: Entry, looked: frozenset[KeyPath], moved: _Moved)
     return True
 
 
-def _with_changed(says: CodeSays, moved: _Moved, *, own: bool) -> CodeSays | None:
+def _with_changed(says: CodeFacts, moved: _Moved, *, own: bool) -> CodeFacts | None:
     """Return what is said of a config after one has changed; None where that is not certain.
 
     Args:

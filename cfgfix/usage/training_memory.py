@@ -177,7 +177,7 @@ def _literal(result: RunResult, sinks: Sinks) -> tuple[BoundCall, int] | None:
     return (found[0][0], size) if type(size) is int and size > 0 else None
 
 
-def held_against(hit: Hit, lookup: Callable[[str], Any] | None) -> Hit | None:
+def with_machine_limits(hit: Hit, lookup: Callable[[str], Any] | None) -> Hit | None:
     """Add the machine to a hit about a batch that is too large for it.
 
     None for one that fits, or where that is not known.

@@ -39,7 +39,7 @@ class OpenCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class FollowedCode:
     """What was found of a repository's code, for the files that none of it is known to open.
 
     Attributes:
@@ -102,7 +102,7 @@ def _listed(names: Sequence[str]) -> str:
     return shown if len(names) <= MAX_NAMES else f"{shown} and so on"
 
 
-def followed_code(project: ProjectRuns) -> Followed:
+def followed_code(project: ProjectRuns) -> FollowedCode:
     """Return what the runs of a project found, for the files that they do not open."""
     from cfgfix.usage.run_results import loads_form
 
@@ -113,7 +113,7 @@ def followed_code(project: ProjectRuns) -> Followed:
         spot = site.loading.spot
         place = f"{project.relative(spot.path)}:{spot.line}"
         calls.setdefault((place, loads_form(site.loading.how)), set()).update(site.names)
-    return Followed(
+    return FollowedCode(
         len(project.program.files),
         len(project.entered),
         sum(1 for entrance in project.entered if entrance.framework),

@@ -11,7 +11,7 @@ import yaml
 from ruamel.yaml import YAML
 
 from cfgfix.advice.block import render
-from cfgfix.advice.recommend import Advice, Choice, LeftOut, memory_use, recommend, tier_of
+from cfgfix.advice.recommend import Advice, Choice, Omission, memory_use, recommend, tier_of
 from cfgfix.cli.recommend import view_of
 from cfgfix.config.dialects.dialect import dialects
 from cfgfix.hardware.presets import parse_profile
@@ -109,7 +109,7 @@ def test_unknown_cpus_are_not_made_up() -> None:
     assert workers.value == -1
     assert "not stated" in workers.reason
     (generic,) = advice_for("rtx4090", "generic").about("workers")
-    assert isinstance(generic, LeftOut)
+    assert isinstance(generic, Omission)
 
 
 def test_a_quarter_of_a_cpu_carries_one_call() -> None:
@@ -133,7 +133,7 @@ def test_small_memory_shortens_the_buffer(tmp_path: Any) -> None:
     # A sample is 3.1 MB: a tenth of the memory would hold 273.
     assert values(advice)["workers"] == 64
     (batch,) = advice.about("batch_size")
-    assert isinstance(batch, LeftOut)
+    assert isinstance(batch, Omission)
     assert "64 stays as the file has it" in batch.reason
 
 

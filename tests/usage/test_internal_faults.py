@@ -100,7 +100,7 @@ def test_a_fault_in_one_program_leaves_the_others(project, monkeypatch):
         (project_code.ProjectCode, "_run"),
         (verdicts, "_verdicts_of"),
         (interpreter.Interpreter, "module"),
-        (project_code, "_code_says"),
+        (project_code, "_facts_of"),
     ],
 )
 def test_a_fault_anywhere_else_leaves_what_the_keys_say(project, monkeypatch, place, name):

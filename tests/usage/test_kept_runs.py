@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cfgfix.usage import program_runs
-from cfgfix.usage.code_says import Known
+from cfgfix.usage.code_facts import KnownCode
 from cfgfix.usage.project_code import ProjectCode
 
 PROGRAM = """\
@@ -67,7 +67,7 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     return names
 
 
-def known(*, keep: bool = True) -> Known:
+def known(*, keep: bool = True) -> KnownCode:
     return ProjectCode(".", lambda _path: False, keep=keep).known()
 
 
@@ -154,9 +154,9 @@ def test_a_text_that_is_being_edited_needs_the_runs_of_its_config_alone(made):
     from cfgfix.core.source_file import SourceFile
 
     source = SourceFile.from_text(CONFIG.replace("units", "unit"), "second.yaml")
-    says = ProjectCode(".", lambda _path: False).says_about("second.yaml", source)
+    says = ProjectCode(".", lambda _path: False).facts_about("second.yaml", source)
     assert set(made) == {"second.py"}
-    anew = ProjectCode(".", lambda _path: False, keep=False).says_about("second.yaml", source)
+    anew = ProjectCode(".", lambda _path: False, keep=False).facts_about("second.yaml", source)
     assert says == anew
     assert says is not None
     assert any(hit.at.key_path and hit.at.key_path[-1] == "unit" for _, hit in says.hits)

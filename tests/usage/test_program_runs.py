@@ -360,7 +360,7 @@ def test_a_text_that_is_being_written_is_judged_by_the_same_code(tmp_path: Path)
     code = ProjectCode(str(tmp_path), lambda _path: False, keep=False)
     path = str(tmp_path / "run.yaml")
     code.all()
-    says = code.says_about(path, SourceFile.from_bytes(b"unitz: 4\n", path))
+    says = code.facts_about(path, SourceFile.from_bytes(b"unitz: 4\n", path))
     assert says is not None
     assert [(check, hit.at.key_path) for check, hit in says.hits] == [("misspelt-key", ("unitz",))]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cfgfix.usage import program_runs
-from cfgfix.usage.code_says import Known
+from cfgfix.usage.code_facts import KnownCode
 from cfgfix.usage.project_code import ProjectCode
 
 PROGRAM = """\
@@ -91,11 +91,11 @@ def runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     return names
 
 
-def known(*, keep: bool = True) -> Known:
+def known(*, keep: bool = True) -> KnownCode:
     return ProjectCode(".", lambda _path: False, keep=keep).known()
 
 
-def changed(name: str, before: str, after: str) -> Known:
+def changed(name: str, before: str, after: str) -> KnownCode:
     """What is known after a change, which is what is worked out from nothing."""
     text = Path(name).read_text(encoding="utf-8")
     assert text.count(before) == 1
@@ -103,7 +103,7 @@ def changed(name: str, before: str, after: str) -> Known:
     return known()
 
 
-def is_worked_out(found: Known) -> bool:
+def is_worked_out(found: KnownCode) -> bool:
     anew = known(keep=False)
     return (
         found.configs == anew.configs

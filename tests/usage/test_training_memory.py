@@ -301,7 +301,7 @@ def figures(folder: Path, program: str, config: str = CONFIG, *, fit: str = FIT)
     (folder / "train.py").write_text(HEAD + textwrap.dedent(program) + fit)
     code = ProjectCode(str(folder), lambda _path: False, keep=False, follows_models=True)
     path = str(folder / "config.yaml")
-    says = code.says_about(path, read_source(path))
+    says = code.facts_about(path, read_source(path))
     assert not code.failures, code.failures
     assert says is not None
     wanted = ("parameters", "fixed", "sample")

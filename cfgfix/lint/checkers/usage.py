@@ -27,11 +27,11 @@ class UsageChecker(Checker):
         target = config.target
         if target.usage is None or not self._code:
             return
-        from cfgfix.usage.checks import hits_in
+        from cfgfix.usage.checks import hits_in_config
 
         wanted = frozenset(self._code)
         for index in config.mappings():
-            for name, hit in hits_in(config.document, index, target.usage, target.loader, wanted):
+            for name, hit in hits_in_config(config.document, index, target.usage, target.loader, wanted):
                 yield self._code[name], hit
 
     def hits_in_project(self) -> Iterator[tuple[Rule, Hit]]:
@@ -61,7 +61,7 @@ class RunsChecker(Checker):
 
     def hits_in_config(self, config: JudgedConfig) -> Iterator[tuple[Rule, Hit]]:
         """Yield what the runs of the programs that open a config show."""
-        for name, hit in config.says.hits if config.says is not None else ():
+        for name, hit in config.code_facts.hits if config.code_facts is not None else ():
             rule = self._code.get(name)
             if rule is not None:
                 yield rule, hit
@@ -70,7 +70,7 @@ class RunsChecker(Checker):
         """Yield what is wrong with options that programs declare, and with batches."""
         if not self._code:
             return
-        from cfgfix.usage.training_memory import held_against
+        from cfgfix.usage.training_memory import with_machine_limits
 
         shown = {os.path.abspath(path): path for path in self.project.scanned}
         for code in self.project.codes():
@@ -84,7 +84,7 @@ class RunsChecker(Checker):
                 except UnreadableError:
                     continue
                 for machine in self.project.machines:
-                    judged = held_against(hit, machine.lookup)
+                    judged = with_machine_limits(hit, machine.lookup)
                     if judged is not None:
                         yield rule, _located(judged, source)
                         break

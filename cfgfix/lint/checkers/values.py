@@ -39,12 +39,12 @@ class ValueChecker(Checker):
         if not self._yaml and not self._cluster:
             return
         document, target = config.document, config.target
-        converted = config.says.converted if config.says is not None else frozenset()
+        converted = config.code_facts.converted if config.code_facts is not None else frozenset()
         schema = target.schema
         dialect = target.dialect
-        around = target.around
+        nearby = target.nearby_code
         wanted = frozenset(self._yaml)
-        if around is not None and around.elsewhere:
+        if nearby is not None and nearby.elsewhere:
             wanted = frozenset(
                 name for name, rule in self._yaml.items() if "framework" not in rule.policy.depends_on
             )
@@ -57,12 +57,12 @@ class ValueChecker(Checker):
             coerces=lambda path: (
                 any(matches(pattern, path) for pattern in dialect.coerces)
                 or (bool(path) and str(path[-1]) in converted)
-                or (around is not None and bool(path) and around.converts(str(path[-1])))
+                or (nearby is not None and bool(path) and nearby.converts(str(path[-1])))
             ),
             concept_of=concept_of,
             enum=schema.enum if schema is not None else lambda _path: (),
             tails=tails if schema is None else None,
-            ruamel=around is not None and around.ruamel,
+            ruamel=nearby is not None and nearby.ruamel,
         )
         for name, hits in scan(context, wanted).items():
             for hit in hits:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfgfix.core.suggest import closest, distance, fold, only_match
+from cfgfix.core.suggest import closest, confusable_form, distance, only_match
 
 
 @pytest.mark.parametrize(
@@ -81,4 +81,4 @@ def test_suggestions_come_from_the_candidates(name, candidates):
     assert len(found) <= 3
     assert set(found) <= set(candidates)
     assert name not in found
-    assert all(fold(each) for each in found)
+    assert all(confusable_form(each) for each in found)

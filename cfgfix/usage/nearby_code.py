@@ -1,6 +1,6 @@
 """What the code beside a config says of how it is read, by its text alone.
 
-Where settings name the code or its class, the program is followed (`crossref.py`). Most projects have no settings yet, and
+Where settings name the code or its class, the program is followed (`reads.py`). Most projects have no settings yet, and
 then the text of the Python files around a config tells whether OmegaConf reads it, whether the code converts a value by
 itself, and whether the config is for another framework. Files are read as bytes, links are not followed, and what is read is
 bounded; it is only asked for where a finding depends on it.
@@ -79,7 +79,7 @@ _LISTS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class NearbyCode:
     """What the code around a config says of it.
 
     Attributes:
@@ -136,7 +136,7 @@ _NOTHING = _Level(
 )  # fmt: skip
 
 
-class Surroundings:
+class NearbyCodeReader:
     """The code around the configs of a run; each folder is looked through once.
 
     Attributes:
@@ -149,7 +149,7 @@ class Surroundings:
         self._levels: dict[str, _Level] = {}
         self.looked: list[str] = []
 
-    def code_near(self, path: str, text: str = "") -> Around:
+    def nearby_code(self, path: str, text: str = "") -> NearbyCode:
         """Return what the code around a config says of how it is read.
 
         Keys of the config's own text that have a meaning for Hydra count too.
@@ -168,7 +168,7 @@ class Surroundings:
             ruamel = ruamel or level.ruamel
             reads = level.hydra or level.mentioned or level.yacs or level.others
             if reads or here == top:
-                return Around(
+                return NearbyCode(
                     omegaconf=_by_omegaconf(level, path) or _OF_HYDRA.search(text) is not None,
                     elsewhere=framework is not None and framework.torch and not framework.tensorflow,
                     yacs=level.yacs,
@@ -178,7 +178,7 @@ class Surroundings:
                     floats_too=level.float_rule,
                 )
             here = os.path.dirname(here)
-        return Around(omegaconf=_OF_HYDRA.search(text) is not None, ruamel=ruamel)
+        return NearbyCode(omegaconf=_OF_HYDRA.search(text) is not None, ruamel=ruamel)
 
     def _level(self, folder: str) -> _Level:
         level = self._levels.get(folder)

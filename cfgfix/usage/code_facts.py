@@ -16,11 +16,11 @@ from cfgfix.usage.job_limits import Job, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfgfix.usage.unopened import Followed
+    from cfgfix.usage.unopened import FollowedCode
 
 
 @dataclass(frozen=True, slots=True)
-class CodeSays:
+class CodeFacts:
     """What the code says of one config.
 
     Attributes:
@@ -69,7 +69,7 @@ OptionHit = tuple[str, str, Hit]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownCode:
     """What is known of a repository's code.
 
     Attributes:
@@ -78,12 +78,12 @@ class Known:
         options: What is wrong with options of programs; None where that was not asked.
     """
 
-    configs: dict[str, CodeSays]
-    followed: Followed
+    configs: dict[str, CodeFacts]
+    followed: FollowedCode
     options: tuple[OptionHit, ...] | None
 
 
-def packed(known: Known) -> Any:
+def packed(known: KnownCode) -> Any:
     """Return what is known as data that `marshal` can write."""
     configs = [
         (
@@ -188,12 +188,12 @@ def _packed_hit(hit: Hit) -> Any:
     )
 
 
-def unpacked(data: Any) -> Known:
+def unpacked(data: Any) -> KnownCode:
     """Return what `packed` made data of."""
-    from cfgfix.usage.unopened import Followed, OpenCall
+    from cfgfix.usage.unopened import FollowedCode, OpenCall
 
     found, options, (modules, programs, framework, cut_off, calls, mentions) = data
-    followed = Followed(
+    followed = FollowedCode(
         modules,
         programs,
         framework,
@@ -202,7 +202,7 @@ def unpacked(data: Any) -> Known:
         mentions,
     )
     configs = {
-        path: CodeSays(
+        path: CodeFacts(
             loader,
             form,
             tuple(evidence),
@@ -226,7 +226,7 @@ def unpacked(data: Any) -> Known:
         )
         for path, loader, form, evidence, framework, another, hits, converted, digest, openers, readers, reads, asked, ways, reached, job, branches, fallbacks, release in found
     }
-    return Known(
+    return KnownCode(
         configs,
         followed,
         None if options is None else tuple((path, check, _unpacked_hit(hit)) for path, check, hit in options),
