@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from cfgfix.code.tensorflow.parameter_facts import FactTable, ParameterFacts
-from cfgfix.config.dialects.meanings import meaning, meaning_beside
+from cfgfix.config.dialects.meanings import meaning, meaning_among
 from cfgfix.config.dialects.parameters import KeyMeanings, Reached
 from cfgfix.core.findings import KeyPath
 from cfgfix.core.records import dataclass
@@ -69,7 +69,7 @@ def meaning_lines(path: KeyPath, meanings: KeyMeanings | None) -> Iterator[str]:
 def notes_with_strategy(path: KeyPath, meanings: KeyMeanings | None) -> Iterator[tuple[str, str]]:
     """Yield what the concepts of a key are beside a strategy and its like."""
     for concept in concepts_of(path, meanings):
-        beside = meaning_beside(concept, meanings.facts if meanings is not None else ())
+        beside = meaning_among(concept, meanings.facts if meanings is not None else ())
         if beside:
             yield concept, beside
 

@@ -12,21 +12,21 @@ from cfgfix.code.fixes.rewrite import changes, confirm
 from cfgfix.code.fixes.under import Repair, in_configs, repair_of
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.entry_points import (
-    for_python_two,
+    is_for_python2,
+    is_never_called,
+    is_never_given,
+    is_never_named,
+    is_never_run,
     is_test,
-    never_given,
     never_imported,
     never_run,
-    uncalled,
-    unnamed,
-    unused,
 )
-from cfgfix.code.inference.expected_errors import is_caught, is_wanted
+from cfgfix.code.inference.expected_errors import is_caught, is_error_expected
 from cfgfix.code.inference.flow.run import MAX_WAYS
-from cfgfix.code.inference.guards import behind_a_default, expects_absence, never_reached
+from cfgfix.code.inference.guards import expects_absence, guarding_default, is_unreachable
 from cfgfix.code.inference.references import requirement_of
 from cfgfix.code.inference.three_values import UNKNOWN
-from cfgfix.code.model.given import Given, Replaced, UnderConfigs
+from cfgfix.code.model.given import GivenByConfigs, GivenValue, Substitution
 from cfgfix.code.model.hit import CodePlace, Rewrite, Step, Way, place_in_code
 from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Place
@@ -69,7 +69,7 @@ MAX_FINDINGS = 200
 """Most findings of one rule in one file."""
 MOST_TEXT = 1_000_000
 """Characters of text that are held while findings are made, beside the text at work."""
-MAX_UNDER = 3
+MAX_CONFIG_SETS = 3
 """Most sets of values of configs that a program is judged with."""
 MAX_ORIGINS = 3
 """Most places in configs that a finding names."""
@@ -145,7 +145,9 @@ class FindingMaker:
         rests_on = (at.scope, *(scope for scope, _ in at.needs))
         if rule.policy.in_test_modules is InTests.SKIP and any(is_test(one.module.path) for one in rests_on):
             return
-        if never_reached(self._program, at.scope, at.block, at.place) or is_wanted(at.scope, at.block):
+        if is_unreachable(self._program, at.scope, at.block, at.place) or is_error_expected(
+            at.scope, at.block
+        ):
             return
         if rule.policy.skips_guards and expects_absence(at.scope, at.block, at.place):
             return
@@ -196,9 +198,9 @@ class FindingMaker:
             tell_cut(items, self._cut.get(path, ()), MAX_FINDINGS)
         return self.findings
 
-    def add_under(
+    def add_given_by_configs(
         self,
-        found: Sequence[tuple[FindingMaker, Sequence[Replaced], UnderConfigs]],
+        found: Sequence[tuple[FindingMaker, Sequence[Substitution], GivenByConfigs]],
         left: frozenset[str],
         *,
         whole: bool,
@@ -250,7 +252,7 @@ class FindingMaker:
         """Return the hit of each finding, by the identity of the finding."""
         return {id(self.findings[path][index]): hit for (_, path, _), (hit, _, index) in self._seen.items()}
 
-    def causes(self, finding: Finding, replaced: Sequence[Replaced]) -> list[Given]:
+    def causes(self, finding: Finding, replaced: Sequence[Substitution]) -> list[GivenValue]:
         """Return the values that a finding rests on, as far as its places and words tell."""
         at = finding.location
         exact = [
@@ -297,7 +299,7 @@ class FindingMaker:
         ):
             return Severity.INFO
         if severity is not Severity.INFO and (
-            self._is_unused(at) or for_python_two(self._program, at.scope.module)
+            self._is_unused(at) or is_for_python2(self._program, at.scope.module)
         ):
             return Severity.INFO
         # A method may be what a library calls; a function of the module's own is called by its name.
@@ -305,8 +307,8 @@ class FindingMaker:
             return Severity.INFO
         fails = severity is Severity.ERROR or of_release
         if severity is not Severity.INFO:
-            given = behind_a_default(at.scope, at.block, at.place)
-            if given and never_given(self._program, at.scope, given):
+            given = guarding_default(at.scope, at.block, at.place)
+            if given and is_never_given(self._program, at.scope, given):
                 # Nothing in the program asks for the way that leads here.
                 return Severity.INFO
         if severity is not Severity.INFO and self._is_unreached(at, fails=fails):
@@ -328,15 +330,15 @@ class FindingMaker:
         A script often calls today what it did not call yesterday: what its functions cost is told even where none of them is called.
         """
         scopes = (at.scope, *(step.scope for step in at.flow[:1]))
-        return (fails and uncalled(self._program, at.scope)) or any(
-            unnamed(self._program, scope) for scope in scopes
+        return (fails and is_never_called(self._program, at.scope)) or any(
+            is_never_named(self._program, scope) for scope in scopes
         )
 
     def _is_unused(self, at: CodePlace) -> bool:
         """Tell whether a hit, or what it is reached from, stands in a module that nothing can run: then nothing waits for it."""
         first = at.flow[0].scope.module if at.flow else at.scope.module
-        return unused(self._program, first) or (
-            first is not at.scope.module and unused(self._program, at.scope.module)
+        return is_never_run(self._program, first) or (
+            first is not at.scope.module and is_never_run(self._program, at.scope.module)
         )
 
     def _verdicts(self, at: CodePlace) -> list[_Verdict]:
@@ -480,10 +482,10 @@ class _Holding:
     """
 
     finding: Finding
-    causes: list[Given]
-    repairs: list[tuple[UnderConfigs, Repair]]
+    causes: list[GivenValue]
+    repairs: list[tuple[GivenByConfigs, Repair]]
 
-    def fix(self, every: Sequence[UnderConfigs], *, whole: bool) -> tuple[Fix | None, str | None]:
+    def fix(self, every: Sequence[GivenByConfigs], *, whole: bool) -> tuple[Fix | None, str | None]:
         """Return the repair, in the configs or in the code, or why there is none.
 
         Args:
@@ -502,7 +504,7 @@ class _Holding:
         if any(repair.values for _, repair in self.repairs):
             return None, "the cause is another one under each config"
         if not whole:
-            return None, f"more than {MAX_UNDER} sets of values of configs were not all judged"
+            return None, f"more than {MAX_CONFIG_SETS} sets of values of configs were not all judged"
         holding = [under for under, _ in self.repairs]
         for other in every:
             if other in holding or self._is_apart(other):
@@ -510,7 +512,7 @@ class _Holding:
             return None, f"the code is right under {other.configs[0]}, which runs it, too"
         return fix, None
 
-    def _is_apart(self, other: UnderConfigs) -> bool:
+    def _is_apart(self, other: GivenByConfigs) -> bool:
         """Tell whether configs take another way than the one that the repair changes."""
         return all(
             any(
@@ -522,7 +524,7 @@ class _Holding:
         )
 
 
-def _without_others(replaced: Sequence[Replaced], causes: Sequence[Given]) -> list[Replaced]:
+def _without_others(replaced: Sequence[Substitution], causes: Sequence[GivenValue]) -> list[Substitution]:
     """Leave out what stands in the place of a whole section and is not what a finding rests on."""
     return [
         item for item in replaced if item.argument is not None or item.place is None or item.given in causes
@@ -533,7 +535,7 @@ def _lies_in(place: Location, call: Location) -> bool:
     return place.path == call.path and call.start <= place.start and place.end <= call.end
 
 
-def _origin(given: Given) -> Location:
+def _origin(given: GivenValue) -> Location:
     label = (
         f"`{given.key}` is {given.value!r} here"
         if given.unchanged

@@ -8,10 +8,10 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from cfgfix.code.finding_maker import MAX_UNDER, ConfigFacts, FindingMaker
+from cfgfix.code.finding_maker import MAX_CONFIG_SETS, ConfigFacts, FindingMaker
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.flow.flow import Flow
-from cfgfix.code.model.given import Replaced, UnderConfigs, put_in_place
+from cfgfix.code.model.given import GivenByConfigs, Substitution, substitute
 from cfgfix.code.model.hit import place_in_code
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.python_files import PythonFile, clear_package_cache
@@ -99,7 +99,7 @@ def scan(
     progress: Callable[[int, int], None] | None = None,
     tensorflow: str = FILES,
     hits: Callable[[Program], Iterable[tuple[Rule, Hit]]],
-    under: Sequence[UnderConfigs] = (),
+    under: Sequence[GivenByConfigs] = (),
     under_now: bool = False,
 ) -> ScanResult:
     """Return what the rules find in the files under the configs.
@@ -155,12 +155,12 @@ def scan(
         folder = os.path.commonpath([os.path.dirname(os.path.abspath(file.path)) for file in files])
         edited = {os.path.abspath(path) for path in overlay or ()} if not under_now else set()
 
-        def judged(given: UnderConfigs | None) -> tuple[FindingMaker, list[Replaced]]:
+        def judged(given: GivenByConfigs | None) -> tuple[FindingMaker, list[Substitution]]:
             program = Program(files, store, needles, overlay or {})
             program.requirement = requirement
             program.configs = tuple(configs)
             program.scan(_jobs(), progress if given is None else None)
-            replaced = put_in_place(program, given, edited) if given is not None else []
+            replaced = substitute(program, given, edited) if given is not None else []
             if given is not None and not replaced:
                 return FindingMaker(program, [], severity, folder), []
             Flow(program).run()
@@ -177,10 +177,10 @@ def scan(
 
         maker, _ = judged(None)
         program = maker.program
-        maker.add_under(
-            [(*judged(item), item) for item in under[:MAX_UNDER]],
+        maker.add_given_by_configs(
+            [(*judged(item), item) for item in under[:MAX_CONFIG_SETS]],
             frozenset(rule.id for rule in chosen if rule.policy.told_at_config),
-            whole=len(under) <= MAX_UNDER,
+            whole=len(under) <= MAX_CONFIG_SETS,
         )
         findings = maker.in_order()
         marked = tuple(module.path for module in program.modules if module.summary.suppressions)

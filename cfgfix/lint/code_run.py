@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from cfgfix.code.model.comment_tokens import readable_comments
-from cfgfix.code.model.given import UnderConfigs
+from cfgfix.code.model.given import GivenByConfigs
 from cfgfix.code.model.python_files import MAX_NOTEBOOK, PythonFile, decode, package_root
 from cfgfix.code.scan import ConfigFacts, ScanResult, scan
 from cfgfix.core.errors import UnreadableError
@@ -70,7 +70,7 @@ class SourceRun:
         permitted: Callable[[list[Finding], str], list[Finding]],
         texts: Mapping[str, str] | None = None,
         only: frozenset[str] | None = None,
-        under: Callable[[Mapping[str, str]], Sequence[UnderConfigs]] = lambda _texts: (),
+        under: Callable[[Mapping[str, str]], Sequence[GivenByConfigs]] = lambda _texts: (),
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self._project = project

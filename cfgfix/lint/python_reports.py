@@ -22,7 +22,7 @@ from cfgfix.settings.reader import Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfgfix.code.model.given import UnderConfigs
+    from cfgfix.code.model.given import GivenByConfigs
     from cfgfix.code.model.python_files import PythonFile
     from cfgfix.code.scan import ConfigFacts
     from cfgfix.lint.code_run import SourceRun
@@ -226,12 +226,12 @@ def _python_edits(report: FileReport, findings: Sequence[Finding]) -> tuple[tupl
     return tuple(planned_edits(language, report.text or "", finding) for finding in findings)
 
 
-def _under_configs(session: Session, edited: Mapping[str, str]) -> list[UnderConfigs]:
+def _under_configs(session: Session, edited: Mapping[str, str]) -> list[GivenByConfigs]:
     """Return what the configs that were looked at give to calls of the code, as far as the code is known already."""
-    from cfgfix.usage.given import under_configs
+    from cfgfix.usage.given import values_given_by_configs
 
     others = frozenset(path for path in edited if not path.endswith(PYTHON))
-    return [item for code in session.codes() for item in under_configs(code, edited, others=others)]
+    return [item for code in session.codes() for item in values_given_by_configs(code, edited, others=others)]
 
 
 def _reported_paths(

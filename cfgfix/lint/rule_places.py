@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cfgfix.config.dialects.dialect import Dialect
-from cfgfix.config.dialects.view import Binding, View, intended
+from cfgfix.config.dialects.view import Binding, View, intended_value
 from cfgfix.config.document.compose import MAPPING, SCALAR, SEQUENCE, Kind, Node
 from cfgfix.core.findings import KeyPath, Location, format_key_path
 from cfgfix.rules.expression import Missing
@@ -76,7 +76,7 @@ def places_of(rule: Rule, view: View, names: frozenset[str]) -> Sequence[tuple[s
     for path, key, node in sorted(chosen, key=lambda entry: entry[1].start):
         if not each.under or any(step in each.under for step in path[:-1]):
             try:
-                value = intended(node, view.loader, view.document)
+                value = intended_value(node, view.loader, view.document)
             except Missing:
                 continue
             found.append((None, Binding(path, key, node, value, "file")))

@@ -19,15 +19,15 @@ from cfgfix.usage.run_results import (
     FITS,
     OpenSite,
     RunResult,
-    all_lacking,
+    count_all_lacking_keys,
+    count_lacking_keys,
     from_outside,
-    lacking,
     names_at_top,
     share_of,
     share_of_all,
     share_read,
 )
-from cfgfix.usage.scope_names import names_said
+from cfgfix.usage.scope_names import names_of_configs
 
 MAX_OPTION_STEPS = 300_000
 """Most steps of the programs that have options and load nothing, beside those of the others."""
@@ -70,7 +70,7 @@ def make_all_runs(project: ProjectRuns) -> None:
         mine: list[RunResult] = []
         if not entrance.loads:
             continue
-        by_place = "argv" in names_said(project.program, entrance.module)
+        by_place = "argv" in names_of_configs(project.program, entrance.module)
         for command in _distinct_commands(commands.get(number, ()), by_place=by_place):
             if project.spent():
                 break
@@ -175,7 +175,7 @@ class _FurtherRuns:
                 made = result.opened.get(path)
                 if made is None or made.root is None or share_read(made) < FITS:
                     continue
-                lacks = lacking(made, result)
+                lacks = count_lacking_keys(made, result)
                 asked = sum(1 for key in made.keys.values() if key.path and counts_as_read(key))
                 folders, words = near[id(site)]
                 named_alike = words > 1 and not any(
@@ -222,7 +222,7 @@ class _FurtherRuns:
                     if made is None or made.root is None:
                         continue
                     is_whole = os.path.dirname(path) == folder
-                    if all_lacking(other) <= all_lacking(result) and (
+                    if count_all_lacking_keys(other) <= count_all_lacking_keys(result) and (
                         not is_whole or share_of_all(other) >= FITS
                     ):
                         self.project.results.append(other)
@@ -253,8 +253,8 @@ class _FurtherRuns:
                     )
                     option = result.run.options.get(name)
                     declared = option is not None and bool(option.choices)
-                    most = max(1, asked // 10) + (0 if name in open_names else all_lacking(result))
-                    if declared or all_lacking(made) <= most:
+                    most = max(1, asked // 10) + (0 if name in open_names else count_all_lacking_keys(result))
+                    if declared or count_all_lacking_keys(made) <= most:
                         self.project.results.append(made)
                         accepted += 1
             if accepted and open_names:
@@ -316,7 +316,12 @@ class _FurtherRuns:
                         result.entrance, result.command, {site_of(opened.loading): other}
                     )
                     made = again.opened.get(other)
-                    if made is None or made.root is None or share_read(made) < FITS or lacking(made, again):
+                    if (
+                        made is None
+                        or made.root is None
+                        or share_read(made) < FITS
+                        or count_lacking_keys(made, again)
+                    ):
                         continue
                     count[other] = count.get(other, 0) + 1
                     self.project.results.append(again)
@@ -403,7 +408,7 @@ def _takes(result: RunResult, path: str) -> bool:
     if opened is None or opened.root is None or share_read(opened) < FITS:
         return False
     asked = sum(1 for key in opened.keys.values() if key.path and counts_as_read(key))
-    return lacking(opened, result) <= max(1, asked // 10)
+    return count_lacking_keys(opened, result) <= max(1, asked // 10)
 
 
 def _distinct_commands(commands: Row[Command], *, by_place: bool = False) -> list[Command | None]:
@@ -451,7 +456,7 @@ def _open_sites(project: ProjectRuns, entrance: Entrance, results: Row[RunResult
                 # What a config that is not known names is not known: a file is put in where it is loaded first.
                 continue
             said = frozenset().union(
-                *(names_said(project.program, item) for item in result.run.modules_run())
+                *(names_of_configs(project.program, item) for item in result.run.modules_run())
             )
             site = OpenSite(entrance, result.command, loading, set(), known, said)
             found.setdefault(site_of(loading), site).names.update(key.asked)

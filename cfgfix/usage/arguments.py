@@ -7,17 +7,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from cfgfix.code.inference.custom_objects import refusals
-from cfgfix.code.inference.eras import for_others, where_keras_known, where_known, written_for_one
+from cfgfix.code.inference.eras import (
+    is_for_other_releases,
+    severity_by_keras_releases,
+    severity_by_releases,
+    written_for_one,
+)
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.interpreter.command_line import OPTIONS
 from cfgfix.code.inference.interpreter.decisions import SAYS_NO
 from cfgfix.code.inference.interpreter.objects import ConfigKey, Mapping, Scalar, Sequence, Value
-from cfgfix.code.inference.references import keras_is_two
+from cfgfix.code.inference.references import is_keras_2
 from cfgfix.code.inference.releases import keras_of_release, refused_by_three
 from cfgfix.code.model.nodes import Binary
 from cfgfix.code.tensorflow.contradictions import contradictions
 from cfgfix.code.tensorflow.parameter_facts import FactTable
-from cfgfix.code.tensorflow.refusals import Refusals, near_word
+from cfgfix.code.tensorflow.refusals import Refusals, nearest_word
 from cfgfix.code.tensorflow.values import Parameter
 from cfgfix.core.records import dataclass
 from cfgfix.usage.config_files import KeyPath
@@ -127,18 +132,20 @@ class Arguments:
         """Tell whether the project's releases are what the call is for, and nothing is ready for it to raise."""
         spot, scope = bound.spot, bound.spot.scope
         if bound.callable.startswith("keras.") and (
-            keras_is_two(self.program) or not keras_of_release(self.program, scope)
+            is_keras_2(self.program) or not keras_of_release(self.program, scope)
         ):
             return False
         return not (
             expects_absence(scope, spot.block, spot.place)
             or written_for_one(self.program, scope)
-            or for_others(self.program, scope.module)
+            or is_for_other_releases(self.program, scope.module)
         )
 
     def _grade_by_releases(self, name: str) -> str | None:
         """Return the severity of what only some of the releases refuse that may be meant; None where nothing pins one."""
-        return (where_keras_known if name.startswith("keras.") else where_known)(self.api, _WARNING)
+        return (severity_by_keras_releases if name.startswith("keras.") else severity_by_releases)(
+            self.api, _WARNING
+        )
 
     # Names
 
@@ -163,7 +170,7 @@ class Arguments:
             key = written.get(item.argument)
             if key is None:
                 continue
-            mask = item.mask | table.open_in(name)
+            mask = item.mask | table.takes_any_keyword_in(name)
             known = table.requirement.known and not mask & table.admitted
             slip = not mask
             yield Fault(
@@ -235,7 +242,7 @@ class Arguments:
             mask = table.member(owner, name)
             if mask is None or mask & table.newest:
                 continue
-            meant = "" if mask else near_word(name, sorted(table.members(owner)))
+            meant = "" if mask else nearest_word(name, sorted(table.members(owner)))
             known = table.requirement.known and not mask & table.admitted
             yield Fault(
                 MISSPELT if meant else UNKNOWN,
@@ -272,7 +279,7 @@ class Arguments:
         if there is None or there.rest or there.mask & self.api.newest or not there.name.endswith(f".{word}"):
             return
         mask = there.mask | there.old
-        meant = "" if mask else near_word(word, sorted(self.api.names(package)))
+        meant = "" if mask else nearest_word(word, sorted(self.api.names(package)))
         if key.name == TARGET and meant:
             meant = f"{package}.{meant}"
         yield Fault(

@@ -13,7 +13,7 @@ from cfgfix.usage.mentions import MentionIndex
 from cfgfix.usage.options import OptionVerdict
 from cfgfix.usage.program_runs import ProjectRuns
 from cfgfix.usage.run_results import RunResult
-from cfgfix.usage.spelling import in_words, nearest_name
+from cfgfix.usage.spelling import nearest_name, value_in_words
 
 MAX_BYTES = 100_000
 """Largest file of variables, in bytes."""
@@ -66,7 +66,7 @@ def _effect(key: ConfigKey) -> str:
     if key.fallback is None:
         return "it is not there"
     default = key.fallback
-    return f"the program goes on with {in_words(default) if isinstance(default, Scalar) else 'its default'}"
+    return f"the program goes on with {value_in_words(default) if isinstance(default, Scalar) else 'its default'}"
 
 
 def _words_of_code(project: ProjectRuns) -> set[str]:

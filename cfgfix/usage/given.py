@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from cfgfix.code.model.given import SPREAD, CallPlace, Given, UnderConfigs
+from cfgfix.code.model.given import SPREAD, CallPlace, GivenByConfigs, GivenValue
 from cfgfix.config.dialects.parameters import Reached
 from cfgfix.config.document.compose import SCALAR, Document, compose, deref
 from cfgfix.config.loaders.scalars import LOADERS, resolve
@@ -16,16 +16,16 @@ from cfgfix.core.source_file import SourceFile, read_source
 from cfgfix.usage.code_facts import CodeFacts
 from cfgfix.usage.project_code import ProjectCode
 
-Branches = dict[CallPlace, tuple[bool, Given]]
-Calls = dict[CallPlace, dict[int | str, Given]]
+Branches = dict[CallPlace, tuple[bool, GivenValue]]
+Calls = dict[CallPlace, dict[int | str, GivenValue]]
 
 
-def under_configs(
+def values_given_by_configs(
     code: ProjectCode,
     texts: Mapping[str, str] = MappingProxyType({}),
     *,
     others: frozenset[str] = frozenset(),
-) -> list[UnderConfigs]:
+) -> list[GivenByConfigs]:
     """Return what each config gives to calls.
 
     Configs that give the same values stand together; those with most values come first.
@@ -60,10 +60,10 @@ def under_configs(
         ways = tuple(sorted((place, taken) for place, (taken, _) in branches.items()))
         found.setdefault((values, ways), ([], calls, branches))[0].append(shown)
     groups = sorted(found.values(), key=lambda group: (-len(group[1]), group[0]))
-    return [UnderConfigs(tuple(sorted(paths)), calls, branches) for paths, calls, branches in groups]
+    return [GivenByConfigs(tuple(sorted(paths)), calls, branches) for paths, calls, branches in groups]
 
 
-def _branches(document: Document, says: CodeFacts) -> Iterator[tuple[CallPlace, tuple[bool, Given]]]:
+def _branches(document: Document, says: CodeFacts) -> Iterator[tuple[CallPlace, tuple[bool, GivenValue]]]:
     """Yield each `if` that a config decides, with its value."""
     for item in says.branches:
         entry = document.find(item.path) if document.problem is None else None
@@ -72,11 +72,11 @@ def _branches(document: Document, says: CodeFacts) -> Iterator[tuple[CallPlace, 
             plain = node.kind is SCALAR and not node.style
             value = resolve(node.text, LOADERS[says.loader]).value if plain else node.text
             origin = document.source.location(entry[1].start, entry[1].end)
-            given = Given(value, format_key_path(item.path), origin, unchanged=node.kind is SCALAR)
+            given = GivenValue(value, format_key_path(item.path), origin, unchanged=node.kind is SCALAR)
             yield (os.path.abspath(item.module), item.place), (item.taken, given)
 
 
-def _calls(document: Document, says: CodeFacts) -> Iterator[tuple[CallPlace, dict[int | str, Given]]]:
+def _calls(document: Document, says: CodeFacts) -> Iterator[tuple[CallPlace, dict[int | str, GivenValue]]]:
     """Yield the calls that get a value of a config, each with the arguments that have one value only."""
     given: dict[tuple[CallPlace, int | str], list[Reached]] = {}
     for item in says.reached:
@@ -103,7 +103,7 @@ def _calls(document: Document, says: CodeFacts) -> Iterator[tuple[CallPlace, dic
             continue
         origin = _origin(document, first.path)
         if origin is not None:
-            found.setdefault(place, {})[argument] = Given(
+            found.setdefault(place, {})[argument] = GivenValue(
                 first.value,
                 format_key_path(first.path),
                 origin,

@@ -241,7 +241,7 @@ class _Composer:
                 inner = Mapping(access=EITHER, absent="ConfigAttributeError", flavour="omegaconf")
                 holder.entries[step] = inner
             holder = inner
-        lay_over(holder, value)
+        merge_into(holder, value)
 
     def override(self, root: Mapping, sign: str, name: str, text: str) -> None:
         """Apply an override of the command line."""
@@ -286,7 +286,7 @@ class _Composer:
             )
 
 
-def lay_over(holder: Mapping, value: Mapping) -> None:
+def merge_into(holder: Mapping, value: Mapping) -> None:
     """Lay the entries of a mapping over another's, sections into sections."""
     holder.sections = (*holder.sections, *(item for item in value.sections if item not in holder.sections))
     if holder.key is None:
@@ -294,7 +294,7 @@ def lay_over(holder: Mapping, value: Mapping) -> None:
     for name, item in value.entries.items():
         before = holder.entries.get(name)
         if isinstance(before, Mapping) and isinstance(item, Mapping):
-            lay_over(before, item)
+            merge_into(before, item)
             continue
         if before is not None and type(item) is Scalar and item.value == "???":
             # What must be given stays what another file gives.
@@ -335,7 +335,7 @@ def _interpolated(value: Value, way: tuple[Mapping, ...]) -> Value:
     origins = value.origins
     result: Value = Unknown(origins)
     for name in found:
-        target = looked_up(name, way)
+        target = interpolated(name, way)
         if target is None:
             if whole and ":" not in name:
                 return value
@@ -372,7 +372,7 @@ def _under(section: Value, key: ConfigKey | None) -> Value:
     return section
 
 
-def looked_up(name: str, way: tuple[Mapping, ...]) -> Value | None:
+def interpolated(name: str, way: tuple[Mapping, ...]) -> Value | None:
     """Return what an interpolation names, or None.
 
     It is looked up from the root or, with leading dots, from where it stands.

@@ -13,7 +13,7 @@ from cfgfix.usage.config_files import Entry, KeyPath
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
 from cfgfix.usage.run_host import Repair
 from cfgfix.usage.run_results import RunResult
-from cfgfix.usage.spelling import in_words, nearest_entry
+from cfgfix.usage.spelling import nearest_entry, value_in_words
 
 _MAX_NAMES = 3
 """Most lacking keys of one section that are told one by one."""
@@ -130,7 +130,7 @@ def _tell_misspelt(runs: ConfigRuns, item: Asked, near: Entry, required: bool) -
         if required
         else refusal.says
         if refusal is not None
-        else f"the default {in_words(item.default)} counts"
+        else f"the default {value_in_words(item.default)} counts"
         if item.default is not None and item.how == DEFAULT
         else "it is never found"
     )
@@ -196,7 +196,7 @@ def _tell_misplaced(runs: ConfigRuns, item: Asked, section: KeyPath, entry: Entr
     runs.reported.add(entry.path)
     runs.repairs.append(Repair(runs.path, entry.path, section, item.name))
     wanted = format_key_path((*section, item.name))
-    effect = item.error if required else f"the default {in_words(item.default)} counts"
+    effect = item.error if required else f"the default {value_in_words(item.default)} counts"
     runs.add(
         Verdict(
             "misplaced-key",

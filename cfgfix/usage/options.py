@@ -26,7 +26,7 @@ from cfgfix.usage.program_runs import ProjectRuns, made_again
 from cfgfix.usage.run_host import counts_as_read
 from cfgfix.usage.run_results import RunResult
 from cfgfix.usage.sinks import Sinks
-from cfgfix.usage.spelling import in_words, nearest_name, number_text
+from cfgfix.usage.spelling import nearest_name, number_text, value_in_words
 
 MAX_GIVEN = 400
 """Most arguments of one command that are looked at, with those in files of flags."""
@@ -282,7 +282,7 @@ def _refusal_of_option(
         option.spot,
         {
             "option": _option_text(option),
-            "value": in_words(Scalar(value)),
+            "value": value_in_words(Scalar(value)),
             "by": by,
             "effect": f"{says} in {project.relative(spot.path)}:{spot.line}",
         },
@@ -312,7 +312,7 @@ def _refused_by_sink(project: ProjectRuns, option: Option, fault: Fault) -> Opti
         option.spot,
         {
             "option": _option_text(option),
-            "value": in_words(fault.value),
+            "value": value_in_words(fault.value),
             "by": fault.by,
             "effect": f"{fault.error or 'it is not known'} in {project.relative(spot.path)}:{spot.line}{takes}{meant}",
         },

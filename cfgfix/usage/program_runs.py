@@ -31,7 +31,7 @@ from cfgfix.usage.run_results import (
     loads_form,
     outcome_of,
 )
-from cfgfix.usage.siblings import alike_beside
+from cfgfix.usage.siblings import similar_siblings
 
 MAX_RUNS = 600
 """Most runs of one project."""
@@ -320,11 +320,11 @@ class ProjectRuns:
         """
         found = self.pydantic_majors.get(folder)
         if found is None:
-            from cfgfix.config.schema.pydantic_major import major_asked, pydantic_major_of_imports
+            from cfgfix.config.schema.pydantic_major import pydantic_major, pydantic_major_of_imports
 
             named = self._imports_of_pydantic
             release = (
-                (major_asked(folder, []) or pydantic_major_of_imports(named, configured=False))
+                (pydantic_major(folder, []) or pydantic_major_of_imports(named, configured=False))
                 if named
                 else None
             )
@@ -343,7 +343,7 @@ class ProjectRuns:
 
     def alike(self, path: str) -> dict[str, float]:
         """Return the files beside one that have its keys."""
-        return alike_beside(path, self.files.data, self.config)
+        return similar_siblings(path, self.files.data, self.config)
 
     def fits(
         self, path: str, how: str, names: AbstractSet[str], said: AbstractSet[str] = frozenset()

@@ -24,8 +24,8 @@ from cfgfix.code.inference.config_atoms import (
     Outside,
     Path,
     Role,
-    apart,
     config_objects,
+    is_outside_configs,
     names_outside,
 )
 from cfgfix.code.inference.config_sections import Sections
@@ -540,7 +540,7 @@ class Collector:
     def _missing(self, callee: Atoms) -> bool:
         """Tell whether what is called comes from a module of the project that is not there."""
         names = names_outside(callee)
-        if not names or not apart(callee):
+        if not names or not is_outside_configs(callee):
             return False
         for name in names:
             head, _, _ = name.rpartition(".")

@@ -22,7 +22,7 @@ from cfgfix.usage.arguments import (
 )
 from cfgfix.usage.config_files import Entry
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
-from cfgfix.usage.spelling import in_words, number_text
+from cfgfix.usage.spelling import number_text, value_in_words
 
 _OF_TEXTS = ("configparser gives every value as a text: `getint`, `getfloat` and `getboolean` convert it",)
 MAX_WHOLE = 1 << 53
@@ -82,7 +82,7 @@ def _verdict(runs: ConfigRuns, fault: Fault, entry: Entry) -> Verdict:
         "effect": fault.error,
         "wanted": fault.meant,
         "parameter": fault.parameter,
-        "value": in_words(fault.value),
+        "value": value_in_words(fault.value),
         "meant": f" (did you mean '{fault.meant}'?)" if fault.meant else "",
     }
     check, label, title = "refused-key", f"{callable_name} does not take it", None
@@ -111,7 +111,9 @@ def _verdict(runs: ConfigRuns, fault: Fault, entry: Entry) -> Verdict:
         label = f"`{fault.parameter}` takes {fault.takes}" if fault.takes else f"goes to `{fault.parameter}`"
         values["error"] = f"{fault.error}, it takes {fault.takes}" if fault.takes else fault.error
         if fault.computed:
-            values["value"] = f"{in_words(Scalar(entry.data))} and becomes {in_words(fault.value)}"
+            values["value"] = (
+                f"{value_in_words(Scalar(entry.data))} and becomes {value_in_words(fault.value)}"
+            )
             if (
                 isinstance(fault.value, Scalar)
                 and isinstance(fault.value.value, float)

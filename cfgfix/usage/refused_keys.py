@@ -14,7 +14,7 @@ from cfgfix.usage.config_files import Entry, KeyPath, Unread
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
 from cfgfix.usage.run_host import Opened, Repair, counts_as_read
 from cfgfix.usage.run_results import RunResult
-from cfgfix.usage.spelling import in_words, nearest_name, number_text
+from cfgfix.usage.spelling import nearest_name, number_text, value_in_words
 
 
 def find_refused(runs: ConfigRuns) -> None:
@@ -83,7 +83,7 @@ def _tell_choice(runs: ConfigRuns, result: RunResult, item: Refusal, entry: Entr
             entry.value,
             {
                 "key": format_key_path(entry.path),
-                "value": in_words(Scalar(value)),
+                "value": value_in_words(Scalar(value)),
                 "why": item.by,
                 "error": item.says,
                 "place": runs.place(item.spot),
@@ -116,7 +116,7 @@ def _tell_absent(runs: ConfigRuns, result: RunResult, item: Refusal, entry: Entr
             entry.value,
             {
                 "key": format_key_path(entry.path),
-                "value": in_words(Scalar(entry.data)),
+                "value": value_in_words(Scalar(entry.data)),
                 "place": runs.place(item.spot),
                 "entry": runs.program_of(result),
                 "error": item.says,
@@ -246,7 +246,9 @@ def _judge_refusal(runs: ConfigRuns, result: RunResult, item: Refusal) -> None:
             return
         runs.reported.add(entry.path)
         value = (
-            in_words(Scalar(item.value)) if item.value is not None or item.kind != "wrong-type" else "null"
+            value_in_words(Scalar(item.value))
+            if item.value is not None or item.kind != "wrong-type"
+            else "null"
         )
         changes: tuple[Change, ...] = ()
         number = number_text(item.value) if entry.plain else None

@@ -140,7 +140,7 @@ def outcome_of(result: RunResult) -> Outcome:
     fits: tuple[Any, ...] = ()
     if made is not None and made.root is not None:
         count = sum(1 for key in made.keys.values() if key.path and counts_as_read(key))
-        lacks = lacking(made, result)
+        lacks = count_lacking_keys(made, result)
         fits = (share_read(made) >= FITS, lacks, count // 10, count // 3)
     asks = [
         *(
@@ -237,12 +237,14 @@ def share_of_all(result: RunResult) -> float:
     return sum(1 for key in names if counts_as_read(key)) / len(names) if names else 0.0
 
 
-def all_lacking(result: RunResult) -> int:
+def count_all_lacking_keys(result: RunResult) -> int:
     """Return how many keys the files of a run lack, and have that the program refuses."""
-    return sum(lacking(opened, result) for opened in result.opened.values() if opened.root is not None)
+    return sum(
+        count_lacking_keys(opened, result) for opened in result.opened.values() if opened.root is not None
+    )
 
 
-def lacking(opened: Opened, result: RunResult) -> int:
+def count_lacking_keys(opened: Opened, result: RunResult) -> int:
     """Return how many keys a file lacks, and has that a program refuses.
 
     The program needs the keys that count as lacking. One that is there under a near name, which nothing asks for, is not:

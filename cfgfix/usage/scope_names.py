@@ -13,7 +13,7 @@ from cfgfix.code.model.program import Program, once
 
 
 @once
-def names_said(program: Program, module: Module) -> frozenset[str]:
+def names_of_configs(program: Program, module: Module) -> frozenset[str]:
     """Return the names of a module under which a config's keys may come to it.
 
     They are read, or are those of parameters, of named arguments and of what a class has.

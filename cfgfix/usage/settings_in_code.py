@@ -20,7 +20,7 @@ from cfgfix.usage.program_runs import ProjectRuns
 from cfgfix.usage.run_host import counts_as_read
 from cfgfix.usage.run_results import RunResult
 from cfgfix.usage.sinks import Sinks
-from cfgfix.usage.spelling import in_words, nearest_name
+from cfgfix.usage.spelling import nearest_name, value_in_words
 
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 MAX_STEPS = 300_000
@@ -155,7 +155,7 @@ class _Followed:
         values = {
             "name": _qualified_name(fault.key),
             "by": fault.by,
-            "value": in_words(fault.value),
+            "value": value_in_words(fault.value),
             "error": f"{fault.error or 'it is not known'}{takes}{meant}",
             "place": f" ({self._line(spot)})",
         }
@@ -275,7 +275,7 @@ class _Followed:
                 return None
             key, spot = rivals[near]
             joined.add(id(key))
-            taken = in_words(item.default) if isinstance(item.default, Scalar) else "a default"
+            taken = value_in_words(item.default) if isinstance(item.default, Scalar) else "a default"
             return OptionVerdict(
                 "misspelt-setting",
                 spot,

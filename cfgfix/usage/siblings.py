@@ -16,7 +16,7 @@ MAX_BESIDE = 40
 _MAX_DEPTH = 4
 
 
-def alike_beside(path: str, files: Iterable[str], config_of: Reader) -> dict[str, float]:
+def similar_siblings(path: str, files: Iterable[str], config_of: Reader) -> dict[str, float]:
     """Return the files beside one that have its keys, each with how many.
 
     Args:

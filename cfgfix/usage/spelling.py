@@ -20,7 +20,7 @@ MAX_SHOWN = 80
 """Most characters of a value in a message."""
 
 
-def in_words(value: Value | None) -> str:
+def value_in_words(value: Value | None) -> str:
     """Return a value in words; what is long is cut, for it stands in a message."""
     if not isinstance(value, Scalar):
         return "of the code"
@@ -51,7 +51,7 @@ def _split_words(name: str) -> list[str]:
     return [word for word in re.split(r"[^A-Za-z0-9]+", spaced.lower()) if word]
 
 
-def alike(one: str, other: str) -> float:
+def similarity(one: str, other: str) -> float:
     """Return how near two names are, from 0 to 1; below 0.7 they are two names."""
     if one == other:
         return 1.0
@@ -98,7 +98,7 @@ def nearest_entry(name: str, entries: Iterable[Entry], *, alone: bool) -> Entry 
     best, found = 0.0, None
     for entry in entries:
         other = str(entry.path[-1])
-        score = alike(name, other)
+        score = similarity(name, other)
         if score < 0.7 and alone and _holds_words(name, other):
             score = 0.7
         if score >= 0.7 and score > best:
@@ -122,7 +122,7 @@ def nearest_name(name: str, names: Iterable[str]) -> str | None:
         return None
     best, found = 0.0, None
     for other in names:
-        score = alike(name, other)
+        score = similarity(name, other)
         if score >= 0.7 and score > best:
             best, found = score, other
     return found

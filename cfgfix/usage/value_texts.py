@@ -11,7 +11,7 @@ from cfgfix.core.findings import format_key_path
 from cfgfix.usage.config_files import Entry, KeyPath
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
 from cfgfix.usage.run_results import RunResult
-from cfgfix.usage.spelling import in_words, nearest_entry, nearest_name, number_text
+from cfgfix.usage.spelling import nearest_entry, nearest_name, number_text, value_in_words
 
 _TEXTS = frozenset({"name", "filepath", "path", "log_dir"})
 """Parameters that take any text."""
@@ -182,7 +182,7 @@ def find_numbers_as_text(runs: ConfigRuns) -> None:
                         entry.value,
                         {
                             "key": format_key_path(key.path),
-                            "value": in_words(value),
+                            "value": value_in_words(value),
                             "by": call.name.rpartition(".")[2] + "()",
                             "error": "a text is no number",
                             "place": runs.place(call.spot),

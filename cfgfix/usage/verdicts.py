@@ -29,7 +29,7 @@ from cfgfix.usage.refused_arguments import find_refused_arguments
 from cfgfix.usage.refused_keys import find_refused
 from cfgfix.usage.run_results import RunResult
 from cfgfix.usage.sinks import Sinks
-from cfgfix.usage.spelling import in_words
+from cfgfix.usage.spelling import value_in_words
 from cfgfix.usage.value_texts import find_numbers_as_text, find_open_interpolations, find_wrong_values
 
 MAX_REPAIRS = 3
@@ -286,7 +286,7 @@ def _fallbacks(runs: ConfigRuns) -> dict[KeyPath, str]:
     for opened in runs.mine:
         for path, key in opened.keys.items():
             if isinstance(key.fallback, Scalar) and len(found) < MAX_PLACES:
-                found.setdefault(path, set()).add(in_words(key.fallback))
+                found.setdefault(path, set()).add(value_in_words(key.fallback))
     return {path: next(iter(texts)) for path, texts in found.items() if len(texts) == 1}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cfgfix.code.model.canonical_names import fold
+from cfgfix.code.model.canonical_names import canonical_name
 
 
 @pytest.mark.parametrize(
@@ -25,4 +25,4 @@ from cfgfix.code.model.canonical_names import fold
     ],
 )
 def test_moved_names_are_folded_and_longer_ones_left(written, canonical):
-    assert fold(written) == canonical
+    assert canonical_name(written) == canonical

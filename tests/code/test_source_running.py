@@ -9,7 +9,7 @@ import pytest
 
 from cfgfix.code.inference import entry_points as running
 from cfgfix.code.inference import reachability as reaching
-from cfgfix.code.inference.entry_points import switched_by_entries, uncalled, unused
+from cfgfix.code.inference.entry_points import is_never_called, is_never_run, switched_by_entries
 from cfgfix.code.inference.flow.flow import Flow
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.python_files import find_python
@@ -36,7 +36,7 @@ def program_of(folder: Path, files: dict[str, str], only: set[str] | None = None
 
 
 def unused_in(program: Program) -> list[str]:
-    return [Path(module.path).name for module in program.modules if unused(program, module)]
+    return [Path(module.path).name for module in program.modules if is_never_run(program, module)]
 
 
 def test_what_no_file_names_is_unused(tmp_path):
@@ -140,7 +140,7 @@ def left_in(program: Program) -> list[str]:
         scope.name
         for module in program.modules
         for scope in module.summary.scopes
-        if scope.kind in ("function", "class") and scope.parent == 0 and uncalled(program, scope)
+        if scope.kind in ("function", "class") and scope.parent == 0 and is_never_called(program, scope)
     ]
 
 
@@ -219,7 +219,7 @@ def test_tests_and_packages_are_found_by_others(tmp_path: Path) -> None:
         f"{Path(scope.module.path).parent.name}/{scope.name}"
         for module in program.modules
         for scope in module.summary.scopes
-        if scope.kind == "function" and uncalled(program, scope)
+        if scope.kind == "function" and is_never_called(program, scope)
     }
     assert left == {f"examples/{name}" for name in ("unused", "step", "inner", "left", "last")}
 
@@ -244,6 +244,6 @@ def test_a_function_inside_another_is_named_there_or_nowhere(tmp_path: Path) -> 
         scope.qualname
         for module in program.modules
         for scope in module.summary.scopes
-        if scope.kind == "function" and uncalled(program, scope)
+        if scope.kind == "function" and is_never_called(program, scope)
     }
     assert found == {"build.left"}

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 from cfgfix.code.checks.common import tensorflow_alias
 from cfgfix.code.inference.eras import (
-    admits_one,
-    asked_for,
-    before_the_table,
+    admits_tf1,
     eras,
-    for_others,
+    is_for_other_releases,
     is_old,
+    may_be_older_than_table,
     missing_names,
-    uses_two,
-    where_keras_known,
-    where_known,
+    release_in_words,
+    severity_by_keras_releases,
+    severity_by_releases,
+    uses_tf2_names,
     written_for_one,
 )
 from cfgfix.code.inference.flow.flow import flow_of
@@ -25,9 +25,9 @@ from cfgfix.code.inference.references import (
     Reference,
     absence_expected,
     api,
-    bound_twice,
+    is_bound_twice,
     is_doubtful,
-    keras_is_two,
+    is_keras_2,
     public_name,
     references,
 )
@@ -36,9 +36,9 @@ from cfgfix.code.inference.releases import (
     as_written,
     keras_of_release,
     missing,
+    modules_of_keras_2,
+    modules_of_old_releases,
     values_of,
-    with_old_releases,
-    with_other_releases,
 )
 from cfgfix.code.model.expressions import constant, is_name, place_of
 from cfgfix.code.model.hit import Calls, Rewrite, hit_at, hit_in
@@ -54,7 +54,7 @@ NEEDLES = IMPORTS
 
 def passed_over(program: Program, check: object) -> frozenset[int]:
     """Return the modules, by identity, of which a check of this group says nothing."""
-    return with_old_releases(program) if check is never_existed else with_other_releases(program)
+    return modules_of_old_releases(program) if check is never_existed else modules_of_keras_2(program)
 
 
 def _fix_by_other_name(reference: Reference, new: str) -> tuple[Rewrite, ...]:
@@ -98,7 +98,7 @@ def never_existed(program: Program) -> Iterator[Hit]:
         package, _, last = presence.name.rpartition(".")
         near = package.replace(".experimental", "")
         other = f"{near}.{last}"
-        exists = near != package and table.has_now(other)
+        exists = near != package and table.all_releases_have(other)
         swallowed = absence_expected(reference, keras=presence.name.startswith("keras."))
         if swallowed and not exists:
             continue
@@ -123,7 +123,7 @@ def never_existed(program: Program) -> Iterator[Hit]:
             # Keras of TensorFlow 1 and of 2.0 to 2.3 is not in the table.
             if swallowed
             or (presence.name.startswith("keras.") and not table.requirement.text)
-            or (presence.name in _EARLY and before_the_table(table))
+            or (presence.name in _EARLY and may_be_older_than_table(table))
             else severity,
             confidence="high" if exists or presence.name.startswith("tensorflow.config") else "medium",
         )
@@ -184,11 +184,11 @@ def only_old(program: Program) -> Iterator[Hit]:
     written = eras(program)
     files = [sorted(items, key=lambda item: item.place) for items in written.old.values()]
     files.sort(key=lambda items: items[0].scope.module.path)
-    each = written.two or not table.requirement.admits_one()
+    each = written.two or not table.requirement.admits_tf1()
     for items in files if each else files[:1]:
         first = items[0]
         places = sum(map(len, files)) if not each else len(items)
-        asked = not admits_one(program, first.scope.module)
+        asked = not admits_tf1(program, first.scope.module)
         name = public_name(first.presence.name)
         more = f" and {places - 1} more place{'s' if places > 2 else ''} use" if places > 1 else " uses"
         yield hit_in(
@@ -203,14 +203,14 @@ def only_old(program: Program) -> Iterator[Hit]:
             },
             severity="error" if asked else "info",
             notes=(
-                f"{asked_for(table)}; `tf_upgrade_v2` converts it"
+                f"{release_in_words(table)}; `tf_upgrade_v2` converts it"
                 if asked
                 else "a requirement such as `tensorflow<2` says so, and `tf_upgrade_v2` converts it",
             ),
         )
     for reference, severity, confidence in missing(program):
         presence = reference.presence
-        either = admits_one(program, reference.scope.module)
+        either = admits_tf1(program, reference.scope.module)
         if not is_old(presence) or absence_expected(reference):
             continue
         instead = (
@@ -224,7 +224,9 @@ def only_old(program: Program) -> Iterator[Hit]:
             reference.block,
             {"what": f"{public_name(presence.name)} is TensorFlow 1 only{f'; {instead}' if instead else ''}"},
             # A file that uses TensorFlow 2 as well runs with no release at all.
-            severity="warning" if either and not uses_two(program, reference.scope.module) else severity,
+            severity="warning"
+            if either and not uses_tf2_names(program, reference.scope.module)
+            else severity,
             confidence=confidence,
         )
 
@@ -297,7 +299,7 @@ def keras_gone(program: Program) -> Iterator[Hit]:
         moved = whole.replace(".experimental.preprocessing.", ".").replace(
             "keras.experimental.", "keras.optimizers.schedules."
         )
-        if other and moved != whole and table.has_now("tensorflow." + moved):
+        if other and moved != whole and table.all_releases_have("tensorflow." + moved):
             alias = tensorflow_alias(reference.scope)
             if alias is not None and reference.expr is not None:
                 rewrites = (Rewrite("replace", reference.scope, reference.place, f"{alias}.{moved}"),)
@@ -311,7 +313,7 @@ def _legacy_optimizers(program: Program) -> Iterator[Hit]:
     The module is there to be imported, from `tf.keras` as from the package `keras` beside it.
     """
     table = api(program)
-    if table.silent or keras_is_two(program):
+    if table.silent or is_keras_2(program):
         return
     for site in flow_of(program).under("keras.optimizers.legacy."):
         mask = table.raises(site.name)
@@ -319,10 +321,12 @@ def _legacy_optimizers(program: Program) -> Iterator[Hit]:
         if (
             not mask & table.newest
             or not (alone or site.raw.startswith("tensorflow.keras."))
-            or bound_twice(site.scope, head(site.call.func))
+            or is_bound_twice(site.scope, head(site.call.func))
         ):
             continue
-        if alone and (not keras_of_release(program, site.scope) or for_others(program, site.scope.module)):
+        if alone and (
+            not keras_of_release(program, site.scope) or is_for_other_releases(program, site.scope.module)
+        ):
             continue
         yield hit_at(
             site,
@@ -332,11 +336,11 @@ def _legacy_optimizers(program: Program) -> Iterator[Hit]:
                 "gone": "2.16 and later",
                 "end": "last",
                 "seen": table.last(table.admitted & ~mask) or "2.15",
-                "asked": asked_for(table),
+                "asked": release_in_words(table),
             },
             severity="error"
             if table.requirement.known and mask & table.admitted == table.admitted
-            else (where_keras_known if alone else where_known)(table, "warning"),
+            else (severity_by_keras_releases if alone else severity_by_releases)(table, "warning"),
             confidence="high" if mask & table.admitted == table.admitted else "medium",
         )
 
@@ -378,7 +382,7 @@ def deprecated(program: Program) -> Iterator[Hit]:
         ):
             continue
         new = found[1]
-        same = reference.presence.name in _SIMPLE and table.has_now(new)
+        same = reference.presence.name in _SIMPLE and table.all_releases_have(new)
         yield hit_in(
             reference.scope,
             reference.place,
@@ -403,7 +407,12 @@ def autotune_moved(program: Program) -> Iterator[Hit]:
     table = api(program)
     for reference in references(program):
         new = _MOVED.get(reference.presence.name)
-        if new is None or reference.expr is None or not table.has_now(new) or is_doubtful(program, reference):
+        if (
+            new is None
+            or reference.expr is None
+            or not table.all_releases_have(new)
+            or is_doubtful(program, reference)
+        ):
             continue
         yield hit_in(
             reference.scope,
@@ -429,7 +438,7 @@ def distribute_moved(program: Program) -> Iterator[Hit]:
         ):
             continue
         new = name.replace(".experimental.", ".", 1)
-        if not table.has_now(new) or not name.endswith("Strategy"):
+        if not table.all_releases_have(new) or not name.endswith("Strategy"):
             continue
         call = next((call for call in reference.scope.calls if call.func == reference.expr), None)
         plain = call is None or not (call.args or call.keywords)
@@ -457,9 +466,9 @@ def distribute_moved(program: Program) -> Iterator[Hit]:
                     "what": f"strategies have no {method} any more"
                     + (": it is called run" if renamed else "")
                 },
-                severity=where_known(table, "warning") if before_the_table(table) else None,
-                notes=(f"TensorFlow 2.0 to 2.3 had it: {asked_for(table)}",)
-                if before_the_table(table)
+                severity=severity_by_releases(table, "warning") if may_be_older_than_table(table) else None,
+                notes=(f"TensorFlow 2.0 to 2.3 had it: {release_in_words(table)}",)
+                if may_be_older_than_table(table)
                 else (),
                 rewrites=(Rewrite("rename", site.scope, site.call.func.place, "run"),)
                 if renamed and isinstance(site.call.func, Attribute)
@@ -509,7 +518,7 @@ def old_arguments(program: Program) -> Iterator[Hit]:
                 site,
                 # What has no new name told how to trace what is given; without it nothing fails. Beside the new name the old one says nothing more.
                 # A program for one release alone gets no newer one: there it works as it always did.
-                severity=where_known(table, "warning")
+                severity=severity_by_releases(table, "warning")
                 if new and site.call.keyword(new) is None and not _is_pinned(table)
                 else "info",
                 values={
@@ -533,7 +542,7 @@ def unknown_argument(program: Program) -> Iterator[Hit]:
     table = api(program)
     if table.silent:
         return
-    legacy = keras_is_two(program)
+    legacy = is_keras_2(program)
     for site in flow_of(program).sites:
         name = site.name
         if not site.call.keywords or site.targets or not name.startswith(("tensorflow.", "keras.")):
@@ -565,10 +574,10 @@ def _refused_arguments(program: Program, site: Site, name: str) -> Iterator[Hit]
     ]
     if not refused:
         return
-    if written_for_one(program, site.scope) or bound_twice(site.scope, head(site.call.func)):
+    if written_for_one(program, site.scope) or is_bound_twice(site.scope, head(site.call.func)):
         return
     for item in refused:
-        mask = item.mask | table.open_in(name)
+        mask = item.mask | table.takes_any_keyword_in(name)
         # A name that no release ever had, beside one that it looks like, is a slip whichever release is meant.
         slip = not mask and item.meant is not None
         value = site.call.keyword(item.argument)
@@ -584,11 +593,13 @@ def _refused_arguments(program: Program, site: Site, name: str) -> Iterator[Hit]
                 "argument": item.argument,
                 "gone": table.without(mask),
                 "meant": f" (did you mean `{item.meant}`?)" if item.meant else "",
-                "asked": asked_for(table),
+                "asked": release_in_words(table),
             },
             severity="error"
             if slip or (table.requirement.known and not mask & table.admitted)
-            else (where_keras_known if name.startswith("keras.") else where_known)(table, "warning"),
+            else (severity_by_keras_releases if name.startswith("keras.") else severity_by_releases)(
+                table, "warning"
+            ),
             confidence="high" if slip or (mask and not mask & table.admitted) else "medium",
             rewrites=(Rewrite("rename-keyword", site.scope, site.call.place, item.renamed, item.argument),)
             if item.renamed
@@ -670,8 +681,8 @@ def old_dataset_members(program: Program) -> Iterator[Hit]:
             continue
         if written_for_one(program, site.scope):
             continue
-        either = table.requirement.admits_one()
-        if either and not uses_two(program, site.scope.module):
+        either = table.requirement.admits_tf1()
+        if either and not uses_tf2_names(program, site.scope.module):
             # Nothing says that this file is not for TensorFlow 1.
             continue
         yield hit_at(site, values={"member": method, "instead": instead})

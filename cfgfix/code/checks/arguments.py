@@ -8,14 +8,14 @@ from typing import Any
 from cfgfix.code.checks.api import base_constructor, head, of_others, overridden
 from cfgfix.code.checks.written_values import written_at, written_constant
 from cfgfix.code.inference.custom_objects import refusals
-from cfgfix.code.inference.eras import asked_for, where_keras_known, written_for_one
+from cfgfix.code.inference.eras import release_in_words, severity_by_keras_releases, written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.inference.references import api, bound_twice, keras_is_two
+from cfgfix.code.inference.references import api, is_bound_twice, is_keras_2
 from cfgfix.code.inference.releases import (
     IMPORTS,
     as_written,
     keras_of_release,
-    of_other_releases,
+    passed_over_for_keras_2,
     refused_by_three,
 )
 from cfgfix.code.model.expressions import place_of, text, walk
@@ -34,7 +34,7 @@ NEEDLES = IMPORTS
 _ABSENT: Any = object()
 
 
-passed_over = of_other_releases
+passed_over = passed_over_for_keras_2
 """Which modules these checks say nothing of."""
 
 
@@ -83,9 +83,9 @@ def refused_value(program: Program) -> Iterator[Hit]:
                         "argument": parameter,
                         "value": text(expr) + _shown(site, expr, written),
                         "says": refusal_text(refusal),
-                        "asked": asked_for(table),
+                        "asked": release_in_words(table),
                     },
-                    severity="error" if refusal.always else where_keras_known(table, "warning"),
+                    severity="error" if refusal.always else severity_by_keras_releases(table, "warning"),
                 )
 
 
@@ -276,10 +276,10 @@ def _is_for_asked_releases(program: Program, site: Site) -> bool:
     """Tell whether the releases asked for are what a call is for."""
     scope, call = site.scope, site.call
     if site.name.startswith("keras.") and (
-        keras_is_two(program)
+        is_keras_2(program)
         or not keras_of_release(program, scope)
         or (base_constructor(program, site) is None and overridden(program, site))
         or (site.receiver is not None and of_others(site))
     ):
         return False
-    return not (site.open or written_for_one(program, scope) or bound_twice(scope, head(call.func)))
+    return not (site.open or written_for_one(program, scope) or is_bound_twice(scope, head(call.func)))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.code.checks.api import head
-from cfgfix.code.inference.entry_points import never_run, uncalled
-from cfgfix.code.inference.eras import asked_for, where_known, written_for_one
+from cfgfix.code.inference.entry_points import is_never_called, never_run
+from cfgfix.code.inference.eras import release_in_words, severity_by_releases, written_for_one
 from cfgfix.code.inference.guards import expects_absence
-from cfgfix.code.inference.references import api, bound_twice, rebound
-from cfgfix.code.inference.releases import IMPORTS, of_other_releases
+from cfgfix.code.inference.references import api, is_bound_twice, rebound
+from cfgfix.code.inference.releases import IMPORTS, passed_over_for_keras_2
 from cfgfix.code.model.hit import Rewrite, Step, hit_in
 from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Attribute, Name
@@ -46,7 +46,7 @@ _RELEASES: tuple[Version, ...] = (
 """Releases of NumPy that are asked about."""
 
 
-passed_over = of_other_releases
+passed_over = passed_over_for_keras_2
 """Which modules these checks say nothing of."""
 
 
@@ -89,14 +89,16 @@ def _gone_name(
         (expr, scope, block)
         for expr, scope, block in places
         if not expects_absence(scope, block, expr.place)
-        and not bound_twice(scope, head(expr))
+        and not is_bound_twice(scope, head(expr))
         and not rebound(program, f"numpy.{last}", expr, scope)
         and not written_for_one(program, scope)
     ]
     if not places:
         return
     table = api(program)
-    places.sort(key=lambda item: (uncalled(program, item[1]) or never_run(program, item[1]), item[0].place))
+    places.sort(
+        key=lambda item: (is_never_called(program, item[1]) or never_run(program, item[1]), item[0].place)
+    )
     expr, scope, block = places[0]
     new = BUILTINS.get(last) or LATER.get(last, "")
     plain = last in BUILTINS
@@ -120,9 +122,9 @@ def _gone_name(
             "since": fate.since,
             "instead": f"; it was {instead}" if plain else f"; {instead} is the same" if instead else "",
             "beside": _numpy_text(table),
-            "asked": asked_for(table),
+            "asked": release_in_words(table),
         },
-        severity=None if fate.always else where_known(table, "warning"),
+        severity=None if fate.always else severity_by_releases(table, "warning"),
         rewrites=rewrites,
         title=f"Write {instead}" if instead else None,
         related=tuple(Step(where, item.place, at, "and here") for item, where, at in places[1:9]),

@@ -6,11 +6,16 @@ import re
 from collections.abc import Iterator
 
 from cfgfix.code.checks.api import head, of_others, overridden
-from cfgfix.code.inference.eras import asked_for, where_keras_known, where_known, written_for_one
+from cfgfix.code.inference.eras import (
+    release_in_words,
+    severity_by_keras_releases,
+    severity_by_releases,
+    written_for_one,
+)
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.inference.references import api, bound_twice, keras_is_two, public_name
-from cfgfix.code.inference.releases import IMPORTS, as_written, keras_of_release, with_other_releases
-from cfgfix.code.model.canonical_names import fold
+from cfgfix.code.inference.references import api, is_bound_twice, is_keras_2, public_name
+from cfgfix.code.inference.releases import IMPORTS, as_written, keras_of_release, modules_of_keras_2
+from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.expressions import dotted, place_of, text
 from cfgfix.code.model.hit import Calls as Entered
 from cfgfix.code.model.hit import Rewrite, hit_in
@@ -40,7 +45,7 @@ _OF_TYPES = re.compile(
 
 def passed_over(program: Program, _: object) -> frozenset[int]:
     """Return the modules, by identity, of which a check of this room says nothing."""
-    return with_other_releases(program)
+    return modules_of_keras_2(program)
 
 
 @once
@@ -69,7 +74,7 @@ def misfit(program: Program) -> Iterator[Hit]:
         if site.name not in calls.abstract and written_for_one(program, site.scope):
             # TensorFlow 1 makes no object of an abstract class either.
             continue
-        if bound_twice(site.scope, head(site.call.func)) or _other_than_a_module(site):
+        if is_bound_twice(site.scope, head(site.call.func)) or _other_than_a_module(site):
             continue
         yield hit_in(
             site.scope,
@@ -81,15 +86,17 @@ def misfit(program: Program) -> Iterator[Hit]:
                 if site.name.startswith("keras.")
                 else public_name(site.name),
                 "says": f"{found.says}: the call raises" if found.raises else found.says,
-                "asked": asked_for(releases),
+                "asked": release_in_words(releases),
             },
             severity="warning"
             if not found.raises
             else "error"
             if found.always
-            else where_known(releases, "warning")
-            if releases.requirement.admits_one()
-            else (where_keras_known if site.name.startswith("keras.") else where_known)(releases, "warning"),
+            else severity_by_releases(releases, "warning")
+            if releases.requirement.admits_tf1()
+            else (severity_by_keras_releases if site.name.startswith("keras.") else severity_by_releases)(
+                releases, "warning"
+            ),
             rewrites=(
                 Rewrite("rename-keyword", site.scope, site.call.place, found.renamed[1], found.renamed[0]),
             )
@@ -190,7 +197,7 @@ def _known_by_release(program: Program, site: Site) -> str | None:
     name = site.name
     if not name.startswith("keras."):
         return name
-    if keras_is_two(program) or not keras_of_release(program, site.scope) or overridden(program, site):
+    if is_keras_2(program) or not keras_of_release(program, site.scope) or overridden(program, site):
         return None
     owner, _, method = name.rpartition(".")
     if name in ("keras.Model.loss", "keras.Model.compiled_loss"):
@@ -238,7 +245,11 @@ def _types(parameters: Parameters, site: Site) -> Iterator[_Fault]:
         value = site.args[position]
         if _OF_TYPES.fullmatch(parameter) or parameter in parameters.required:
             continue
-        if isinstance(value, External) and fold(value.name) in _TYPES and "dtype" in parameters.named:
+        if (
+            isinstance(value, External)
+            and canonical_name(value.name) in _TYPES
+            and "dtype" in parameters.named
+        ):
             yield _Fault(
                 f"has `{parameter}` at position {position + 1}, where {text(expr)} stands: `dtype` goes by name",
                 expr,
@@ -287,7 +298,7 @@ def _uncalled_manager(program: Program, calls: Calls, scope: Scope, expr: Expr) 
     found = alternatives(flow_of(program).value_of_name(scope, expr))
     if len(found) != 1 or not isinstance(found[0], External):
         return None
-    name = fold(found[0].name)
+    name = canonical_name(found[0].name)
     if name in calls.entered or name in (
         "tensorflow.device",
         "tensorflow.control_dependencies",
@@ -319,7 +330,7 @@ def uncalled_decorator(program: Program) -> Iterator[Hit]:
             for decorator in scope.decorators:
                 if not isinstance(decorator, (Name, Attribute)):
                     continue
-                if fold(program.static_name(decorator, outer) or "") not in _DECORATORS:
+                if canonical_name(program.static_name(decorator, outer) or "") not in _DECORATORS:
                     continue
                 place = place_of(decorator, outer)
                 if place is None:

@@ -13,7 +13,7 @@ from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, hot_paths, inside
 from cfgfix.code.inference.releases import IMPORTS
-from cfgfix.code.model.expressions import alike, constant, dotted, is_name, place_of, text, walk
+from cfgfix.code.model.expressions import constant, dotted, is_name, is_same_expression, place_of, text, walk
 from cfgfix.code.model.hit import Repair, Rewrite, at, hit_at
 from cfgfix.code.model.nodes import (
     Attribute,
@@ -484,7 +484,9 @@ class _Turns:
         calls = [
             call
             for call in self.scope.calls
-            if call.receiver is not None and alike(call.receiver, expr) and self._is_in_loop(call.block)
+            if call.receiver is not None
+            and is_same_expression(call.receiver, expr)
+            and self._is_in_loop(call.block)
         ]
         methods = {call.method for call in calls}
         if not methods & {"append", "extend", "insert"} or methods & {"clear", "pop", "popleft", "remove"}:

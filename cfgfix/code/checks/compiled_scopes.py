@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from cfgfix.code.checks.models import fits_eagerly, kept_eager
 from cfgfix.code.inference.conditions import asks_mode
-from cfgfix.code.inference.guards import unnegated
+from cfgfix.code.inference.guards import without_negation
 from cfgfix.code.inference.hot_paths import GRAPH, PYTHON, Reach, hot_paths
 from cfgfix.code.model.expressions import text
 from cfgfix.code.model.nodes import Call, Expr
@@ -84,5 +84,5 @@ ASKS_MODE = re.compile("executing_eagerly|inside_function|functions_run_eagerly|
 
 def _is_decided(test: Expr) -> bool:
     """Tell whether a test is nothing but the question whether functions run eagerly, which a traced function answers with no."""
-    test, _ = unnegated(test, True)
+    test, _ = without_negation(test, True)
     return isinstance(test, Call) and asks_mode(test.func) is not None

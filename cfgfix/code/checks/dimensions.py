@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.inference.eras import uses_two, written_for_one
+from cfgfix.code.inference.eras import uses_tf2_names, written_for_one
 from cfgfix.code.inference.guards import expects_absence, statement_of
 from cfgfix.code.inference.references import api
-from cfgfix.code.inference.releases import IMPORTS, of_other_releases
+from cfgfix.code.inference.releases import IMPORTS, passed_over_for_keras_2
 from cfgfix.code.model.expressions import is_name, text, walk
 from cfgfix.code.model.hit import Rewrite, Step, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Slice, Subscript
@@ -17,7 +17,7 @@ from cfgfix.rules.hit import Hit
 
 NEEDLES = IMPORTS
 
-passed_over = of_other_releases
+passed_over = passed_over_for_keras_2
 """Which modules these checks say nothing of."""
 
 _OLD_SHAPES = ("disable_v2_behavior", "disable_v2_tensorshape")
@@ -30,8 +30,8 @@ def value_of_size(program: Program) -> Iterator[Hit]:
         return
     modules = [module for module in program.modules if "].value" in module.summary.words]
     if not modules or (
-        api(program).requirement.admits_one()
-        and not any(uses_two(program, module) for module in program.modules)
+        api(program).requirement.admits_tf1()
+        and not any(uses_tf2_names(program, module) for module in program.modules)
     ):
         # Nothing says that the project is not for TensorFlow 1.
         return

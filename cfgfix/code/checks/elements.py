@@ -293,9 +293,9 @@ def _seed_in_words(seed: Site, draw: Site) -> str:
 
 def _is_linked(program: Program, seed: Site, draw: Site) -> bool:
     """Tell whether the file that sets a seed imports the one that draws, by whatever way."""
-    from cfgfix.code.inference.entry_points import reached_from
+    from cfgfix.code.inference.entry_points import modules_sharing_runs
 
-    return bool(draw.scope.module.path in reached_from(program, seed.scope.module))
+    return bool(draw.scope.module.path in modules_sharing_runs(program, seed.scope.module))
 
 
 def _mixed_before(program: Program, dataset: Dataset) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.models import model_calls
 from cfgfix.code.checks.supply import generator_of
-from cfgfix.code.inference.eras import asked_for, written_for_one
+from cfgfix.code.inference.eras import release_in_words, written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.references import api
@@ -146,7 +146,12 @@ def lists_yielded(program: Program) -> Iterator[Hit]:
                 generator,
                 place_of(yielded, generator) or generator.place,
                 0,
-                {"what": what, "error": _ERRORS[what], "method": method, "asked": asked_for(api(program))},
+                {
+                    "what": what,
+                    "error": _ERRORS[what],
+                    "method": method,
+                    "asked": release_in_words(api(program)),
+                },
                 needs=((site.scope, site.call.block),),
                 related=(at(site, label="it is given here"),),
                 severity=refused[0],
@@ -264,7 +269,7 @@ def measured_apart(program: Program) -> Iterator[Hit]:
             site.scope,
             place_of(written, site.scope) or site.call.name_place,
             site.call.block,
-            {"count": count, "outputs": len(outputs), "asked": asked_for(api(program))},
+            {"count": count, "outputs": len(outputs), "asked": release_in_words(api(program))},
             entry=Calls(site),
             severity=refused[0],
             related=(_step_of(made.site),),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cfgfix.code.inference.eras import asked_for
+from cfgfix.code.inference.eras import release_in_words
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.references import api
-from cfgfix.code.inference.releases import keras_three, of_other_releases, refused_by_three
+from cfgfix.code.inference.releases import keras_three, passed_over_for_keras_2, refused_by_three
 from cfgfix.code.model.expressions import constant, dotted, is_name
 from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Name, Place, Subscript
@@ -19,7 +19,7 @@ from cfgfix.rules.hit import Hit
 
 NEEDLES = (b".trainable",)
 
-passed_over = of_other_releases
+passed_over = passed_over_for_keras_2
 """Which modules these checks say nothing of."""
 
 _TRAINS = ("train_on_batch", "fit", "fit_generator")
@@ -75,7 +75,7 @@ def never_trained(program: Program) -> Iterator[Hit]:
                 "model": freeze.shown,
                 "call": use.shown,
                 "line": use.place.line,
-                "asked": asked_for(api(program)),
+                "asked": release_in_words(api(program)),
             },
             severity=refused[0],
             related=(

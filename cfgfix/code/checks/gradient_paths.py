@@ -9,7 +9,7 @@ from cfgfix.code.checks.gradients import asked_gradients
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.model.canonical_names import fold
+from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.expressions import constant, dotted, is_name, text
 from cfgfix.code.model.hit import Step, at, hit_in
 from cfgfix.code.model.nodes import (
@@ -164,7 +164,7 @@ class _Way:
         names = {site.name for site in sites}
         if not names:
             value = flow_of(self._program).value_of_name(self._scope, call.func)
-            names = {fold(value.name)} if isinstance(value, External) else set()
+            names = {canonical_name(value.name)} if isinstance(value, External) else set()
         if len(names) != 1 or any(site.targets or site.open for site in sites):
             return True
         name = names.pop()

@@ -10,8 +10,8 @@ from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.traced_tensors import is_operation
-from cfgfix.code.model.canonical_names import fold
-from cfgfix.code.model.expressions import alike, children, dotted, is_name, place_of, text, walk
+from cfgfix.code.model.canonical_names import canonical_name
+from cfgfix.code.model.expressions import children, dotted, is_name, is_same_expression, place_of, text, walk
 from cfgfix.code.model.hit import Rewrite, Step, at, hit_in
 from cfgfix.code.model.nodes import (
     Attribute,
@@ -383,7 +383,7 @@ def _cut(program: Program, scope: Scope, expr: Expr, body: Event, depth: int) ->
     names = {site.name for site in flow_of(program).within(scope) if site.call is call}
     if not names:
         value: Value = flow_of(program).value_of_name(scope, call.func)
-        names = {fold(value.name)} if isinstance(value, External) else set()
+        names = {canonical_name(value.name)} if isinstance(value, External) else set()
     if len(names) != 1:
         return None
     name = names.pop()
@@ -498,7 +498,7 @@ def _log_of(program: Program, scope: Scope, branch: Expr, tested: Expr) -> Call 
         call: Call = part
         if (dotted(call.func) or "").endswith("math.log") and len(call.args) == 1:
             given = call.args[0]
-            if alike(given, tested) and any(
+            if is_same_expression(given, tested) and any(
                 site.call is call and site.name == "tensorflow.math.log"
                 for site in flow_of(program).within(scope)
             ):

@@ -8,8 +8,8 @@ from typing import Final
 from cfgfix.code.checks.common import in_tests, value_named
 from cfgfix.code.checks.numerics import policies_named
 from cfgfix.code.checks.outputs import constant_in_every_call
-from cfgfix.code.inference.entry_points import never_run, reached_from
-from cfgfix.code.model.canonical_names import fold
+from cfgfix.code.inference.entry_points import modules_sharing_runs, never_run
+from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text
 from cfgfix.code.model.hit import at, hit_in
 from cfgfix.code.model.nodes import (
@@ -193,7 +193,7 @@ class _Types:
     ) -> str | None:
         given = [self.type_of(item, scope, types, block, depth) for item in call.args]
         first = given[0] if given else None
-        name = fold(self._program.static_name(call.func, scope) or "")
+        name = canonical_name(self._program.static_name(call.func, scope) or "")
         if name in ("tensorflow.cast", "tensorflow.convert_to_tensor", "tensorflow.constant"):
             told = call.argument(1, "dtype")
             if told is not None:
@@ -251,7 +251,7 @@ class _Types:
         if value is None or not isinstance(value, Call):
             return False
         call = value
-        name = fold(self._program.static_name(call.func, scope) or "")
+        name = canonical_name(self._program.static_name(call.func, scope) or "")
         return (
             name.startswith("keras.layers.")
             and name.rpartition(".")[2] in _LAYERS
@@ -278,7 +278,7 @@ class _Types:
         if isinstance(expr, Literal):
             return expr.value if isinstance(expr.value, float) else None
         if isinstance(expr, Call):
-            name = fold(self._program.static_name(expr.func, scope) or "")
+            name = canonical_name(self._program.static_name(expr.func, scope) or "")
             told = expr.argument(1, "dtype")
             if name != "tensorflow.cast" or not expr.args or told is None:
                 return None
@@ -350,7 +350,7 @@ def _holds_floats(expr: Expr) -> bool:
 def _is_float32(program: Program, expr: Expr, scope: Scope) -> bool:
     if constant(expr) == "float32":
         return True
-    return fold(program.static_name(expr, scope) or "") == "tensorflow.float32"
+    return canonical_name(program.static_name(expr, scope) or "") == "tensorflow.float32"
 
 
 _LEAST_HALF: Final = 2.0**-25
@@ -479,7 +479,7 @@ def _policy_of(
 ) -> tuple[Site, str] | None:
     """Return the policy that is certainly set in the program that makes a layer, before it is made."""
     for policy, kind in policies:
-        reached = {policy.scope.module.path, *reached_from(program, policy.scope.module)}
+        reached = {policy.scope.module.path, *modules_sharing_runs(program, policy.scope.module)}
         if method.module.path not in reached:
             continue
         if all(scope is policy.scope and call.place < policy.call.place for scope, call in makers):

@@ -9,14 +9,14 @@ from cfgfix.code.checks.api import head, methods, of_others, overridden
 from cfgfix.code.checks.bindings import bound_once
 from cfgfix.code.checks.models import MAKES_KERAS_MODEL, keras_model_method
 from cfgfix.code.checks.written_values import written_at
-from cfgfix.code.inference.eras import asked_for, written_for_one
+from cfgfix.code.inference.eras import release_in_words, written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.inference.references import api, bound_twice, callers_ask
+from cfgfix.code.inference.references import api, callers_ask, is_bound_twice
 from cfgfix.code.inference.releases import (
     IMPORTS,
     keras_of_release,
     keras_three,
-    of_other_releases,
+    passed_over_for_keras_2,
     refused_by_three,
 )
 from cfgfix.code.model.expressions import constant, dotted, place_of, text
@@ -33,7 +33,7 @@ KERAS_IN_TENSORFLOW = "tensorflow.python."
 """The copy of Keras inside TensorFlow, which is never Keras 3."""
 
 
-passed_over = of_other_releases
+passed_over = passed_over_for_keras_2
 """Which modules these checks say nothing of."""
 
 
@@ -45,7 +45,7 @@ def is_surely_keras(program: Program, site: Site) -> bool:
         and not site.open
         and not site.raw.startswith(KERAS_IN_TENSORFLOW)
         # Which values a variable may hold is known of what a method is called on.
-        and (bool(keras_model_method(site.name)) or not bound_twice(scope, head(call.func)))
+        and (bool(keras_model_method(site.name)) or not is_bound_twice(scope, head(call.func)))
         and not callers_ask(program, scope)
     )
 
@@ -183,7 +183,7 @@ def _counted(
             "argument": parameter,
             "value": text(value) + ("" if expr is value else f", which is {text(expr)}"),
             "who": "every Keras" if ever else "Keras 3",
-            "asked": asked_for(api(program)),
+            "asked": release_in_words(api(program)),
         },
         entry=Calls(site),
         severity=severity[0],
@@ -251,7 +251,7 @@ def _sized(
             "who": "every Keras refuses it"
             if ever
             else "Keras 3 raises ValueError, where Keras 2 made an integer of it",
-            "asked": asked_for(api(program)),
+            "asked": release_in_words(api(program)),
         },
         entry=Calls(site),
         severity=severity[0],
@@ -414,7 +414,7 @@ def _refused(
         site.scope,
         place_of(value, site.scope) or site.call.name_place,
         site.call.block,
-        {"callee": text(site.call.func), "what": what, "asked": asked_for(api(program))},
+        {"callee": text(site.call.func), "what": what, "asked": release_in_words(api(program))},
         entry=Calls(site),
         severity=severity[0],
         rewrites=rewrites,

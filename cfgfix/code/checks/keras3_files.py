@@ -15,7 +15,7 @@ from cfgfix.code.checks.keras3 import (
 )
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.checks.written_values import returned_by, written_at
-from cfgfix.code.inference.eras import asked_for
+from cfgfix.code.inference.eras import release_in_words
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import (
@@ -365,7 +365,7 @@ def _names_with_slash(program: Program, site: Site, kind: str, shown: str) -> It
             "takes": "does not read TensorFlow's checkpoints"
             if end is None
             else f"takes only names that end in {_listed(endings)}",
-            "asked": asked_for(api(program)),
+            "asked": release_in_words(api(program)),
         },
         severity=severity[0],
         confidence="medium" if kind == "load_model" else None,

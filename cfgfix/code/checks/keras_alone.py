@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.code.checks.api import head
-from cfgfix.code.inference.entry_points import never_run, uncalled
-from cfgfix.code.inference.eras import asked_for, for_others, where_keras_known, written_for_one
+from cfgfix.code.inference.entry_points import is_never_called, never_run
+from cfgfix.code.inference.eras import (
+    is_for_other_releases,
+    release_in_words,
+    severity_by_keras_releases,
+    written_for_one,
+)
 from cfgfix.code.inference.guards import expects_absence
-from cfgfix.code.inference.references import api, bound_twice, callers_ask, rebound
-from cfgfix.code.inference.releases import failing_imports, keras_of_release, of_other_releases, standalone
+from cfgfix.code.inference.references import api, callers_ask, is_bound_twice, rebound
+from cfgfix.code.inference.releases import (
+    failing_imports,
+    keras_of_release,
+    passed_over_for_keras_2,
+    standalone,
+)
 from cfgfix.code.model.hit import Rewrite, hit_in
 from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Place
@@ -44,7 +54,7 @@ _IN_OPS = frozenset(
 2.15.0 and 3.15.1); `identity`, `repeat`, `switch` and others mean something else there."""
 
 
-passed_over = of_other_releases
+passed_over = passed_over_for_keras_2
 """Which modules these checks say nothing of."""
 
 
@@ -59,7 +69,9 @@ def gone_module(program: Program) -> Iterator[Hit]:
             told.add(item.name)
             instead = _INSTEAD.get(item.name, "")
             last = item.source.rpartition(".")[2]
-            if item.name.startswith("keras.layers.") and table.has_now(f"tensorflow.keras.layers.{last}"):
+            if item.name.startswith("keras.layers.") and table.all_releases_have(
+                f"tensorflow.keras.layers.{last}"
+            ):
                 instead = f"{last} is in keras.layers"
             yield hit_in(
                 item.scope,
@@ -129,7 +141,12 @@ def _uses(program: Program, module: Module) -> Iterator[_Use]:
             yield _Use(item.name, item.mask, item.scope, item.place, item.block, imported=True)
     imported = {item.name for item in failing}
     scope = module.scope
-    if table.silent or scope is None or not keras_of_release(program, scope) or for_others(program, module):
+    if (
+        table.silent
+        or scope is None
+        or not keras_of_release(program, scope)
+        or is_for_other_releases(program, module)
+    ):
         return
     known: dict[str, tuple[str, int] | None] = {}
     for scope in module.summary.scopes:
@@ -146,7 +163,7 @@ def _uses(program: Program, module: Module) -> Iterator[_Use]:
             if (
                 not expects_absence(scope, block, expr.place)
                 and not rebound(program, raw, expr, scope)
-                and not bound_twice(scope, head(expr))
+                and not is_bound_twice(scope, head(expr))
                 and not callers_ask(program, scope)
                 and not written_for_one(program, scope)
             ):
@@ -165,7 +182,7 @@ def elsewhere(program: Program) -> Iterator[Hit]:
         scope = module.scope
         if "keras" not in standalone(program, module) or scope is None:
             continue
-        if not keras_of_release(program, scope) or for_others(program, module):
+        if not keras_of_release(program, scope) or is_for_other_releases(program, module):
             continue
         for scope in module.summary.scopes:
             for expr, block in scope.references:
@@ -180,7 +197,7 @@ def elsewhere(program: Program) -> Iterator[Hit]:
                 ):
                     continue
                 part = next((item for item in _PARTS if last in table.names(f"keras.{item}")), None)
-                if part is None or rebound(program, raw, expr, scope) or bound_twice(scope, head(expr)):
+                if part is None or rebound(program, raw, expr, scope) or is_bound_twice(scope, head(expr)):
                     continue
                 yield hit_in(
                     scope,
@@ -192,13 +209,17 @@ def elsewhere(program: Program) -> Iterator[Hit]:
 
 
 def _idle(program: Program, scope: Scope) -> bool:
-    return uncalled(program, scope) or never_run(program, scope)
+    return is_never_called(program, scope) or never_run(program, scope)
 
 
 def _has_it(table: Api, package: str, name: str) -> str:
     """Return where a name is that Keras's module does not have any more, for messages."""
-    places = [f"tf.{package}"] if table.has_now(f"tensorflow.{package}.{name}") else []
-    if package == "keras.backend" and name in _IN_OPS and table.has_now(f"tensorflow.keras.ops.{name}"):
+    places = [f"tf.{package}"] if table.all_releases_have(f"tensorflow.{package}.{name}") else []
+    if (
+        package == "keras.backend"
+        and name in _IN_OPS
+        and table.all_releases_have(f"tensorflow.keras.ops.{name}")
+    ):
         places.append("keras.ops")
     return f"; {' and '.join(places)} {'have' if len(places) > 1 else 'has'} it" if places else ""
 
@@ -208,9 +229,9 @@ def _values(table: Api, name: str, mask: int) -> dict[str, object]:
         "name": name,
         "gone": table.since(mask),
         "seen": table.seen_of_keras(mask),
-        "asked": asked_for(table),
+        "asked": release_in_words(table),
     }
 
 
 def _severity(table: Api, mask: int) -> str | None:
-    return where_keras_known(table, "warning") if mask & table.admitted else None
+    return severity_by_keras_releases(table, "warning") if mask & table.admitted else None

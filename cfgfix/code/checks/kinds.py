@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import expects_absence
-from cfgfix.code.inference.releases import IMPORTS, of_other_releases
+from cfgfix.code.inference.releases import IMPORTS, passed_over_for_keras_2
 from cfgfix.code.model.expressions import dotted, is_name, place_of, text, walk
 from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.nodes import (
@@ -51,7 +51,7 @@ _ARITHMETIC = frozenset({"+", "-", "*", "/", "//", "**", "@"})
 _DEPTH = 6
 
 
-passed_over = of_other_releases
+passed_over = passed_over_for_keras_2
 """Which modules these checks say nothing of."""
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.code.checks.api import head
-from cfgfix.code.inference.entry_points import stands_alone
-from cfgfix.code.inference.eras import asked_for, written_for_one
+from cfgfix.code.inference.entry_points import has_all_callers
+from cfgfix.code.inference.eras import release_in_words, written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.inference.references import api, bound_twice
+from cfgfix.code.inference.references import api, is_bound_twice
 from cfgfix.code.inference.releases import (
     IMPORTS,
     keras_of_release,
     keras_three,
-    of_other_releases,
+    passed_over_for_keras_2,
     refused_by_three,
 )
-from cfgfix.code.model.canonical_names import fold
+from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.expressions import constant, is_name, text, walk
 from cfgfix.code.model.hit import Calls, Rewrite, hit_in
 from cfgfix.code.model.nodes import (
@@ -52,7 +52,7 @@ from cfgfix.rules.hit import Hit
 NEEDLES = IMPORTS
 
 
-passed_over = of_other_releases
+passed_over = passed_over_for_keras_2
 """Which modules these checks say nothing of."""
 
 
@@ -102,7 +102,7 @@ class Parts:
     def _of_made(self, name: str, site: Site) -> _Callee | None:
         if not site.raw.startswith(("tensorflow.", "keras.")) or not self._is_ours(site.raw, site.scope):
             return None
-        if bound_twice(site.scope, head(site.call.func)):
+        if is_bound_twice(site.scope, head(site.call.func)):
             return None
         last = name.rpartition(".")[2]
         if name == "keras.Sequential":
@@ -146,7 +146,7 @@ class Parts:
                     continue
                 if not isinstance(value, External):
                     return False
-                name = fold(value.name)
+                name = canonical_name(value.name)
                 if name.startswith("keras."):
                     if not self._is_ours(value.name, item):
                         return False
@@ -215,7 +215,7 @@ def _callable_parameters(program: Program, method: Scope) -> tuple[str, ...] | N
     outer = program.outer(method) or method
     for decorator in method.decorators:
         func = decorator.func if isinstance(decorator, Call) else decorator
-        if fold(program.static_name(func, outer) or "") != "tensorflow.function":
+        if canonical_name(program.static_name(func, outer) or "") != "tensorflow.function":
             return None
     return tuple(name for name, _, _, kind in method.params if kind == "plain")[1:]
 
@@ -362,13 +362,13 @@ def by_position(program: Program) -> Iterator[Hit]:
                 "what": "raises TypeError for that"
                 if all(item.functional for item in callees)
                 else "takes only tensors so, and raises ValueError",
-                "asked": asked_for(table),
+                "asked": release_in_words(table),
             },
             entry=Calls(site),
             # Of a parameter that is None wherever the program runs Keras 3 takes None.
             severity="info"
             if given == ["training"]
-            and stands_alone(program, site.scope.module)
+            and has_all_callers(program, site.scope.module)
             and _training_never_given(program)
             else told[0],
             rewrites=rewrites,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cfgfix.code.checks.outputs import constant_in_every_call
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.model.canonical_names import fold
+from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.expressions import is_name
 from cfgfix.code.model.nodes import Call, Collection, Literal, Name
 from cfgfix.code.model.program import Program
@@ -288,7 +288,7 @@ def _of_default(program: Program, added: Site) -> Site | None:
     if not isinstance(found, External):
         return None
     made = Site(scope, given, added.through)
-    made.name = made.raw = fold(found.name)
+    made.name = made.raw = canonical_name(found.name)
     return made
 
 

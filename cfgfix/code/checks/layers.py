@@ -9,7 +9,7 @@ from cfgfix.code.checks.common import short
 from cfgfix.code.checks.compiled_scopes import compiled_reach
 from cfgfix.code.checks.models import fits_eagerly, keras_model_method
 from cfgfix.code.checks.written_values import written_constant
-from cfgfix.code.inference.eras import asked_for, written_for_one
+from cfgfix.code.inference.eras import release_in_words, written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.references import api
@@ -94,7 +94,7 @@ def seed_made_in_call(program: Program) -> Iterator[Hit]:
         yield hit_at(
             site,
             flow=(),
-            values={"layer": short(site), "method": where, "asked": asked_for(api(program))},
+            values={"layer": short(site), "method": where, "asked": release_in_words(api(program))},
             severity=refused[0],
         )
 

@@ -9,7 +9,7 @@ from cfgfix.code.checks.models import compiles_of
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import KERAS_COMPILES
-from cfgfix.code.inference.releases import keras_three, of_other_releases, refused_by_three
+from cfgfix.code.inference.releases import keras_three, passed_over_for_keras_2, refused_by_three
 from cfgfix.code.model.expressions import MISSING, constant, is_none
 from cfgfix.code.model.hit import Step, at, hit_at
 from cfgfix.code.model.nodes import Call, Expr
@@ -20,7 +20,7 @@ from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"load_model", b".save(")
 
-passed_over = of_other_releases
+passed_over = passed_over_for_keras_2
 """Which modules these checks say nothing of."""
 
 _LOADS = ("keras.models.load_model", "keras.saving.load_model")

@@ -11,7 +11,7 @@ from cfgfix.code.checks.outputs import output_of
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.releases import IMPORTS
-from cfgfix.code.model.canonical_names import fold
+from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.expressions import constant, place_of
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in
 from cfgfix.code.model.nodes import Call, Collection, Expr
@@ -329,7 +329,7 @@ def _name_of_measure(value: Value | None) -> tuple[str, Site | None] | None:
     if isinstance(item, Constant) and isinstance(item.value, str):
         return item.value, None
     if isinstance(item, (Made, External)):
-        name = fold(item.name)
+        name = canonical_name(item.name)
         if name.startswith(("keras.losses.", "keras.metrics.")):
             return name.rpartition(".")[2], item.site if isinstance(item, Made) else None
     return None

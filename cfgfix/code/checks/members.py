@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from cfgfix.code.checks.api import methods
 from cfgfix.code.checks.models import keras_model_method
-from cfgfix.code.inference.eras import asked_for, written_for_one
+from cfgfix.code.inference.eras import release_in_words, written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import expects_absence, statement_of
 from cfgfix.code.inference.references import api
@@ -16,7 +16,7 @@ from cfgfix.code.inference.releases import (
     IMPORTS,
     keras_of_release,
     keras_three,
-    of_other_releases,
+    passed_over_for_keras_2,
     refused_by_three,
 )
 from cfgfix.code.model.expressions import dotted, text, walk
@@ -85,7 +85,7 @@ class _Use(NamedTuple):
     site: Site | None
 
 
-passed_over = of_other_releases
+passed_over = passed_over_for_keras_2
 """Which modules these checks say nothing of."""
 
 
@@ -272,7 +272,7 @@ def gone_member(program: Program) -> Iterator[Hit]:
             if use.stored
             else "AttributeError",
             "instead": f"; {instead}" if instead else "",
-            "asked": asked_for(table),
+            "asked": release_in_words(table),
         }
         new, since = _RENAMED.get((use.kind, use.member), ("", (0, 0)))
         early = bool(table.requirement.of_two(range(since[1])))
@@ -339,7 +339,7 @@ def called_property(program: Program) -> Iterator[Hit]:
                     scope,
                     call.name_place,
                     call.block,
-                    {"member": member, "asked": asked_for(table)},
+                    {"member": member, "asked": release_in_words(table)},
                     severity=refused[0],
                     rewrites=() if early else (Rewrite("replace", scope, call.place, text(func)),),
                     no_fix="a release that may be meant has it as a method" if early else None,
@@ -396,7 +396,7 @@ def gone_prediction(program: Program) -> Iterator[Hit]:
                     scope,
                     call.name_place,
                     call.block,
-                    {"method": call.method, "asked": asked_for(table)},
+                    {"method": call.method, "asked": release_in_words(table)},
                     severity="warning" if early or site is None else None,
                     rewrites=(Rewrite("rename", scope, call.func.place, "predict"),)
                     if isinstance(call.func, Attribute) and call.func.attribute == "predict_proba"

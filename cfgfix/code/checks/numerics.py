@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cfgfix.code.checks.common import few_turns, in_tests, inside_function, is_random, short
 from cfgfix.code.checks.sizes import is_jit
-from cfgfix.code.inference.entry_points import never_run, reached_from
+from cfgfix.code.inference.entry_points import modules_sharing_runs, never_run
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import GRAPH, Reach, hot_paths, innermost_loop, inside
 from cfgfix.code.inference.releases import keras_three
@@ -71,7 +71,7 @@ def missing_scaling(program: Program) -> Iterator[Hit]:
         if policy.scope.module is not scope.module and not _imports(scope, policy.scope):
             continue
         callers = {caller.scope.module.path for caller in flow_of(program).callers(scope)}
-        if callers and callers.isdisjoint(reached_from(program, policy.scope.module)):
+        if callers and callers.isdisjoint(modules_sharing_runs(program, policy.scope.module)):
             # What calls it is no part of the program that sets the policy.
             continue
         yield hit_at(

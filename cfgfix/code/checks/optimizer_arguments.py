@@ -9,20 +9,20 @@ from cfgfix.code.checks.common import is_library_demo
 from cfgfix.code.checks.guarded_calls import number
 from cfgfix.code.checks.optimizers import first_new
 from cfgfix.code.inference.eras import (
-    asked_for,
-    where_keras_known,
+    release_in_words,
+    severity_by_keras_releases,
     written_for_one,
 )
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.references import (
     api,
-    bound_twice,
-    keras_is_two,
+    is_bound_twice,
+    is_keras_2,
 )
 from cfgfix.code.inference.releases import (
     IMPORTS,
     keras_of_release,
-    with_other_releases,
+    modules_of_keras_2,
 )
 from cfgfix.code.model.expressions import constant, dotted, text
 from cfgfix.code.model.hit import Rewrite, hit_at
@@ -36,7 +36,7 @@ NEEDLES = IMPORTS
 
 def passed_over(program: Program, _check: object) -> frozenset[int]:
     """Return the modules, by identity, of which a check of this group says nothing."""
-    return with_other_releases(program)
+    return modules_of_keras_2(program)
 
 
 def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, bool, bool]]:
@@ -47,7 +47,7 @@ def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, 
     """
     table = api(program)
     workers = table.accepts("keras.Model.fit", "workers")
-    if table.silent or workers is None or keras_is_two(program):
+    if table.silent or workers is None or is_keras_2(program):
         return
     three = not workers & table.newest
     requirement = table.requirement
@@ -67,7 +67,7 @@ def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, 
         )
         if (
             value is not None
-            and not bound_twice(site.scope, head(site.call.func))
+            and not is_bound_twice(site.scope, head(site.call.func))
             and not written_for_one(program, site.scope)
         ):
             yield site, value, three, takes
@@ -115,11 +115,11 @@ def optimizer_lr(program: Program) -> Iterator[Hit]:
                 "what": "raises ValueError in Keras 3"
                 if three
                 else "is ignored from TensorFlow 2.11 on, so the learning rate begins at the default",
-                "asked": asked_for(api(program)),
+                "asked": release_in_words(api(program)),
             },
             severity="info"
             if not three and _is_default(site)
-            else where_keras_known(api(program), "warning")
+            else severity_by_keras_releases(api(program), "warning")
             if takes
             else None
             if three or _loses_rate(site)
@@ -142,9 +142,9 @@ def optimizer_integer(program: Program) -> Iterator[Hit]:
             values={
                 "optimizer": site.name.rpartition(".")[2],
                 "rate": rate,
-                "asked": asked_for(api(program)),
+                "asked": release_in_words(api(program)),
             },
-            severity=where_keras_known(api(program), "warning") if two else None,
+            severity=severity_by_keras_releases(api(program), "warning") if two else None,
             rewrites=(Rewrite("replace", site.scope, value.place, f"{rate}.0"),)
             if isinstance(value, Literal)
             else (),
@@ -184,7 +184,7 @@ def optimizer_decay(program: Program) -> Iterator[Hit]:
             },
             severity="info"
             if zero and three
-            else where_keras_known(api(program), "warning")
+            else severity_by_keras_releases(api(program), "warning")
             if takes
             else None,
             rewrites=(Rewrite("drop-keyword", site.scope, site.call.place, name="decay"),) if zero else (),

@@ -10,13 +10,13 @@ from cfgfix.code.checks.bindings import bound_once
 from cfgfix.code.checks.common import few_turns, in_tests
 from cfgfix.code.checks.guarded_calls import may_run_together
 from cfgfix.code.checks.models import keras_model_method
-from cfgfix.code.inference.eras import asked_for, where_keras_known, written_for_one
+from cfgfix.code.inference.eras import release_in_words, severity_by_keras_releases, written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import expects_absence, statement_of
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.inference.references import api, callers_ask
 from cfgfix.code.inference.releases import IMPORTS, keras_of_release
-from cfgfix.code.model.canonical_names import fold
+from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.expressions import dotted, walk
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Expr, Name
@@ -86,9 +86,11 @@ def second_list(program: Program) -> Iterator[Hit]:
                     "second": of_second,
                     "line": first.call.name_line,
                     "since": f"2.{since}",
-                    "asked": asked_for(table),
+                    "asked": release_in_words(table),
                 },
-                severity=where_keras_known(table, "warning") if requirement.of_two(range(since)) else None,
+                severity=severity_by_keras_releases(table, "warning")
+                if requirement.of_two(range(since))
+                else None,
                 needs=((first.scope, first.call.block),),
                 related=(at(first, label="the other list"),),
             )
@@ -310,7 +312,7 @@ def old_hook(program: Program) -> Iterator[Hit]:
                     "then": "apply_gradients raises NotImplementedError"
                     if plain == "Optimizer"
                     else f"it trains as plain {plain}",
-                    "asked": asked_for(table),
+                    "asked": release_in_words(table),
                 },
                 severity="warning" if requirement.text and requirement.of_two(range(since)) else None,
             )
@@ -335,8 +337,8 @@ def _new_base(program: Program, owner: Scope) -> tuple[str, str] | None:
                 continue
             if raw.startswith(("tensorflow.python.", "tensorflow.compat.v1.", "tensorflow_addons")):
                 return None
-            if _OPTIMIZER.fullmatch(fold(raw)):
-                found = raw, fold(raw)
+            if _OPTIMIZER.fullmatch(canonical_name(raw)):
+                found = raw, canonical_name(raw)
     return found if found is not None and found[1] in outside else None
 
 
@@ -385,7 +387,7 @@ def shared_in_loop(program: Program) -> Iterator[Hit]:
                 "line": optimizer.site.call.name_line,
                 "loop_line": where.blocks[loop].line,
                 "since": f"2.{since}",
-                "asked": asked_for(table),
+                "asked": release_in_words(table),
             },
             severity="warning" if requirement.text and requirement.of_two(range(since)) else None,
             needs=((optimizer.site.scope, optimizer.site.call.block),),

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from cfgfix.code.checks.common import value_named
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.inference.flow.statements import only_tells
+from cfgfix.code.inference.flow.statements import only_prints
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.references import api
-from cfgfix.code.inference.releases import IMPORTS, of_other_releases
+from cfgfix.code.inference.releases import IMPORTS, passed_over_for_keras_2
 from cfgfix.code.model.expressions import constant, dotted, place_of, text
 from cfgfix.code.model.hit import Rewrite, hit_at, hit_in, place_in_code
 from cfgfix.code.model.nodes import Attribute, Dictionary, Expr, Literal, Name
@@ -23,7 +23,7 @@ from cfgfix.rules.hit import Hit
 NEEDLES = IMPORTS
 
 
-passed_over = of_other_releases
+passed_over = passed_over_for_keras_2
 """Which modules these checks say nothing of."""
 
 
@@ -131,7 +131,7 @@ def removed_option_in_try(program: Program) -> Iterator[Hit]:
             and item.line > event.end_line
             and item.kind != "import"
             and id(item) not in gone_too
-            and not only_tells(item)
+            and not only_prints(item)
         ]
         if not later:
             # Nothing is lost but what this TensorFlow does not have anyway: the guard is meant.

@@ -9,7 +9,7 @@ from cfgfix.code.checks.common import is_autotune
 from cfgfix.code.checks.guarded_calls import is_given
 from cfgfix.code.checks.moves import ELSEWHERE, move
 from cfgfix.code.checks.pipelines import downstream, pipelines_to, possible
-from cfgfix.code.inference.eras import ends_before
+from cfgfix.code.inference.eras import asks_only_before
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.model.expressions import constant, text
@@ -165,7 +165,7 @@ def not_last(program: Program) -> Iterator[Hit]:
             dataset.site,
             # Later releases add a prefetch at the end themselves, and parallel calls behind it work ahead.
             severity="warning"
-            if ends_before(program, 6) and not any(works_ahead(step) for step in later)
+            if asks_only_before(program, 6) and not any(works_ahead(step) for step in later)
             else None,
             values={"op": work.op, "line_of": work.site.call.name_line},
             needs=block_of(work),

@@ -12,8 +12,8 @@ from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import IMPORTS
-from cfgfix.code.model.canonical_names import fold
-from cfgfix.code.model.expressions import alike, constant, is_name, is_none
+from cfgfix.code.model.canonical_names import canonical_name
+from cfgfix.code.model.expressions import constant, is_name, is_none, is_same_expression
 from cfgfix.code.model.hit import Rewrite, at, hit_at
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name
 from cfgfix.code.model.program import Program, is_keras_model
@@ -96,7 +96,7 @@ def _loss_of(site: Site, given: Expr | None, value: Value | None) -> tuple[str, 
     text = constant(given) if isinstance(given, Literal) else getattr(item, "value", None)
     if isinstance(text, str):
         return (f"'{text}'", None) if text in _OF_PROBABILITIES else None
-    if isinstance(item, External) and _LOSS.fullmatch(fold(item.name)):
+    if isinstance(item, External) and _LOSS.fullmatch(canonical_name(item.name)):
         return item.name.rpartition(".")[2], None
     if isinstance(item, Made) and item.site is not None and _LOSS.fullmatch(item.name):
         return _without_logits(item.site)
@@ -283,7 +283,7 @@ def _last_of_list(program: Program, site: Site) -> Site | None:
             for call in scope.calls
             if call.method in ("add", "pop")
             and call.receiver is not None
-            and alike(call.receiver, name)
+            and is_same_expression(call.receiver, name)
             and call.place > site.call.place
         ]
         if isinstance(name, Name) and len(scope.binding(name.name)) != 1:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.releases import IMPORTS
-from cfgfix.code.model.canonical_names import fold
+from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.expressions import dotted, is_name, text
 from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Name
@@ -205,7 +205,7 @@ class _Certain:
         found = set()
         for decorator in scope.decorators:
             func = decorator.func if isinstance(decorator, Call) else decorator
-            name = fold(self._program.static_name(func, outer) or dotted(func) or "")
+            name = canonical_name(self._program.static_name(func, outer) or dotted(func) or "")
             if name not in _KEPT:
                 return None
             found.add(name.rpartition(".")[2])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.releases import IMPORTS
-from cfgfix.code.model.canonical_names import fold
+from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.expressions import dotted
 from cfgfix.code.model.hit import Step, at, hit_in
 from cfgfix.code.model.program import Program, is_keras_model
@@ -101,7 +101,7 @@ def _hit(
     """Return the hit at a function that cannot be called with some arguments by position, or None."""
     outer = program.outer(scope) or scope
     kept = all(
-        fold(program.static_name(item, outer) or dotted(item) or "") == "tensorflow.function"
+        canonical_name(program.static_name(item, outer) or dotted(item) or "") == "tensorflow.function"
         for item in scope.decorators
     )
     kinds = {item.kind for item in scope.params}

@@ -20,12 +20,12 @@ from cfgfix.code.checks.order import kind, works_ahead
 from cfgfix.code.checks.pipelines import downstream, upstream
 from cfgfix.code.checks.python_functions import reads_in_python
 from cfgfix.code.checks.sizes import EXPENSIVE, NO_ALIAS, buffered
-from cfgfix.code.inference.eras import asked_for, ends_before, written_for_one
+from cfgfix.code.inference.eras import asks_only_before, release_in_words, written_for_one
 from cfgfix.code.inference.flow.datasets import DATASET
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import GRAPH, PY_FUNCTIONS, Reach, hot_paths
 from cfgfix.code.inference.references import api
-from cfgfix.code.model.canonical_names import fold
+from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.expressions import constant, dotted, place_of, text, walk
 from cfgfix.code.model.hit import Rewrite, at, hit_at, hit_in
 from cfgfix.code.model.module import Module
@@ -265,8 +265,8 @@ def sequential_map(program: Program) -> Iterator[Hit]:
             entry = reach
         else:
             reason = _switched_off(site.scope.module)
-            if not reason and ends_before(program, PARALLELISES) and _works_hard(program, dataset):
-                reason = f"{asked_for(api(program))}, where map_parallelization is off"
+            if not reason and asks_only_before(program, PARALLELISES) and _works_hard(program, dataset):
+                reason = f"{release_in_words(api(program))}, where map_parallelization is off"
         if not reason:
             continue
         name = autotune(program, site.scope)
@@ -365,7 +365,7 @@ def prefetch_proven_missing(program: Program) -> Iterator[Hit]:
 
 def _nothing_buffered(program: Program) -> Iterator[Hit]:
     """Yield the pipelines that training reads without any prefetch where only releases are asked for that add none."""
-    if not ends_before(program, PARALLELISES):
+    if not asks_only_before(program, PARALLELISES):
         return
     consumed = [
         (dataset, scope, block)
@@ -396,7 +396,7 @@ def _nothing_buffered(program: Program) -> Iterator[Hit]:
         yield hit_at(
             site,
             values={
-                "reason": f"{asked_for(api(program))}, and TensorFlow before 2.{PARALLELISES} adds no prefetch"
+                "reason": f"{release_in_words(api(program))}, and TensorFlow before 2.{PARALLELISES} adds no prefetch"
             },
             needs=((scope, block),),
             **buffered(program, site),
@@ -490,7 +490,9 @@ def _reads_files(program: Program, site: Site) -> bool:
 
 def _is_reader(value: Value | None) -> bool:
     found = alternatives(value)
-    return bool(found) and all(isinstance(item, External) and fold(item.name) in _FILES for item in found)
+    return bool(found) and all(
+        isinstance(item, External) and canonical_name(item.name) in _FILES for item in found
+    )
 
 
 def useless_deterministic(program: Program) -> Iterator[Hit]:

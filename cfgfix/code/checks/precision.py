@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from cfgfix.code.checks.common import COMPILED, inside_function, short
 from cfgfix.code.checks.moves import free_name
-from cfgfix.code.inference.eras import where_known
+from cfgfix.code.inference.eras import severity_by_releases
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.references import api
@@ -185,6 +185,6 @@ def old_scaling(program: Program) -> Iterator[Hit]:
                     values={"method": method},
                     severity=None
                     if three == "all" and api(program).requirement.known
-                    else where_known(api(program), "warning"),
+                    else severity_by_releases(api(program), "warning"),
                     rewrites=rewrites,
                 )

@@ -12,7 +12,7 @@ from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, Reach, hot_paths
 from cfgfix.code.inference.references import api
-from cfgfix.code.model.expressions import MISSING, alike, constant, dotted, is_name, text, walk
+from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, is_same_expression, text, walk
 from cfgfix.code.model.hit import hit_at
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name
 from cfgfix.code.model.program import Program, is_keras_part
@@ -156,7 +156,7 @@ def _shuffles_functions(site: Site) -> bool:
         event.kind == "for"
         and event.value is not None
         and is_name(event.value, name)
-        and any(alike(call.func, target) for target in event.targets for call in scope.calls)
+        and any(is_same_expression(call.func, target) for target in event.targets for call in scope.calls)
         for event in scope.events()
     )
 

@@ -19,7 +19,7 @@ from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import IMPORTS, is_tf_keras
-from cfgfix.code.model.expressions import alike, constant, dotted, is_name, text, walk
+from cfgfix.code.model.expressions import constant, dotted, is_name, is_same_expression, text, walk
 from cfgfix.code.model.hit import at, hit_at
 from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import (
@@ -376,7 +376,7 @@ def _runs_in(program: Program, scope: Scope, loop: int, made: Site) -> bool:
 
 
 def _is_among(expr: Expr | None, several: list[Expr]) -> bool:
-    return expr is not None and any(alike(expr, item) for item in several)
+    return expr is not None and any(is_same_expression(expr, item) for item in several)
 
 
 def _names_of(scope: Scope, made: Site) -> list[Expr]:

@@ -11,7 +11,7 @@ from cfgfix.code.checks.models import model_calls
 from cfgfix.code.checks.pipelines import upstream
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
-from cfgfix.code.model.canonical_names import fold
+from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, walk
 from cfgfix.code.model.hit import Step, at, hit_in
 from cfgfix.code.model.nodes import Binary, Call, Collection, Expr, Lambda, Literal, Name, Place
@@ -335,7 +335,7 @@ def _prepared_twice(program: Program) -> Iterator[Hit]:
         written = site.call.keyword("rescale")
         if function is None or written is None:
             continue
-        name = fold(program.static_name(function, site.scope) or "")
+        name = canonical_name(program.static_name(function, site.scope) or "")
         scale = _number(site.keywords.get("rescale"), written)
         place = place_of(written, site.scope)
         if not _prepares(name) or scale is None or scale > _LARGEST_SCALE or place is None:
@@ -353,7 +353,7 @@ def _prepared_twice(program: Program) -> Iterator[Hit]:
                 called = call.func.name if isinstance(call.func, Name) else call.method
                 if called != "preprocess_input" or not call.args:
                     continue
-                name = fold(program.static_name(call.func, scope) or "")
+                name = canonical_name(program.static_name(call.func, scope) or "")
                 found = _quotient(call.args[0]) if _prepares(name) else None
                 if found is not None:
                     yield hit_in(

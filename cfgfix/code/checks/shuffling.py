@@ -13,7 +13,7 @@ from cfgfix.code.checks.moves import ELSEWHERE, REGROUPS, move
 from cfgfix.code.checks.order import block_of, kind, named_for_evaluation, ways_to
 from cfgfix.code.checks.pipelines import downstream, is_done_to_all_members, pipelines_to, possible, upstream
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.inference.guards import unnegated
+from cfgfix.code.inference.guards import without_negation
 from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import constant, text, walk
 from cfgfix.code.model.hit import Repair, Rewrite, at, hit_at
@@ -388,7 +388,7 @@ def _not_for_training(site: Site) -> bool:
     for block in site.scope.block_chain(site.call.block):
         if block.kind != "if" or block.test is None:
             continue
-        test, branch = unnegated(block.test, block.branch)
+        test, branch = without_negation(block.test, block.branch)
         if (
             isinstance(test, Compare)
             and len(test.rights) == 1

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.inference.eras import asked_for
+from cfgfix.code.inference.eras import release_in_words
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.flow.symbolic import holds_symbolic
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.references import api
-from cfgfix.code.inference.releases import IMPORTS, keras_three, of_other_releases, refused_by_three
+from cfgfix.code.inference.releases import IMPORTS, keras_three, passed_over_for_keras_2, refused_by_three
 from cfgfix.code.model.hit import at, hit_at
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
@@ -47,7 +47,7 @@ _NONE = frozenset(
 )
 
 
-passed_over = of_other_releases
+passed_over = passed_over_for_keras_2
 """Which modules these checks say nothing of."""
 
 
@@ -84,7 +84,7 @@ def operation_on_symbolic(program: Program) -> Iterator[Hit]:
             values={
                 "operation": name.replace("tensorflow.", "tf.", 1),
                 "more": f" (and {len(places) - 1} more here)" if len(places) > 1 else "",
-                "asked": asked_for(table),
+                "asked": release_in_words(table),
             },
             severity=refused[0],
             related=tuple(at(site, label="and here") for site, _ in places[1:9]),

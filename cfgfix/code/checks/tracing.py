@@ -19,7 +19,7 @@ from cfgfix.code.checks.models import fits_eagerly, kept_eager, may_fit_eagerly
 from cfgfix.code.inference.flow.datasets import DATASET, WITH_FUNCTION
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.flow.symbolic import holds_symbolic
-from cfgfix.code.inference.guards import before_in_expression, ready_inline
+from cfgfix.code.inference.guards import ready_inline, tests_before
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PY_FUNCTIONS, Reach, Root, hot_paths
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.inference.traced_tensors import TracedTensors
@@ -231,7 +231,7 @@ _NO_TENSORS = ("ndarray", "EagerTensor", "np.generic", "numpy.generic")
 def _guarded_type(scope: Scope, block: int, place: Place) -> bool:
     """Tell whether a place is only reached for an array or an eager tensor, which a compiled function never gets."""
     tests = [(item.test, item.branch) for item in scope.block_chain(block) if item.kind == "if" and item.test]
-    for test, wanted in (*tests, *before_in_expression(scope, place)):
+    for test, wanted in (*tests, *tests_before(scope, place)):
         shown = text(test)
         if (
             wanted

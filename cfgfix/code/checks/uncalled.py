@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cfgfix.code.checks.common import only_value
 from cfgfix.code.inference.releases import IMPORTS
-from cfgfix.code.model.canonical_names import fold
+from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_none
 from cfgfix.code.model.hit import hit_in
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Expr, FString, Name
@@ -66,7 +66,7 @@ def _setter(program: Program, expr: Expr, scope: Scope, others: frozenset[str] =
     raw = program.static_name(expr, scope)
     if raw is None:
         return None
-    name = fold(raw)
+    name = canonical_name(raw)
     if name in _SEEDS or name in others:
         return name
     if not name.startswith(("tensorflow.", "keras.")) or not name.rpartition(".")[2].startswith(_SETTERS):

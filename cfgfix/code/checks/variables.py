@@ -8,10 +8,10 @@ from typing import Any
 
 from cfgfix.code.checks.common import tensorflow_alias
 from cfgfix.code.checks.layer_calls import Parts, methods
-from cfgfix.code.inference.eras import asked_for
+from cfgfix.code.inference.eras import release_in_words
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.inference.references import api, bound_twice
-from cfgfix.code.inference.releases import keras_three, of_other_releases, refused_by_three
+from cfgfix.code.inference.references import api, is_bound_twice
+from cfgfix.code.inference.releases import keras_three, passed_over_for_keras_2, refused_by_three
 from cfgfix.code.model.expressions import MISSING, constant, is_name, is_true, place_of, text, walk
 from cfgfix.code.model.hit import Rewrite, hit_at, hit_in
 from cfgfix.code.model.nodes import (
@@ -67,7 +67,7 @@ _OWN = frozenset(
 """Names that a class has, or uses of its object, where it says itself what its variables are."""
 
 
-passed_over = of_other_releases
+passed_over = passed_over_for_keras_2
 """Which modules these checks say nothing of."""
 
 
@@ -95,7 +95,7 @@ def untracked(program: Program) -> Iterator[Hit]:
         if (
             isinstance(call.func, Attribute)
             and isinstance(call.func.base, Name)
-            and bound_twice(scope, call.func.base.name)
+            and is_bound_twice(scope, call.func.base.name)
         ):
             continue
         family = [*program.bases(owner).classes, *parts.below(owner)]
@@ -113,7 +113,7 @@ def untracked(program: Program) -> Iterator[Hit]:
             values={
                 "attribute": f"{scope.params[0].name}.{attribute}",
                 "owner": owner.name,
-                "asked": asked_for(api(program)),
+                "asked": release_in_words(api(program)),
             },
             severity=refused[0],
             rewrites=rewrites,
@@ -264,7 +264,7 @@ def _fix_by_tracking(program: Program, site: Site) -> tuple[Rewrite, ...]:
     alias = tensorflow_alias(scope)
     if alias is None or not isinstance(call.func, Attribute) or not is_name(call.func.base, alias):
         return ()
-    if not api(program).has_now("tensorflow.keras.Variable"):
+    if not api(program).all_releases_have("tensorflow.keras.Variable"):
         return ()
     if len(call.args) != 1 or any(key not in ("trainable", "dtype", "name") for key, _ in call.keywords):
         return ()
@@ -290,7 +290,7 @@ def metric_without_start(program: Program) -> Iterator[Hit]:
                     scope,
                     call.name_place,
                     call.block,
-                    {"asked": asked_for(api(program))},
+                    {"asked": release_in_words(api(program))},
                     severity=refused[0] if refused is not None else None,
                     rewrites=(Rewrite("keyword", scope, call.place, '"zeros"', "initializer"),),
                 )
@@ -322,7 +322,7 @@ def name_by_position(program: Program) -> Iterator[Hit]:
                     scope,
                     place_of(call.args[0], scope) or call.name_place,
                     call.block,
-                    {"name": text(call.args[0]), "asked": asked_for(api(program))},
+                    {"name": text(call.args[0]), "asked": release_in_words(api(program))},
                     severity=refused[0] if refused is not None else None,
                     rewrites=tuple(
                         Rewrite("name-argument", scope, call.place, str(number), name)

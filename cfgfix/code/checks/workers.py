@@ -11,7 +11,7 @@ from cfgfix.code.checks.guarded_calls import number
 from cfgfix.code.checks.models import model_calls
 from cfgfix.code.checks.order import named_for_evaluation
 from cfgfix.code.checks.pipelines import pipelines_to, possible
-from cfgfix.code.inference.entry_points import imports_of, reached_from
+from cfgfix.code.inference.entry_points import imports_of, modules_sharing_runs
 from cfgfix.code.inference.environment import Variable, environment_of
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
@@ -528,7 +528,7 @@ def open_batch_on_tpu(program: Program) -> Iterator[Hit]:
     made = [site for site in flow_of(program).named(*_TPU) if not in_tests(site.scope)]
     if not made:
         return
-    near = {module for site in made for module in reached_from(program, site.scope.module)} | {
+    near = {module for site in made for module in modules_sharing_runs(program, site.scope.module)} | {
         site.scope.module.path for site in made
     }
     seen: set[tuple[int, int]] = set()

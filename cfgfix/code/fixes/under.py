@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from cfgfix.code.model.given import Given, Replaced
+from cfgfix.code.model.given import GivenValue, Substitution
 from cfgfix.code.model.hit import Rewrite
 from cfgfix.code.model.nodes import Place
 from cfgfix.core.edits import FileChanges, Fix, SetValue
@@ -27,19 +27,19 @@ class Repair:
         problem: Why there is no repair; empty where there is one.
     """
 
-    values: tuple[tuple[Given, Any], ...] = ()
+    values: tuple[tuple[GivenValue, Any], ...] = ()
     sides: tuple[tuple[str, Place, bool], ...] = ()
     problem: str = ""
 
 
-def repair_of(rewrites: Sequence[Rewrite], replaced: Sequence[Replaced]) -> Repair:
+def repair_of(rewrites: Sequence[Rewrite], replaced: Sequence[Substitution]) -> Repair:
     """Return where rewrites go that were made with values of a config in place.
 
     Args:
         rewrites: What a check would change in the code as it is under the config.
         replaced: What stands in the place of what.
     """
-    values: list[tuple[Given, Any]] = []
+    values: list[tuple[GivenValue, Any]] = []
     others: list[Rewrite] = []
     for rewrite in rewrites:
         item = _replaced_argument(rewrite, replaced)
@@ -89,7 +89,7 @@ def in_configs(fix: Fix, repairs: Sequence[tuple[Sequence[str], Repair]]) -> Fix
     return Fix(f"Set {', '.join(shown)}", fix.safety, (), fix.why, tuple(changes))
 
 
-def _replaced_argument(rewrite: Rewrite, replaced: Iterable[Replaced]) -> Replaced | None:
+def _replaced_argument(rewrite: Rewrite, replaced: Iterable[Substitution]) -> Substitution | None:
     """Return the argument from a config that a rewrite replaces, or None."""
     for item in replaced:
         if item.place is None or item.scope.module is not rewrite.scope.module:
@@ -104,13 +104,13 @@ def _replaced_argument(rewrite: Rewrite, replaced: Iterable[Replaced]) -> Replac
     return None
 
 
-def _writes_value(rewrite: Rewrite, item: Replaced) -> bool:
+def _writes_value(rewrite: Rewrite, item: Substitution) -> bool:
     """Tell whether a rewrite would write a value of a config into the code."""
     value = item.given.value
     return not isinstance(value, bool) and value is not None and repr(value).strip("'") in rewrite.text
 
 
-def _is_inside(rewrite: Rewrite, item: Replaced) -> bool:
+def _is_inside(rewrite: Rewrite, item: Substitution) -> bool:
     """Tell whether a rewrite stands on the side of an `if` that a config takes."""
     return item.scope.module is rewrite.scope.module and _holds(item.around, rewrite.place)
 
@@ -130,5 +130,5 @@ def _plain_value(text: str) -> Any:
     return value if type(value) in _PLAIN else _NO_VALUE
 
 
-def _stands_in(given: Given) -> str:
+def _stands_in(given: GivenValue) -> str:
     return f"the value stands in {given.origin.path}"

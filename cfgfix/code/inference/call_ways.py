@@ -337,7 +337,7 @@ def _name_uses(program: Program, scope: Scope) -> _NameUses:
     return _NameUses(scope)
 
 
-def overwritten(program: Program, site: Site) -> bool:
+def is_overwritten_unused(program: Program, site: Site) -> bool:
     """Tell whether the name of what a call makes is given anew before it is used."""
     scope = site.scope
     event = statement_of(scope, site.call.place)

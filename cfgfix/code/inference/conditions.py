@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from cfgfix.code.inference.guards import before_in_expression
+from cfgfix.code.inference.guards import tests_before
 from cfgfix.code.inference.three_values import (
     SAFE_FUNCTIONS,
     UNKNOWN,
@@ -156,7 +156,7 @@ class Conditions:
                 holds = self._test(here, item)
                 if holds is not UNKNOWN and holds is not item.branch:
                     return True
-            for test, wanted in before_in_expression(scope, place) if place is not None else ():
+            for test, wanted in tests_before(scope, place) if place is not None else ():
                 holds = truth(self.value(test, scope, before=place.line if place is not None else 0))
                 if holds is not UNKNOWN and holds is not wanted:
                     return True

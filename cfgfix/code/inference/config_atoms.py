@@ -110,7 +110,7 @@ def names_outside(atoms: Atoms) -> set[str]:
     return {atom.name for atom in atoms if isinstance(atom, Outside)}
 
 
-def apart(atoms: Iterable[Atom]) -> bool:
+def is_outside_configs(atoms: Iterable[Atom]) -> bool:
     """Tell whether something is nothing of a config, whatever it is."""
     return all(atom is OTHER or isinstance(atom, Outside) for atom in atoms)
 

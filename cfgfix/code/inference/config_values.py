@@ -27,7 +27,7 @@ from cfgfix.code.inference.config_atoms import (
     ObjectOf,
     Outside,
     PlainFunction,
-    apart,
+    is_outside_configs,
 )
 from cfgfix.code.inference.config_sections import Sections
 from cfgfix.code.model.expressions import MISSING, children, constant, dotted
@@ -337,12 +337,12 @@ class Follower:
             return self.atoms_of(value, scope, depth + 1)
         if how == "with":
             managers = self.atoms_of(value, scope, depth + 1)
-            return _OTHER if managers and apart(managers) else _UNKNOWN
+            return _OTHER if managers and is_outside_configs(managers) else _UNKNOWN
         if how == "for":
             if isinstance(value, Collection):
                 return self._union(value.items, scope, depth)
             items = self.atoms_of(value, scope, depth + 1)
-            return _OTHER if apart(items) else _UNKNOWN
+            return _OTHER if is_outside_configs(items) else _UNKNOWN
         return _UNKNOWN
 
     def _attribute(self, atom: Atom, name: str, depth: int) -> Atoms:
@@ -721,7 +721,7 @@ class Follower:
                 ConfigMapping(atom.config)
                 if isinstance(atom, ConfigObject)
                 else OTHER
-                if apart((atom,))
+                if is_outside_configs((atom,))
                 else UNKNOWN
                 for atom in found
             )

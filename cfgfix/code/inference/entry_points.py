@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.reachability import Reached, plain_names
-from cfgfix.code.model.expressions import alike, dotted, is_name, text
+from cfgfix.code.model.expressions import dotted, is_name, is_same_expression, text
 from cfgfix.code.model.module import Module, absolute
 from cfgfix.code.model.nodes import Call, Expr, Name
 from cfgfix.code.model.program import Program, once
@@ -52,7 +52,7 @@ def never_run(program: Program, scope: Scope) -> bool:
     return not flow_of(program).callers(scope) and not _what_runs(program).mentions(scope)
 
 
-def uncalled(program: Program, scope: Scope) -> bool:
+def is_never_called(program: Program, scope: Scope) -> bool:
     """Tell whether nothing that runs names a function or class of a program.
 
     It is there, and no run comes to it. It is asked of what stands at the top of a module, of programs that begin somewhere.
@@ -72,11 +72,11 @@ def uncalled(program: Program, scope: Scope) -> bool:
 @once
 def _named_by_nothing(program: Program, top: Scope) -> bool:
     """Tell whether nothing that runs names what stands at the top of a module."""
-    return stands_alone(program, top.module) and top not in _what_runs(program)
+    return has_all_callers(program, top.module) and top not in _what_runs(program)
 
 
 @once
-def unnamed(program: Program, scope: Scope) -> bool:
+def is_never_named(program: Program, scope: Scope) -> bool:
     """Tell whether nothing names the method that a scope is or stands in.
 
     No other class may call it either: a class that is derived from another may override what that one calls.
@@ -92,7 +92,7 @@ def _is_unnamed(program: Program, scope: Scope) -> bool:
         return False
     return (
         all(isinstance(base, Name) and base.name == "object" for base in owner.bases)
-        and stands_alone(program, scope.module)
+        and has_all_callers(program, scope.module)
         and not flow_of(program).callers(scope)
         and not _what_runs(program).mentions(scope)
     )
@@ -102,7 +102,7 @@ _MOST = 400
 """Most scopes that are looked at on the way back to where a program begins."""
 
 
-def comes_to(program: Program, scope: Scope) -> bool:
+def is_reached_from_scripts(program: Program, scope: Scope) -> bool:
     """Tell whether calls lead from a script or notebook to a scope.
 
     They are followed back to statements of the file, as far as calls are known.
@@ -127,7 +127,7 @@ def comes_to(program: Program, scope: Scope) -> bool:
 
 
 @once
-def never_given(program: Program, scope: Scope, name: str) -> bool:
+def is_never_given(program: Program, scope: Scope, name: str) -> bool:
     """Tell whether no call gives a function's parameter more than its default.
 
     Calls are taken by the name of what they call, and names of arguments wherever they stand: what has the same name may be
@@ -137,7 +137,7 @@ def never_given(program: Program, scope: Scope, name: str) -> bool:
     if scope.kind != "function" or scope.decorators:
         return False
     private = scope.name.startswith("_") and not scope.name.startswith("__")
-    if not (private or stands_alone(program, scope.module)) or is_test(scope.module.path):
+    if not (private or has_all_callers(program, scope.module)) or is_test(scope.module.path):
         return False
     position = next((number for number, item in enumerate(scope.params) if item.name == name), -1)
     if position < 0:
@@ -160,7 +160,7 @@ def never_given(program: Program, scope: Scope, name: str) -> bool:
 def _may_give(call: Call, called: str, name: str, position: int, default: Expr) -> bool:
     """Tell whether a call may give a parameter, and another value than its default or what came in under its name."""
     for keyword, value in call.keywords:
-        if keyword == name and not (is_name(value, name) or alike(value, default)):
+        if keyword == name and not (is_name(value, name) or is_same_expression(value, default)):
             return True
     last = call.func.name if isinstance(call.func, Name) else call.method
     if last not in (called, "super", "__init__"):
@@ -170,10 +170,10 @@ def _may_give(call: Call, called: str, name: str, position: int, default: Expr) 
     if len(call.args) <= position:
         return False
     value = call.args[position]
-    return not (is_name(value, name) or alike(value, default))
+    return not (is_name(value, name) or is_same_expression(value, default))
 
 
-def stands_alone(program: Program, module: Module) -> bool:
+def has_all_callers(program: Program, module: Module) -> bool:
     """Tell whether all that calls a module's code is at hand.
 
     Its program begins somewhere and is no package for others.
@@ -219,7 +219,7 @@ def _what_runs(program: Program) -> Reached:
 
 
 @once
-def for_python_two(program: Program, module: Module) -> bool:
+def is_for_python2(program: Program, module: Module) -> bool:
     """Tell whether a module is for Python 2.
 
     It calls an `xrange` that it makes nowhere. No TensorFlow from 2.2 on runs with Python 2.
@@ -353,7 +353,7 @@ def _reachable(graph: dict[str, set[str]], start: str) -> set[str]:
     return seen
 
 
-def reached_from(program: Program, module: Module) -> set[str]:
+def modules_sharing_runs(program: Program, module: Module) -> set[str]:
     """Return the paths of the modules that share a run with a module.
 
     They are what the module comes to by imports, those that import it, and what these come to.
@@ -390,7 +390,7 @@ def switched_by_entries(program: Program, module: Module, switched: Iterable[tup
 
 
 @once
-def unused(program: Program, module: Module) -> bool:
+def is_never_run(program: Program, module: Module) -> bool:
     """Tell whether nothing runs a module.
 
     It does nothing by itself, and no other file of the program mentions its name. It is asked only of programs that begin

@@ -6,8 +6,8 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from cfgfix.code.inference.entry_points import comes_to
-from cfgfix.code.inference.guards import behind_a_default
+from cfgfix.code.inference.entry_points import is_reached_from_scripts
+from cfgfix.code.inference.guards import guarding_default
 from cfgfix.code.inference.references import (
     NEVER_IN_TWO,
     Reference,
@@ -28,7 +28,7 @@ from cfgfix.code.tensorflow.requirement import LATER_MINORS
 from cfgfix.core.records import dataclass
 
 
-def for_others(program: Program, module: Module) -> bool:
+def is_for_other_releases(program: Program, module: Module) -> bool:
     """Tell whether a module is for releases that are not asked for.
 
     How it is imported, or what it says, tells.
@@ -142,18 +142,18 @@ def _in_folders_for_one(names: Mapping[str, Module]) -> set[int]:
     return found
 
 
-def ends_before(program: Program, minor: int) -> bool:
+def asks_only_before(program: Program, minor: int) -> bool:
     """Tell whether files ask for TensorFlow 2 alone, and for none from 2.`minor` on."""
     requirement = api(program).requirement
     return (
         bool(requirement.text)
         and not requirement.installed
-        and not requirement.admits_one()
+        and not requirement.admits_tf1()
         and not requirement.of_two(range(minor, LATER_MINORS))
     )
 
 
-def asked_for(table: Api) -> str:
+def release_in_words(table: Api) -> str:
     """Return in words which release is asked for, and by what."""
     if table.requirement.installed:
         return (
@@ -184,11 +184,15 @@ def _grade(table: Api, presence: Presence) -> tuple[str, str] | None:
     if presence.mask & table.admitted == table.admitted:
         return None
     if not presence.mask & table.admitted:
-        return (where_known(table, "error") or "error", "medium") if presence.mask else ("error", "high")
+        return (
+            (severity_by_releases(table, "error") or "error", "medium")
+            if presence.mask
+            else ("error", "high")
+        )
     if presence.mask & table.newest:
         # Only older releases lack it: the requirement is too wide, which is another matter.
         return None
-    return where_known(table, "warning") or "error", "medium"
+    return severity_by_releases(table, "warning") or "error", "medium"
 
 
 def _grade_early(presence: Presence) -> tuple[str, str] | None:
@@ -203,7 +207,7 @@ def _grade_early(presence: Presence) -> tuple[str, str] | None:
     return "error", "medium"
 
 
-def where_known(table: Api, severity: str) -> str | None:
+def severity_by_releases(table: Api, severity: str) -> str | None:
     """Return a severity for what some of the releases asked for have.
 
     None, the rule's own, stands for a project that does not say which release is meant: what `pip install tensorflow`
@@ -214,12 +218,12 @@ def where_known(table: Api, severity: str) -> str | None:
     return severity if table.requirement.known else "info"
 
 
-def where_keras_known(table: Api, severity: str) -> str | None:
+def severity_by_keras_releases(table: Api, severity: str) -> str | None:
     """Return a severity for what Keras lacks in some of the releases asked for.
 
     A release of Keras that is asked for decides as well as one of TensorFlow; `where_known` says the rest.
     """
-    return severity if table.requirement.keras else where_known(table, severity)
+    return severity if table.requirement.keras else severity_by_releases(table, severity)
 
 
 _ONE_ONLY = re.compile(
@@ -282,7 +286,7 @@ def written_for_one(program: Program, scope: Scope) -> bool:
     written = eras(program)
     if id(scope.module) in written.old or _from_inside_one(program, scope.module):
         return True
-    return bool(written.old) and not written.two and table.requirement.admits_one()
+    return bool(written.old) and not written.two and table.requirement.admits_tf1()
 
 
 @once
@@ -296,7 +300,7 @@ def _from_inside_one(program: Program, module: Module) -> bool:
     )
 
 
-def admits_one(program: Program, module: Module) -> bool:
+def admits_tf1(program: Program, module: Module) -> bool:
     """Tell whether a module's nearest requirements may mean TensorFlow 1.
 
     The nearest folder that has some counts.
@@ -308,8 +312,8 @@ def admits_one(program: Program, module: Module) -> bool:
         folder = os.path.dirname(folder)
         if folder in below:
             own = below[folder]
-            return own.admits_one() if own.text or own.computed else requirement.admits_one()
-    return requirement.admits_one()
+            return own.admits_tf1() if own.text or own.computed else requirement.admits_tf1()
+    return requirement.admits_tf1()
 
 
 @once
@@ -322,8 +326,10 @@ def eras(program: Program) -> Eras:
             old.setdefault(id(reference.scope.module), []).append(reference)
     if old:
         modules = {id(module): module for module in program.modules}
-        two = {number for number, module in modules.items() if uses_two(program, module)}
-        later = two | {number for number, module in modules.items() if uses_two(program, module, _BRIDGE)}
+        two = {number for number, module in modules.items() if uses_tf2_names(program, module)}
+        later = two | {
+            number for number, module in modules.items() if uses_tf2_names(program, module, _BRIDGE)
+        }
         strong = {
             number
             for number, items in old.items()
@@ -334,7 +340,7 @@ def eras(program: Program) -> Eras:
             {modules[number].path for number in later - strong},
         )
         for number, items in list(old.items()):
-            if not admits_one(program, modules[number]):
+            if not admits_tf1(program, modules[number]):
                 # TensorFlow 2 is asked for: one finding stands for all only where nothing in the file is newer.
                 plain = number not in later and len(items) >= MANY
             elif number in two:
@@ -355,7 +361,7 @@ def is_old(presence: Presence) -> bool:
 
 
 @once
-def uses_two(program: Program, module: Module, names: tuple[str, ...] = _TWO) -> bool:
+def uses_tf2_names(program: Program, module: Module, names: tuple[str, ...] = _TWO) -> bool:
     """Tell whether a file uses names that only TensorFlow 2 programs use.
 
     It is found once for each file. The last releases of TensorFlow 1 had many of these names for who asked for eager
@@ -412,7 +418,11 @@ def _look_up(program: Program) -> Iterator[tuple[Reference, str, str]]:
     graded = []
     for reference in references(program):
         grade = _grade(table, reference.presence)
-        if grade is None or for_others(program, reference.scope.module) or _over_updates(reference):
+        if (
+            grade is None
+            or is_for_other_releases(program, reference.scope.module)
+            or _over_updates(reference)
+        ):
             continue
         graded.append((reference, grade))
         if reference.expr is None:
@@ -440,7 +450,7 @@ def _look_up(program: Program) -> Iterator[tuple[Reference, str, str]]:
             # The file is ready for the import to fail: what needs it is for the releases that have it.
             severity = "info"
         place = reference.place if reference.expr is not None else None
-        if severity == "error" and behind_a_default(reference.scope, reference.block, place):
+        if severity == "error" and guarding_default(reference.scope, reference.block, place):
             # Only a caller that gives another value than the default comes to the name.
             severity = "warning"
         yield reference, severity, confidence
@@ -455,10 +465,10 @@ def _may_be_meant(program: Program, reference: Reference) -> bool:
     (`benchmarks/precision`).
     """
     requirement = api(program).requirement
-    if requirement.text and not requirement.installed and admits_one(program, reference.scope.module):
+    if requirement.text and not requirement.installed and admits_tf1(program, reference.scope.module):
         return True
     module = reference.scope.module
-    if uses_two(program, module) or (
+    if uses_tf2_names(program, module) or (
         requirement.text and not requirement.installed and _of_keras(program, reference.scope)
     ):
         return False
@@ -466,7 +476,9 @@ def _may_be_meant(program: Program, reference: Reference) -> bool:
     while scope.kind == "class" and scope.parent >= 0:
         # A class's statements run where those around it do.
         scope = module.summary.scopes[scope.parent]
-    return _unknown_for(program, module) or not (scope is module.scope or comes_to(program, scope))
+    return _unknown_for(program, module) or not (
+        scope is module.scope or is_reached_from_scripts(program, scope)
+    )
 
 
 def _of_keras(program: Program, scope: Scope) -> bool:
@@ -478,7 +490,7 @@ def _of_keras(program: Program, scope: Scope) -> bool:
 def _unknown_for(program: Program, module: Module) -> bool:
     """Tell whether nothing says which TensorFlow a module is for."""
     requirement = api(program).requirement
-    return admits_one(program, module) and not (requirement.installed or requirement.whatever)
+    return admits_tf1(program, module) and not (requirement.installed or requirement.whatever)
 
 
 def _over_updates(reference: Reference) -> bool:
@@ -507,6 +519,6 @@ def _brought_by(reference: Reference, names: Sequence[str]) -> bool:
     return here is not None and here.imports.get(head.name) in names
 
 
-def before_the_table(table: Api) -> bool:
+def may_be_older_than_table(table: Api) -> bool:
     """Tell whether TensorFlow 2.0 to 2.3, older than the table, may be meant."""
     return not table.requirement.text or any(table.requirement.admits((2, minor, 0)) for minor in range(4))

@@ -28,7 +28,7 @@ _CATCHING = frozenset(
 """What a handler may name that catches the errors of a call; `KeyboardInterrupt` and the like are about something else."""
 
 
-def is_wanted(scope: Scope, block: int) -> bool:
+def is_error_expected(scope: Scope, block: int) -> bool:
     """Tell whether a test wants an error where a block stands: under `pytest.raises`."""
     return any(
         item.kind == "with" and item.test is not None and _WANTS_AN_ERROR.match(text(item.test))

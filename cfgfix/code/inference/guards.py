@@ -149,7 +149,7 @@ def ready_inline(scope: Scope, place: Place, *, keras: bool = True, eager: bool 
 
     The place stands in `a if test else b`, or behind `and` or `or`; a test that asks for a name counts too.
     """
-    return any(_asks(test, scope, keras=keras, eager=eager) for test, _ in before_in_expression(scope, place))
+    return any(_asks(test, scope, keras=keras, eager=eager) for test, _ in tests_before(scope, place))
 
 
 def _other_backend(test: Expr) -> bool:
@@ -283,7 +283,7 @@ def _tells_of_import(scope: Scope, name: str) -> bool:
 _NO_WAY_BACK = frozenset({"exit", "quit", "sys.exit", "os._exit", "os.abort"})
 
 
-def never_reached(program: Program, scope: Scope, block: int, place: Place) -> bool:
+def is_unreachable(program: Program, scope: Scope, block: int, place: Place) -> bool:
     """Tell whether a statement before a place leaves its function or module.
 
     `raise`, `return` and `sys.exit()` that stand in no condition of their own; a module that raises while it is imported has
@@ -346,7 +346,7 @@ def _first_line(event: Event) -> int:
     return event.line
 
 
-def before_in_expression(scope: Scope, place: Place) -> Iterator[tuple[Expr, bool]]:
+def tests_before(scope: Scope, place: Place) -> Iterator[tuple[Expr, bool]]:
     """Yield what decides in its own statement whether an expression is computed.
 
     Each has the value it must have. For `c` of `a and c` and `c if a else d` that is `a`, True; for `c` of `a or c` it is
@@ -379,7 +379,7 @@ def _holds_place(expr: Expr, scope: Scope, place: Place) -> bool:
     )
 
 
-def behind_a_default(scope: Scope, block: int, place: Place | None = None) -> str:
+def guarding_default(scope: Scope, block: int, place: Place | None = None) -> str:
     """Return the parameter without whose default a place is reached, or empty text.
 
     Under `if x is None` or `if x == "a"` where `x` is a parameter whose default is something else, and for `x or here()` where the
@@ -390,9 +390,9 @@ def behind_a_default(scope: Scope, block: int, place: Place | None = None) -> st
         return ""
     tests = [(item.test, item.branch) for item in scope.block_chain(block) if item.kind == "if" and item.test]
     if place is not None:
-        tests += before_in_expression(scope, place)
+        tests += tests_before(scope, place)
     for given, branch in tests:
-        test, wanted = unnegated(given, branch)
+        test, wanted = without_negation(given, branch)
         if isinstance(test, Name):
             value = defaults.get(test.name)
             if value is not None and isinstance(value, (bool, int, float, str)) and bool(value) is not wanted:
@@ -416,7 +416,7 @@ def behind_a_default(scope: Scope, block: int, place: Place | None = None) -> st
     return ""
 
 
-def unnegated(test: Expr, holds: bool) -> tuple[Expr, bool]:
+def without_negation(test: Expr, holds: bool) -> tuple[Expr, bool]:
     """Return what stands behind `not`, any number of times, and whether that holds."""
     while isinstance(test, Unary) and test.operator == "not":
         test, holds = test.operand, not holds
@@ -429,9 +429,9 @@ def literals(test: Expr, holds: bool) -> Iterator[tuple[Expr, bool]]:
     Each part has whether it holds. `a and not b` that holds says a and not b; `a or b` that does not says neither; any
     other test says itself.
     """
-    test, holds = unnegated(test, holds)
+    test, holds = without_negation(test, holds)
     if isinstance(test, Boolean) and (test.operator == "and") is holds:
         for operand in test.operands:
-            yield unnegated(operand, holds)
+            yield without_negation(operand, holds)
     else:
         yield test, holds

@@ -13,7 +13,7 @@ from cfgfix.code.inference.call_ways import (
     Pairs,
     Ways,
     flags,
-    overwritten,
+    is_overwritten_unused,
     ways_of,
 )
 from cfgfix.code.inference.conditions import RUN_EAGERLY
@@ -273,7 +273,7 @@ class HotPaths:
         seen: dict[tuple[object, ...], Root] = {}
         for dataset in self.flow.datasets:
             site = dataset.site
-            if site is None or not dataset.functions or overwritten(self.program, site):
+            if site is None or not dataset.functions or is_overwritten_unused(self.program, site):
                 continue
             generator = dataset.op == "from_generator"
             for function in dataset.functions:

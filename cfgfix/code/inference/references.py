@@ -54,7 +54,7 @@ def references(program: Program) -> list[Reference]:
     table = api(program)
     if not table.admitted and not table.early:
         return found
-    legacy = keras_is_two(program)
+    legacy = is_keras_2(program)
     known: dict[str, Presence | None] = {}
     for module in program.modules:
         rebound = _rebound(module)
@@ -149,7 +149,7 @@ def _imports(program: Program, package: str) -> bool:
 
 
 @once
-def keras_is_two(program: Program) -> bool:
+def is_keras_2(program: Program) -> bool:
     """Tell whether the project asks for Keras 2 with any TensorFlow.
 
     It does so through `TF_USE_LEGACY_KERAS` or `tf_keras`.
@@ -273,7 +273,7 @@ def _is_assigned(scope: Scope, name: str) -> bool:
     )
 
 
-def bound_twice(scope: Scope, name: str) -> bool:
+def is_bound_twice(scope: Scope, name: str) -> bool:
     """Tell whether the scope that binds a name does so more than once.
 
     The name is imported from several places, or imported and assigned.

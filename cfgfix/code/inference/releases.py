@@ -11,14 +11,14 @@ import re
 from collections.abc import Iterator
 
 from cfgfix.code.inference.eras import (
-    asked_for,
-    for_others,
+    is_for_other_releases,
     missing_names,
-    where_keras_known,
+    release_in_words,
+    severity_by_keras_releases,
     written_for_one,
 )
 from cfgfix.code.inference.guards import expects_absence
-from cfgfix.code.inference.references import Reference, api, keras_is_two, public_name
+from cfgfix.code.inference.references import Reference, api, is_keras_2, public_name
 from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Place
 from cfgfix.code.model.program import Program, once
@@ -42,7 +42,7 @@ IMPORTS = (
 
 
 @once
-def with_other_releases(program: Program) -> frozenset[int]:
+def modules_of_keras_2(program: Program) -> frozenset[int]:
     """Return the modules, by identity, whose own folder asks for Keras 2.
 
     A collection of projects has requirements in each project's folder. What the newest release lacks says nothing of such a
@@ -58,14 +58,14 @@ def with_other_releases(program: Program) -> frozenset[int]:
     return _modules_for_older_releases(program, apart)
 
 
-def of_other_releases(program: Program, check: object) -> frozenset[int]:
+def passed_over_for_keras_2(program: Program, check: object) -> frozenset[int]:
     """Return what `with_other_releases` does, whatever check is asked about."""
     del check
-    return with_other_releases(program)
+    return modules_of_keras_2(program)
 
 
 @once
-def with_old_releases(program: Program) -> frozenset[int]:
+def modules_of_old_releases(program: Program) -> frozenset[int]:
     """Return the modules, by identity, for releases before the inspected ones.
 
     Their own folder asks for such releases alone. A name that no inspected release has may be in theirs.
@@ -103,7 +103,7 @@ def values_of(table: Api, reference: Reference) -> dict[str, object]:
         "gone": table.since(presence.mask),
         "end": end,
         "seen": seen,
-        "asked": asked_for(table),
+        "asked": release_in_words(table),
     }
 
 
@@ -189,7 +189,7 @@ def _failing(program: Program, module: Module) -> Iterator[FailingImport]:
     table = api(program)
     if "keras" not in standalone(program, module) or table.silent or module.scope is None:
         return
-    if not keras_of_release(program, module.scope) or for_others(program, module):
+    if not keras_of_release(program, module.scope) or is_for_other_releases(program, module):
         return
     for scope in module.summary.scopes:
         if not any(source.startswith("keras.") for source in scope.imports.values()):
@@ -223,7 +223,7 @@ def keras_three(program: Program) -> str:
     """
     table = api(program)
     workers = table.accepts("keras.Model.fit", "workers")
-    if table.silent or workers is None or keras_is_two(program) or workers & table.newest:
+    if table.silent or workers is None or is_keras_2(program) or workers & table.newest:
         return ""
     return "some" if workers & table.admitted else "all"
 
@@ -255,4 +255,4 @@ def refused_by_three(program: Program, scope: Scope) -> tuple[str | None] | None
         return None
     table = api(program)
     two = three == "some" or table.requirement.of_two(range(16))
-    return (where_keras_known(table, "warning") if two else None,)
+    return (severity_by_keras_releases(table, "warning") if two else None,)

@@ -36,7 +36,7 @@ _ALIASES = re.compile(
 
 
 @functools.lru_cache(maxsize=16_384)
-def fold(name: str) -> str:
+def canonical_name(name: str) -> str:
     """Return the canonical form of a full dotted name.
 
     Compatibility prefixes and moved modules folded away.

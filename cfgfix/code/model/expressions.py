@@ -54,7 +54,7 @@ def is_name(expr: Expr | None, name: str) -> TypeGuard[Name]:
     return isinstance(expr, Name) and expr.name == name
 
 
-def alike(first: Expr, second: Expr) -> bool:
+def is_same_expression(first: Expr, second: Expr) -> bool:
     """Tell whether two expressions are one node, or the same name or literal."""
     if isinstance(first, Name):
         return isinstance(second, Name) and first.name == second.name

@@ -23,7 +23,7 @@ CallPlace = tuple[str, Place]
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenValue:
     """A value that an argument has under some configs.
 
     Attributes:
@@ -42,7 +42,7 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Replaced:
+class Substitution:
     """What a value of a config was put in the place of: an argument, or an `if` that it decides.
 
     Attributes:
@@ -57,13 +57,13 @@ class Replaced:
     scope: Scope
     place: Place | None
     around: Place
-    given: Given
+    given: GivenValue
     argument: int | str | None = None
     taken: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class UnderConfigs:
+class GivenByConfigs:
     """What some configs give to the calls of a program.
 
     Attributes:
@@ -73,8 +73,8 @@ class UnderConfigs:
     """
 
     configs: tuple[str, ...]
-    calls: Mapping[CallPlace, Mapping[int | str, Given]]
-    branches: Mapping[CallPlace, tuple[bool, Given]]
+    calls: Mapping[CallPlace, Mapping[int | str, GivenValue]]
+    branches: Mapping[CallPlace, tuple[bool, GivenValue]]
 
     @property
     def question(self) -> object:
@@ -83,7 +83,7 @@ class UnderConfigs:
         return repr((self.configs, calls, sorted(map(repr, self.branches.items()))))
 
 
-def put_in_place(program: Program, under: UnderConfigs, edited: Container[str] = ()) -> list[Replaced]:
+def substitute(program: Program, under: GivenByConfigs, edited: Container[str] = ()) -> list[Substitution]:
     """Put values in place of the arguments of a program.
 
     Its flow was not followed yet.
@@ -97,7 +97,7 @@ def put_in_place(program: Program, under: UnderConfigs, edited: Container[str] =
         What was replaced.
     """
     paths = {path for path, _ in (*under.calls, *under.branches)}
-    replaced: list[Replaced] = []
+    replaced: list[Substitution] = []
     for module in program.modules:
         whole = os.path.abspath(module.path)
         if whole not in paths or whole in edited:
@@ -113,17 +113,17 @@ def put_in_place(program: Program, under: UnderConfigs, edited: Container[str] =
                 for argument, item in given.items():
                     place = _replace(call, argument, item, scope)
                     if place is not None:
-                        replaced.append(Replaced(scope, place, call.place, item, argument))
+                        replaced.append(Substitution(scope, place, call.place, item, argument))
                 place = _unpack(call, spread, scope) if spread else None
                 if place is not None:
-                    replaced += [Replaced(scope, place, call.place, item) for item in spread.values()]
+                    replaced += [Substitution(scope, place, call.place, item) for item in spread.values()]
             if under.branches:
                 _take(scope.body, scope, whole, under, replaced)
     return replaced
 
 
 def _take(
-    events: list[Event], scope: Scope, path: str, under: UnderConfigs, replaced: list[Replaced]
+    events: list[Event], scope: Scope, path: str, under: GivenByConfigs, replaced: list[Substitution]
 ) -> None:
     """Put the side of each decided `if` in its place, as if it stood in no condition."""
     for number in range(len(events) - 1, -1, -1):
@@ -134,7 +134,7 @@ def _take(
         if decided is None:
             continue
         taken, given = decided
-        replaced.append(Replaced(scope, None, event.place, given, taken=taken))
+        replaced.append(Substitution(scope, None, event.place, given, taken=taken))
         side = next((body for body in event.bodies if scope.blocks[body[0]].branch is taken), None)
         if side is not None:
             scope.blocks[side[0]].test = None
@@ -142,7 +142,7 @@ def _take(
         events[number : number + 1] = [tested, *(side[1] if side is not None else ())]
 
 
-def _unpack(call: Call, spread: Mapping[str, Given], scope: Scope) -> Place | None:
+def _unpack(call: Call, spread: Mapping[str, GivenValue], scope: Scope) -> Place | None:
     """Write the entries of the one `**section` of a call out and return where it stands; None where that is not certain."""
     sections = [expr for name, expr in call.keywords if name is None]
     if len(sections) != 1 or any(name in spread for name, _ in call.keywords):
@@ -153,7 +153,7 @@ def _unpack(call: Call, spread: Mapping[str, Given], scope: Scope) -> Place | No
     return place
 
 
-def _written(given: Given, place: Place) -> Expr:
+def _written(given: GivenValue, place: Place) -> Expr:
     """Return a value as an expression: a list of plain values as one of constants."""
     value = given.value
     if isinstance(value, list) and not any(isinstance(item, (list, dict)) for item in value):
@@ -161,7 +161,7 @@ def _written(given: Given, place: Place) -> Expr:
     return Literal(value, place)
 
 
-def _replace(call: Call, argument: int | str, given: Given, scope: Scope) -> Place | None:
+def _replace(call: Call, argument: int | str, given: GivenValue, scope: Scope) -> Place | None:
     """Give an argument a constant value and return where it stands; None where it is one already or is not written."""
     if isinstance(argument, int):
         written = call.args[argument] if argument < len(call.args) and not call.opaque else None

@@ -9,7 +9,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
-from cfgfix.code.model.canonical_names import fold
+from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.expressions import dotted, is_name
 from cfgfix.code.model.module import Module, absolute
 from cfgfix.code.model.nodes import Attribute, Conditional, Expr, Name
@@ -265,7 +265,7 @@ class Program(ProgramFiles):
                 classes += [item for item in inner if item not in classes]
                 outside += others
             elif isinstance(value, External):
-                outside.append(fold(value.name))
+                outside.append(canonical_name(value.name))
         return found
 
     def static_value(self, expr: Expr, scope: Scope) -> Value | None:

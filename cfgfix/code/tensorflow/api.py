@@ -269,7 +269,7 @@ class Api:
                 return Presence(name, everywhere, before, ".".join(parts[position + 1 :]))
         return Presence(name, everywhere, before, "")
 
-    def has_now(self, name: str) -> bool:
+    def all_releases_have(self, name: str) -> bool:
         """Tell whether all releases the project asks for have a name.
 
         Without a requirement, the newest one.
@@ -397,7 +397,7 @@ class Api:
             | ((1 << len(self.versions)) - 1) & ~known
         )
 
-    def open_in(self, name: str) -> int:
+    def takes_any_keyword_in(self, name: str) -> int:
         """Return the releases where a callable takes any keyword, as a mask.
 
         Releases where the table does not have the callable are in it.

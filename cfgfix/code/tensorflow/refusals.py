@@ -97,7 +97,7 @@ class Refusals:
         if self.api.constructor(f"keras.{kind}.{word}") is not None:
             return None
         classes = [item for item in known if item[:1].isupper()] or [item.capitalize() for item in known]
-        return Refusal(True, near_word(word, sorted(classes)), "ValueError", "", True, "text")
+        return Refusal(True, nearest_word(word, sorted(classes)), "ValueError", "", True, "text")
 
     def accepted_words(self, kind: str) -> frozenset[str]:
         """Return the texts of a kind in the project's newest release.
@@ -123,12 +123,12 @@ class Refusals:
         other = self.values.other_word(parameter.kind, word)
         if other:
             return other
-        return near_word(
+        return nearest_word(
             word, sorted({*parameter.words, *(self.accepted_words(parameter.kind) if parameter.kind else ())})
         )
 
 
-def near_word(word: str, words: Iterable[str]) -> str:
+def nearest_word(word: str, words: Iterable[str]) -> str:
     """Return the text that is most likely meant, or nothing.
 
     Of several spellings the one in letters of the same size.

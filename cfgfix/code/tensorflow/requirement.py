@@ -115,7 +115,7 @@ class Requirement:
         """
         return bool(self.text) and any(self.admits((2, number, 0)) for number in range(minor))
 
-    def admits_one(self) -> bool:
+    def admits_tf1(self) -> bool:
         """Tell whether TensorFlow 1 may be meant.
 
         What is installed on a machine does not say so.

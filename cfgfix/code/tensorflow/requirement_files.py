@@ -163,7 +163,7 @@ def read_statement(path: str, *, installs: bool = False) -> FileStatement | None
         anything = listing and not installs and _BARE.match(low) is not None
         whatever = whatever or anything
         any_keras = any_keras or (listing and not installs and _BARE_KERAS.match(low) is not None)
-        asked = asked_in(low)
+        asked = requirement_in(low)
         if anything or asked:
             gpu = gpu or _GPU_ONLY.search(low) is not None
             plain = plain or _GPU_ONLY.search(low) is None
@@ -175,11 +175,11 @@ def read_statement(path: str, *, installs: bool = False) -> FileStatement | None
         keras_2 = keras_2 or _KERAS_2.search(bare) is not None
         addons = addons or _ADDONS.search(low) is not None
         company = company or _in_company(low)
-        keras = keras or asked_in(low, "keras")
+        keras = keras or requirement_in(low, "keras")
         for package in _NEEDS:
             # Behind a marker Python is what one line is for, not what the project asks for.
             if package in low and package not in others and (package != "python" or not set("{;") & set(low)):
-                other = asked_in(low, package)
+                other = requirement_in(low, package)
                 if other:
                     others[package] = other
     because = ""
@@ -247,7 +247,7 @@ def read_guide(path: str) -> FileStatement | None:
             continue
         bounds = _BOUNDS.match(item["rest"])
         if bounds is not None:
-            named = asked_in("tensorflow" + re.sub(r"\.[xX]\b", ".*", bounds[0]))
+            named = requirement_in("tensorflow" + re.sub(r"\.[xX]\b", ".*", bounds[0]))
         else:
             release = _RELEASE.match(item["rest"])
             if release is None or (release["number"] == "2.0" and release["more"] is None):
@@ -300,7 +300,7 @@ that `pip index versions tensorflow` gives for each version of it; numba 0.54.1 
 of their wheels)."""
 
 
-def asked_in(line: str, package: str = "tensorflow") -> str:
+def requirement_in(line: str, package: str = "tensorflow") -> str:
     """Return what a line asks for, such as `tensorflow>=2.4,<2.11`.
 
     Empty where it says nothing of the package's release.

@@ -284,9 +284,9 @@ def _join_statements(folder: str, said: list[tuple[str, FileStatement]], looked:
         made = _ended_before(made, GPU_END, "tensorflow-gpu")
     made = _narrowed_by_others(_constrain(folder, made, looked), first.others)
     if any(one.addons for _, one in said):
-        return before_keras_3(made)
+        return limited_to_keras_2(made)
     beside, keras = next(((where, one.keras) for where, one in said if one.keras), ("", ""))
-    if keras and beside != place and made.text and not made.admits_one() and not _goes_with_two(keras):
+    if keras and beside != place and made.text and not made.admits_tf1() and not _goes_with_two(keras):
         # One file asks for TensorFlow 2 and another for a Keras that is too old for it: nothing says which is meant.
         return replace(made, text="", path="", contradicts=True)
     if made.text or made.whatever or made.computed:
@@ -420,7 +420,7 @@ def _ended_before(requirement: Requirement, last: int, because: str) -> Requirem
     )
 
 
-def before_keras_3(requirement: Requirement) -> Requirement:
+def limited_to_keras_2(requirement: Requirement) -> Requirement:
     """Return a requirement that ends where TensorFlow Addons does.
 
     One that begins behind that end stays as it is.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cfgfix.config.dialects.dialect import Dialect, shipped_table, signed
+from cfgfix.config.dialects.dialect import Dialect, shipped_table, signatures_of
 from cfgfix.config.dialects.signatures import Pattern, table
 from cfgfix.config.document.compose import ALIAS, MAPPING, SCALAR, SEQUENCE, Node, deref
 
@@ -93,7 +93,7 @@ class Index:
         self.dialects = tuple(dialects)
         shipped = shipped_table(self.dialects)
         if shipped is None:
-            shipped = table(signed(self.dialects))
+            shipped = table(signatures_of(self.dialects))
         self._tree, self._rows = shipped
         self._telling: list[int] = []
         """For each dialect the bits without any of which it does not score."""

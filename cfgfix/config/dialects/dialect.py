@@ -340,7 +340,7 @@ _LOADED: dict[str, Dialect] | None = None
 _TABLE: Table | None = None
 
 
-def signed(dialects: Iterable[Dialect]) -> list[tuple[Signature, bool]]:
+def signatures_of(dialects: Iterable[Dialect]) -> list[tuple[Signature, bool]]:
     """Return each dialect's signature with whether its confidence is low.
 
     This is what `table` takes.
@@ -385,7 +385,7 @@ def render(folder: str) -> str:
         name = os.path.basename(os.path.dirname(path))
         found[name] = build(load_yaml(path), path, name)
     rows = {name: _pack(dialect) for name, dialect in found.items()}
-    return f"DIALECTS = {rows!r}\nSIGNATURES = {table(signed(found.values()))!r}\n"
+    return f"DIALECTS = {rows!r}\nSIGNATURES = {table(signatures_of(found.values()))!r}\n"
 
 
 MAX_FOLDERS = 200

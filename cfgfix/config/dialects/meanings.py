@@ -131,7 +131,7 @@ BESIDE: dict[tuple[str, str], str] = {
 """What a concept is where the program says another one: a batch under a distribution strategy."""
 
 
-def meaning_beside(concept: str, given: Iterable[str]) -> str:
+def meaning_among(concept: str, given: Iterable[str]) -> str:
     """Return what a concept is beside others that the program gives.
 
     The text is empty where they change nothing.

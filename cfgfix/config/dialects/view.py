@@ -55,7 +55,7 @@ class Binding:
         self.origin = origin
 
 
-def intended(node: Node, loader: Loader, document: Document) -> Any:
+def intended_value(node: Node, loader: Loader, document: Document) -> Any:
     """Return the value that the author of a node means.
 
     A plain scalar that the loader reads as text and another YAML version as a number is that number.
@@ -222,7 +222,7 @@ class View:
                 continue  # most concepts of a dialect are in no one file
             for path, key, node in self.places(pattern):
                 try:
-                    value = intended(node, self.loader, self.document)
+                    value = intended_value(node, self.loader, self.document)
                 except Missing:
                     continue
                 if special and (type(value).__name__, value) in special:

@@ -346,7 +346,7 @@ class ClassFields:
 
         None where nothing tells.
         """
-        from cfgfix.config.schema.pydantic_major import major_asked, pydantic_major_of_imports
+        from cfgfix.config.schema.pydantic_major import pydantic_major, pydantic_major_of_imports
 
         key = self.files.class_place(found)
         if key not in self.majors:
@@ -361,7 +361,7 @@ class ClassFields:
             by_code = pydantic_major_of_imports(imports, configured=configured)
             asked = None
             if by_code != 1 or not any(module.startswith("pydantic.v1") for module, _ in imports):
-                asked = major_asked(os.path.dirname(found.source.path), self.looked)
+                asked = pydantic_major(os.path.dirname(found.source.path), self.looked)
             self.majors[key] = asked or by_code
         return self.majors[key]
 

@@ -47,7 +47,7 @@ def pydantic_major_of_imports(imports: Iterable[tuple[str, str | None]], *, conf
     return None
 
 
-def major_asked(folder: str, looked: list[str]) -> int | None:
+def pydantic_major(folder: str, looked: list[str]) -> int | None:
     """Return the release that the project's files ask for.
 
     None where they take both or name none.
@@ -57,7 +57,7 @@ def major_asked(folder: str, looked: list[str]) -> int | None:
         looked: Gets every file that was looked for.
     """
     from cfgfix.code.tensorflow.requirement import admits
-    from cfgfix.code.tensorflow.requirement_files import asked_in
+    from cfgfix.code.tensorflow.requirement_files import requirement_in
 
     here = os.path.abspath(folder)
     for _ in range(MAX_LEVELS):
@@ -66,7 +66,7 @@ def major_asked(folder: str, looked: list[str]) -> int | None:
         for path in _files(here):
             looked.append(path)
             for line in _lines(path):
-                asked = asked_in(_EXTRAS.sub("", line), "pydantic")
+                asked = requirement_in(_EXTRAS.sub("", line), "pydantic")
                 if not asked:
                     continue
                 named = True

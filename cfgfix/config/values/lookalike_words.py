@@ -7,7 +7,7 @@ from cfgfix.config.document.compose import Node
 from cfgfix.config.loaders.scalars import LOADERS, resolve
 from cfgfix.config.values import setting_names as names
 from cfgfix.config.values.context import Context
-from cfgfix.config.values.numbers import boolean, unquoted
+from cfgfix.config.values.numbers import boolean, unquoted_number
 from cfgfix.config.values.place import Place
 from cfgfix.config.values.readings import Kind, Reading, readings
 from cfgfix.core.edits import RenameKey, SetValue
@@ -202,7 +202,7 @@ def quoted(place: Place, reading: Reading) -> tuple[str, Hit] | None:
     else:
         if not need.number:
             return None
-        found = unquoted(text, place, reading)
+        found = unquoted_number(text, place, reading)
         if found is None:
             return None
         value, new = found

@@ -308,7 +308,7 @@ def human(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
     )
 
 
-def unquoted(text: str, place: Place, reading: Reading) -> tuple[object, str] | None:
+def unquoted_number(text: str, place: Place, reading: Reading) -> tuple[object, str] | None:
     """Return value and spelling of a quoted number for a place that takes one.
 
     None where it is none.

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfgfix.config.dialects.detect import Index, detect, exists, score
-from cfgfix.config.dialects.dialect import Dialect, build, dialects, shipped_table, signed
+from cfgfix.config.dialects.dialect import Dialect, build, dialects, shipped_table, signatures_of
 from cfgfix.config.dialects.signatures import Pattern, Signature, table
 from cfgfix.config.document.compose import compose
 from cfgfix.core.source_file import SourceFile
@@ -112,5 +112,5 @@ def test_aliases_and_repeated_keys_cannot_make_it_long() -> None:
 
 def test_the_shipped_table_is_that_of_the_shipped_dialects() -> None:
     shipped = tuple(dialects().values())
-    assert shipped_table(shipped) == table(signed(shipped))
+    assert shipped_table(shipped) == table(signatures_of(shipped))
     assert shipped_table(shipped[1:]) is None

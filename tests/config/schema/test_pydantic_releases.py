@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cfgfix.config.schema.infer import infer
-from cfgfix.config.schema.pydantic_major import major_asked
+from cfgfix.config.schema.pydantic_major import pydantic_major
 
 MODEL = """\
 from typing import Any, Optional, Union
@@ -100,7 +100,7 @@ def test_a_file_above_the_repository_says_nothing(tmp_path):
     project = tmp_path / "project"
     (project / ".git").mkdir(parents=True)
     looked = []
-    assert major_asked(str(project), looked) is None
+    assert pydantic_major(str(project), looked) is None
     assert str(project / "requirements.txt") in looked
     assert str(tmp_path / "requirements.txt") not in looked
 

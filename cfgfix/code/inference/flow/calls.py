@@ -6,7 +6,7 @@ from cfgfix.code.inference.flow.datasets import CONSTRUCTORS, DATASET, Datasets
 from cfgfix.code.inference.flow.run import Frame
 from cfgfix.code.inference.flow.symbolic import MERGES, SYMBOLIC, as_layer_sees, holds_symbolic
 from cfgfix.code.inference.parameters import Parameters
-from cfgfix.code.model.canonical_names import fold
+from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.nodes import Attribute, Call, Name, Starred
 from cfgfix.code.model.program import is_keras_part
 from cfgfix.code.model.values import (
@@ -199,7 +199,7 @@ class Calls(Datasets):
         return Made("tensorflow.function.result", site)
 
     def _external(self, frame: Frame, site: Site, raw: str) -> Value:
-        name = fold(raw)
+        name = canonical_name(raw)
         if not site.name or (
             name.startswith(("tensorflow", "keras")) and (_of_class(name) or not _of_class(site.name))
         ):

@@ -6,7 +6,7 @@ from cfgfix.code.inference.flow.calls import Calls
 from cfgfix.code.inference.flow.run import Frame
 from cfgfix.code.inference.flow.symbolic import SYMBOLIC, SYMBOLIC_NAMES, is_end_of_graph, is_symbolic
 from cfgfix.code.inference.parameters import is_static
-from cfgfix.code.model.canonical_names import fold
+from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.expressions import constant
 from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import (
@@ -279,7 +279,7 @@ class Expressions(Calls):
         )
         if name is None or not isinstance(value, Function):
             return value
-        if fold(name) == "tensorflow.function":
+        if canonical_name(name) == "tensorflow.function":
             call = decorator if isinstance(decorator, Call) else decorator_call(decorator, frame.scope)
             site = Site(frame.scope, call, ())
             site.name, site.raw = "tensorflow.function", name

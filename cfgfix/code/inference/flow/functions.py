@@ -8,7 +8,7 @@ from cfgfix.code.inference.flow.datasets import DATASET
 from cfgfix.code.inference.flow.expressions import Expressions
 from cfgfix.code.inference.flow.run import MAX_DEPTH, MAX_RUNS, MAX_WAYS, Frame
 from cfgfix.code.inference.parameters import is_classmethod, is_static
-from cfgfix.code.model.canonical_names import fold
+from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.expressions import constant, dotted
 from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import (
@@ -160,7 +160,7 @@ class Functions(Expressions):
         if isinstance(value, ClassValue):
             return Instance(value.scope)
         if isinstance(value, External):
-            name = fold(value.name)
+            name = canonical_name(value.name)
             if name == DATASET:
                 found = Dataset("parameter", None)
                 self.datasets.append(found)

@@ -7,7 +7,7 @@ import re
 from cfgfix.code.inference.flow.expressions import decorator_call
 from cfgfix.code.inference.flow.functions import Functions
 from cfgfix.code.inference.flow.run import MAX_STEPS, Frame
-from cfgfix.code.model.canonical_names import fold
+from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.expressions import is_name
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name, Starred, Subscript
 from cfgfix.code.model.summary import Event, Scope
@@ -175,7 +175,7 @@ class Statements(Functions):
         else:
             for item in alternatives(made):
                 if isinstance(item, External):
-                    name = fold(item.name)
+                    name = canonical_name(item.name)
             if name in _WRAPPERS:
                 site = Site(frame.scope, decorator_call(decorator, frame.scope), frame.through)
                 site.name = site.raw = name
@@ -287,7 +287,7 @@ class Statements(Functions):
         before = dict(frame.env.names)
         body = event.bodies[0][1]
         last = len(body) - 1
-        while last > 0 and only_tells(body[last]):
+        while last > 0 and only_prints(body[last]):
             last -= 1
         left = self._statements(frame, body[:last])
         # A handler sees what was done before the statement that failed: of the last one, nothing it binds.
@@ -319,7 +319,7 @@ class Statements(Functions):
         return not ends
 
 
-def only_tells(event: Event) -> bool:
+def only_prints(event: Event) -> bool:
     """Tell whether a statement only prints or logs, and so is not the one that fails."""
     if event.kind == "pass":
         return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from cfgfix.code.model.canonical_names import fold
+from cfgfix.code.model.canonical_names import canonical_name
 
 _OPENS = frozenset(
     {
@@ -24,5 +24,5 @@ def canonical(name: str) -> str:
     """Return the canonical form of a dotted name outside the project."""
     if name in ("tensorflow.keras", "tf_keras"):
         return "keras"
-    found = fold(name)
+    found = canonical_name(name)
     return "builtins.open" if found in _OPENS else found

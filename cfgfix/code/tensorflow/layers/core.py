@@ -16,7 +16,7 @@ from cfgfix.code.tensorflow.layers.sizes import (
     known_elements,
     only_input,
     product,
-    shown,
+    shape_text,
 )
 
 
@@ -171,7 +171,7 @@ def merged(inputs: Inputs) -> Shape:
     for sizes in zip(*inputs, strict=True):
         wide = {size for size in sizes if size != 1}
         if len(wide - {None}) > 1:
-            raise MisfitError(f"gets {' and '.join(map(shown, inputs))}")
+            raise MisfitError(f"gets {' and '.join(map(shape_text, inputs))}")
         if len(wide) > 1:
             raise UnknownSize
         made.append(wide.pop() if wide else 1)
@@ -203,7 +203,7 @@ def concatenated(inputs: Inputs, axis: object) -> Shape:
     for number in range(rank):
         beside = {shape[number] for shape in inputs}
         if number != position and len(beside - {None}) > 1:
-            raise MisfitError(f"gets {' and '.join(map(shown, inputs))}, which differ beside the axis")
+            raise MisfitError(f"gets {' and '.join(map(shape_text, inputs))}, which differ beside the axis")
         if number != position and len(beside) > 1:
             raise UnknownSize
     along = [shape[position] for shape in inputs]

@@ -13,7 +13,7 @@ from cfgfix.code.tensorflow.layers.sizes import (
     known_elements,
     only_input,
     product,
-    shown,
+    shape_text,
 )
 from cfgfix.code.tensorflow.layers.windows import window_steps
 
@@ -27,7 +27,7 @@ def _recurrent(name: str) -> Rule:
     def sizes(arguments: Arguments, inputs: Inputs) -> LayerSizes:
         if len(inputs) == 1 and len(inputs[0]) != 2:
             raise MisfitError(
-                f"takes 2 dimensions of each sample, and gets {len(inputs[0])} ({shown(inputs[0])})"
+                f"takes 2 dimensions of each sample, and gets {len(inputs[0])} ({shape_text(inputs[0])})"
             )
         if not inputs or len(inputs[0]) != 2:
             raise UnknownSize

@@ -169,7 +169,7 @@ MAX_ELEMENTS = 1 << 60
 Rule = Callable[[Arguments, Inputs], LayerSizes]
 
 
-def shown(shape: Shape) -> str:
+def shape_text(shape: Shape) -> str:
     """Return a shape in words: `28 x 28 x 3`."""
     return " x ".join("?" if size is None else str(size) for size in shape)
 

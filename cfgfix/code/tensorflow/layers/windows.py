@@ -16,7 +16,7 @@ from cfgfix.code.tensorflow.layers.sizes import (
     channels,
     only_input,
     product,
-    shown,
+    shape_text,
 )
 
 
@@ -44,7 +44,7 @@ def _space(inputs: Inputs, rank: int) -> Shape:
     shape = only_input(inputs)
     if len(shape) != rank + 1:
         raise MisfitError(
-            f"takes {rank + 1} dimensions of each sample, and gets {len(shape)} ({shown(shape)})"
+            f"takes {rank + 1} dimensions of each sample, and gets {len(shape)} ({shape_text(shape)})"
         )
     return shape
 
