@@ -54,7 +54,7 @@ NEEDLES = IMPORTS
 
 def passed_over(program: Program, check: object) -> frozenset[int]:
     """Return the modules, by identity, of which a check of this group says nothing."""
-    return modules_of_old_releases(program) if check is never_existed else modules_of_keras_2(program)
+    return modules_of_old_releases(program) if check is unknown_names else modules_of_keras_2(program)
 
 
 def _fix_by_other_name(reference: Reference, new: str) -> tuple[Rewrite, ...]:
@@ -85,7 +85,7 @@ _EARLY = frozenset(
 2.4, and the documentation of 1.15)."""
 
 
-def never_existed(program: Program) -> Iterator[Hit]:
+def unknown_names(program: Program) -> Iterator[Hit]:
     """Find names that no inspected release has.
 
     Neither TensorFlow 2 nor `tf.compat.v1` has them.
@@ -175,7 +175,7 @@ def _never_taken(program: Program, reference: Reference) -> bool:
     return False
 
 
-def only_old(program: Program) -> Iterator[Hit]:
+def names_of_old_releases(program: Program) -> Iterator[Hit]:
     """Find names of TensorFlow 1.
 
     Of a file or a program that is written for it, only the first one is told.
@@ -282,7 +282,7 @@ def experimental_precision(program: Program) -> Iterator[Hit]:
         yield _hit(table, reference, severity, confidence, rewrites)
 
 
-def keras_gone(program: Program) -> Iterator[Hit]:
+def names_missing_in_keras_3(program: Program) -> Iterator[Hit]:
     """Find names of `tf.keras` that Keras 3 does not have."""
     table = api(program)
     for reference, severity, confidence in missing(program):
@@ -345,7 +345,7 @@ def _legacy_optimizers(program: Program) -> Iterator[Hit]:
         )
 
 
-def gone(program: Program) -> Iterator[Hit]:
+def removed_names(program: Program) -> Iterator[Hit]:
     """Find names of TensorFlow 2 that its later releases do not have."""
     table = api(program)
     for reference, severity, confidence in missing(program):
@@ -365,7 +365,7 @@ _SIMPLE = frozenset(
 """Functions of `tf.data.experimental` whose replacement takes the same arguments."""
 
 
-def deprecated(program: Program) -> Iterator[Hit]:
+def deprecated_names(program: Program) -> Iterator[Hit]:
     """Find names that the inspected releases mark as deprecated."""
     table = api(program)
     for reference in references(program):
@@ -557,7 +557,11 @@ def unknown_argument(program: Program) -> Iterator[Hit]:
             owner, _, method = name.rpartition(".")
             if owner == "keras.Sequential":
                 name = f"keras.Model.{method}"
-            if name == "keras.Model.loss" or overridden(program, site) or of_others(site):
+            if (
+                name == "keras.Model.loss"
+                or may_be_overridden(program, site)
+                or may_be_of_another_library(site)
+            ):
                 # `compile` puts the loss that it was given in the place of the method.
                 continue
         yield from _refused_arguments(program, site, name)
@@ -623,7 +627,7 @@ def base_constructor(program: Program, site: Site) -> str | None:
     return name if len(classes) == 1 and outside == [name] else None
 
 
-def of_others(site: Site) -> bool:
+def may_be_of_another_library(site: Site) -> bool:
     """Tell whether a method may be called on something that is not Keras's.
 
     An attribute with several kinds of values is an example.
@@ -635,7 +639,7 @@ def of_others(site: Site) -> bool:
     )
 
 
-def overridden(program: Program, site: Site) -> bool:
+def may_be_overridden(program: Program, site: Site) -> bool:
     """Tell whether a method that is called may be a subclass's.
 
     It may where an object calls it on itself, and where only an annotation says what the object is. `call` of a model always may.

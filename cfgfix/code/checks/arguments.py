@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cfgfix.code.checks.api import base_constructor, head, of_others, overridden
+from cfgfix.code.checks.api import base_constructor, head, may_be_of_another_library, may_be_overridden
 from cfgfix.code.checks.written_values import written_at, written_constant
 from cfgfix.code.inference.custom_objects import refusals
 from cfgfix.code.inference.eras import release_in_words, severity_by_keras_releases, written_for_one
@@ -278,8 +278,8 @@ def _is_for_asked_releases(program: Program, site: Site) -> bool:
     if site.name.startswith("keras.") and (
         is_keras_2(program)
         or not keras_of_release(program, scope)
-        or (base_constructor(program, site) is None and overridden(program, site))
-        or (site.receiver is not None and of_others(site))
+        or (base_constructor(program, site) is None and may_be_overridden(program, site))
+        or (site.receiver is not None and may_be_of_another_library(site))
     ):
         return False
     return not (site.open or written_for_one(program, scope) or is_bound_twice(scope, head(call.func)))

@@ -22,7 +22,7 @@ NEEDLES = (b".evaluate(", b"validation_data")
 _HELD_OUT = re.compile(r"test|val|dev|eval|hold", re.IGNORECASE)
 
 
-def by_default(program: Program) -> Iterator[Hit]:
+def augmented_evaluation(program: Program) -> Iterator[Hit]:
     """Find data for an evaluation that a function of the project augments.
 
     It does so by a default that the call leaves as it is.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.api import head, of_others, overridden
+from cfgfix.code.checks.api import head, may_be_of_another_library, may_be_overridden
 from cfgfix.code.inference.eras import (
     release_in_words,
     severity_by_keras_releases,
@@ -107,7 +107,7 @@ def misfit(program: Program) -> Iterator[Hit]:
 
 def _other_than_a_module(site: Site) -> bool:
     """Tell whether what a method is called on may be something else than TensorFlow's as well."""
-    return of_others(site) and not (
+    return may_be_of_another_library(site) and not (
         isinstance(site.receiver, External) and site.receiver.name == "tensorflow"
     )
 
@@ -197,7 +197,7 @@ def _known_by_release(program: Program, site: Site) -> str | None:
     name = site.name
     if not name.startswith("keras."):
         return name
-    if is_keras_2(program) or not keras_of_release(program, site.scope) or overridden(program, site):
+    if is_keras_2(program) or not keras_of_release(program, site.scope) or may_be_overridden(program, site):
         return None
     owner, _, method = name.rpartition(".")
     if name in ("keras.Model.loss", "keras.Model.compiled_loss"):

@@ -26,7 +26,7 @@ _OWN = frozenset({"trainable_variables", "trainable_weights", "variables", "weig
 _READS = frozenset({"predict", "predict_on_batch", "evaluate", "call", "__call__"})
 
 
-def without_weights(program: Program) -> Iterator[Hit]:
+def clone_without_weights(program: Program) -> Iterator[Hit]:
     """Find clones of a model that answer with the weights they began with.
 
     Nothing gives them others, and nothing trains them.

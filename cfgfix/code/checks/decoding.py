@@ -68,7 +68,7 @@ _WORKERS = frozenset(
 )  # fmt: skip
 
 
-def in_python(program: Program) -> Iterator[Hit]:
+def decoded_in_python(program: Program) -> Iterator[Hit]:
     """Find pictures or sounds that one Python thread decodes for each sample."""
     seen: set[tuple[int, int]] = set()
     for hit in (*_in_generators(program), *_in_sequences(program), *_in_step_loops(program)):
@@ -221,7 +221,7 @@ def _in_step_loops(program: Program) -> Iterator[Hit]:
         if site.name.startswith("tensorflow.") and not _reads_files(program, site.scope):
             # A figure that is drawn for a log is decoded so, too.
             continue
-        for call, path in come_from(program, site):
+        for call, path in calls_leading_to(program, site):
             scope = call.scope
             loops = [
                 number
@@ -255,7 +255,7 @@ def _reads_files(program: Program, scope: Scope) -> bool:
     )
 
 
-def come_from(program: Program, site: Site, depth: int = 2) -> list[tuple[Site, tuple[Site, ...]]]:
+def calls_leading_to(program: Program, site: Site, depth: int = 2) -> list[tuple[Site, tuple[Site, ...]]]:
     """Return a call, and the calls that lead to its function.
 
     Each comes with the way from there.

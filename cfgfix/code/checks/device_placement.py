@@ -46,7 +46,7 @@ def _device_numbers(program: Program) -> Iterator[tuple[Site, int, str]]:
                     yield site, int(match[1]), value.value
 
 
-def remapped(program: Program) -> Iterator[Hit]:
+def invisible_gpu_number(program: Program) -> Iterator[Hit]:
     """Find GPU numbers that are not among the visible ones.
 
     Visible GPUs are counted anew from 0.

@@ -10,10 +10,10 @@ from cfgfix.code.checks.models import TRAINING, kept_eager
 from cfgfix.code.checks.pipelines import upstream
 from cfgfix.code.checks.predictions import (
     OVER_BATCHES,
+    is_read_as_one_prediction,
     loop_around,
     one_sample,
     runs_in_some_turns,
-    used_as_one,
 )
 from cfgfix.code.checks.step_loops import applies_gradients
 from cfgfix.code.inference.eras import written_for_one
@@ -51,7 +51,9 @@ def in_loop(program: Program) -> Iterator[Hit]:
         if hot.reach(scope, GRAPH, ELEMENT, PYTHON) is not None or _builds(program, scope, site):
             continue
         arg = site.call.argument(0, "inputs")
-        if (arg is not None and one_sample(arg, scope, site.call.block)) or used_as_one(program, site):
+        if (arg is not None and one_sample(arg, scope, site.call.block)) or is_read_as_one_prediction(
+            program, site
+        ):
             # Called so instead of `predict`, which takes many times as long.
             continue
         training = site.call.keyword("training")

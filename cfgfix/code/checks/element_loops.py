@@ -66,7 +66,7 @@ _OF_TENSORS = frozenset({"numpy", "item", "append"})
 _READS = frozenset({"keras.backend.eval", "keras.backend.get_value"})
 
 
-def one_by_one(program: Program) -> Iterator[Hit]:
+def loop_in_place_of_operation(program: Program) -> Iterator[Hit]:
     """Find loops whose turns each do what one operation does for all elements."""
     hot = hot_paths(program)
     for module in program.modules:

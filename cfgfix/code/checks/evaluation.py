@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.fitting import calls_behind
+from cfgfix.code.checks.fitting import calls_in
 from cfgfix.code.checks.models import model_calls
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
@@ -46,7 +46,7 @@ _SPLITS = re.compile(
 """Words of calls that may give other data than what they get."""
 
 
-def on_training_data(program: Program) -> Iterator[Hit]:
+def evaluated_on_training_data(program: Program) -> Iterator[Hit]:
     """Find held-out sets made from training data, and evaluations that get it."""
     for module in program.modules:
         for scope in module.summary.scopes:
@@ -395,7 +395,7 @@ _FOLLOW = frozenset({"EarlyStopping", "ReduceLROnPlateau", "ModelCheckpoint"})
 def _follows_validation(program: Program, fit: Site) -> bool:
     """Tell whether a callback of a `fit` decides by what is measured on its validation data."""
     given = fit.call.argument(5, "callbacks")
-    for site in calls_behind(program, given, fit.scope) if given is not None else ():
+    for site in calls_in(program, given, fit.scope) if given is not None else ():
         package, _, name = site.name.rpartition(".")
         if package != "keras.callbacks" or name not in _FOLLOW or site.call.opaque:
             continue

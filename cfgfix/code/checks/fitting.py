@@ -33,9 +33,7 @@ def rate_set_twice(program: Program) -> Iterator[Hit]:
         given = fit.call.argument(5, "callbacks")
         if given is None or written_for_one(program, scope):
             continue
-        callback = next(
-            (site for site in calls_behind(program, given, scope) if site.name in _SETS_RATE), None
-        )
+        callback = next((site for site in calls_in(program, given, scope) if site.name in _SETS_RATE), None)
         if callback is None or (id(callback.scope), callback.call.number) in seen:
             continue
         schedules = _schedules(program, fit)
@@ -76,7 +74,7 @@ def calls_of(expr: Expr, scope: Scope, depth: int = _DEPTH) -> set[int]:
     return found
 
 
-def calls_behind(program: Program, expr: Expr, scope: Scope, depth: int = _DEPTH) -> list[Site]:
+def calls_in(program: Program, expr: Expr, scope: Scope, depth: int = _DEPTH) -> list[Site]:
     """Return the calls in an expression and behind its names.
 
     Those count as well that are in what a function of the project, called there, returns.
@@ -89,18 +87,14 @@ def calls_behind(program: Program, expr: Expr, scope: Scope, depth: int = _DEPTH
         for event, method in _kept_in(program, part.attribute, scope):
             if event.value is not None:
                 found += [
-                    site
-                    for site in calls_behind(program, event.value, method, depth - 1)
-                    if site not in found
+                    site for site in calls_in(program, event.value, method, depth - 1) if site not in found
                 ]
     for call in scope.calls if depth > 0 else ():
         function = _function_called(program, call, scope) if call.number in numbers else None
         for event in function.events_of("return") if function is not None else ():
             if function is not None and event.value is not None:
                 found += [
-                    site
-                    for site in calls_behind(program, event.value, function, depth - 1)
-                    if site not in found
+                    site for site in calls_in(program, event.value, function, depth - 1) if site not in found
                 ]
     return found
 

@@ -17,7 +17,7 @@ from cfgfix.rules.hit import Hit
 NEEDLES = (b"from_generator",)
 
 
-def mismatched(program: Program) -> Iterator[Hit]:
+def mismatched_structure(program: Program) -> Iterator[Hit]:
     """Find `from_generator` whose types, shapes and elements differ in structure."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).named("tensorflow.data.Dataset.from_generator"):

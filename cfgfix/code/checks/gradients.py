@@ -105,7 +105,7 @@ def _is_gradients(scope: Scope, expr: Expr) -> bool:
     return found is not None and isinstance(found, Call) and found.method == "gradient"
 
 
-def unwatched(program: Program) -> Iterator[Hit]:
+def unwatched_tensor(program: Program) -> Iterator[Hit]:
     """Find gradients with respect to tensors that the tape does not watch."""
     for asked in asked_gradients(program):
         scope, call = asked.scope, asked.call
@@ -328,7 +328,7 @@ def _constant(program: Program, scope: Scope, expr: Expr | None) -> bool:
     )
 
 
-def cut_off(program: Program) -> Iterator[Hit]:
+def loss_outside_tape(program: Program) -> Iterator[Hit]:
     """Find losses that NumPy computes inside a tape."""
     for asked in asked_gradients(program):
         scope = asked.scope
@@ -399,7 +399,7 @@ def _is_computed(expr: Expr) -> bool:
     return any(isinstance(part, (Name, Call)) for part in walk(expr))
 
 
-def asked_twice(program: Program) -> Iterator[Hit]:
+def second_gradient(program: Program) -> Iterator[Hit]:
     """Find the second gradient of a tape that is not persistent."""
     asked: dict[tuple[int, int], list[AskedGradient]] = {}
     for item in asked_gradients(program):

@@ -13,7 +13,7 @@ from cfgfix.code.model.values import (
 )
 
 
-def consistent(path: list[Dataset]) -> bool:
+def is_consistent(path: list[Dataset]) -> bool:
     """Tell whether no two steps stand on opposite sides of the same guard."""
     return may_run_together([step.site for step in path if step.site is not None])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cfgfix.code.checks.common import few_turns, only_value
-from cfgfix.code.checks.decoding import PICTURES, come_from
+from cfgfix.code.checks.decoding import PICTURES, calls_leading_to
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.eras import written_for_one
@@ -65,7 +65,7 @@ def all_in_memory(program: Program) -> Iterator[Hit]:
             continue
         if written_for_one(program, site.scope) or hot.reach(site.scope, ELEMENT, PYTHON) is not None:
             continue
-        for call, path in come_from(program, site):
+        for call, path in calls_leading_to(program, site):
             scope = call.scope
             loop = _loop_over_files(program, scope, call.call.block)
             key = (id(site.scope), site.call.number)

@@ -31,7 +31,7 @@ _SPLIT = "train_test_split"
 _OF_TEST = re.compile(r"(?i)(?:^|_)(?:test|val|valid|validation|dev|eval|holdout)(?:_|$)")
 
 
-def unused(program: Program) -> Iterator[Hit]:
+def unused_held_out_data(program: Program) -> Iterator[Hit]:
     """Find data that is held out and that nothing mentions again."""
     for module in program.modules:
         for scope in module.summary.scopes:
@@ -84,7 +84,7 @@ def _train_names(scope: Scope, target: Expr, name: str) -> set[str]:
     }
 
 
-def ignored(program: Program) -> Iterator[Hit]:
+def ignored_validation_data(program: Program) -> Iterator[Hit]:
     """Find data for validation that a function is given and never reads."""
     flow = flow_of(program)
     seen: set[tuple[int, int]] = set()

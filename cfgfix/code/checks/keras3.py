@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.api import head, methods, of_others, overridden
+from cfgfix.code.checks.api import head, may_be_of_another_library, may_be_overridden, methods
 from cfgfix.code.checks.bindings import bound_once
 from cfgfix.code.checks.models import MAKES_KERAS_MODEL, keras_model_method
 from cfgfix.code.checks.written_values import written_at
@@ -53,7 +53,7 @@ def is_surely_keras(program: Program, site: Site) -> bool:
 def is_called_on_model(program: Program, site: Site) -> bool:
     """Tell whether a method is Keras's own and surely called on one of its models."""
     found = alternatives(site.receiver)
-    if not found or of_others(site) or overridden(program, site):
+    if not found or may_be_of_another_library(site) or may_be_overridden(program, site):
         return False
     method = site.name.rpartition(".")[2]
     for value in found:

@@ -34,7 +34,7 @@ _CASTS = frozenset({"cast", "convert_to_tensor", "reshape", "flatten", "squeeze"
 _DEPTH = 6
 
 
-def of_zero(program: Program) -> Iterator[Hit]:
+def logarithm_of_zero(program: Program) -> Iterator[Hit]:
     """Find a cross entropy of both classes that takes logarithms of bare outputs."""
     by_scope: dict[int, list[Site]] = {}
     for site in flow_of(program).named(*_LOGS):

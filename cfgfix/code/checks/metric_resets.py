@@ -30,7 +30,7 @@ _RESETS = frozenset({"reset_state", "reset_states", "reset_metrics", "reset"})
 _METRICS = "keras.metrics."
 
 
-def never_reset(program: Program) -> Iterator[Hit]:
+def unreset_metric(program: Program) -> Iterator[Hit]:
     """Find metrics that are read once an epoch and never reset.
 
     The figure is the mean over all epochs so far.

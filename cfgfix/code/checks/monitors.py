@@ -6,7 +6,7 @@ import re
 import string
 from collections.abc import Iterable, Iterator
 
-from cfgfix.code.checks.fitting import FITS, calls_behind
+from cfgfix.code.checks.fitting import FITS, calls_in
 from cfgfix.code.checks.guarded_calls import may_run_together
 from cfgfix.code.checks.handed_on import callers_of, constant_of
 from cfgfix.code.checks.models import compiles_of
@@ -51,7 +51,7 @@ _OWN_NAMES = {"FBetaScore": "fbeta_score", "LogCoshError": "logcosh"}
 _SET_RATE = ("keras.callbacks.ReduceLROnPlateau", "keras.callbacks.LearningRateScheduler")
 
 
-def unmeasured(program: Program) -> Iterator[Hit]:
+def unmeasured_monitor(program: Program) -> Iterator[Hit]:
     """Find callbacks that watch what `fit` does not measure."""
     for fit in flow_of(program).named(*FITS):
         scope = fit.scope
@@ -320,7 +320,7 @@ def callbacks_of(program: Program, fit: Site) -> list[Site]:
     written = fit.call.argument(5, "callbacks")
     if written is None:
         return found
-    found += calls_behind(program, written, fit.scope)
+    found += calls_in(program, written, fit.scope)
     for value in alternatives(fit.argument(5, "callbacks")):
         for item in value.items if isinstance(value, Items) else (value,):
             for one in alternatives(item):
@@ -545,7 +545,7 @@ _BETTER_HIGH = re.compile(
 )
 
 
-def wrong_way(program: Program) -> Iterator[Hit]:
+def wrong_direction(program: Program) -> Iterator[Hit]:
     """Find callbacks that take the worst value for the best."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).named(

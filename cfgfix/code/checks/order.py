@@ -67,7 +67,7 @@ def block_of(step: Dataset) -> tuple[tuple[Scope, int], ...]:
     return ((step.site.scope, step.site.call.block),)
 
 
-def after_device(program: Program) -> Iterator[Hit]:
+def transformations_after_device(program: Program) -> Iterator[Hit]:
     """Find transformations after `prefetch_to_device`.
 
     What they make is on the host again; a prefetch only buffers once more.
@@ -150,7 +150,7 @@ def device_literal(program: Program) -> Iterator[Hit]:
             yield hit_at(site, values={"device": device.value})
 
 
-def not_last(program: Program) -> Iterator[Hit]:
+def transformations_after_prefetch(program: Program) -> Iterator[Hit]:
     """Find `prefetch` before work that it does not overlap, and none at the end."""
     for dataset in flow_of(program).datasets:
         if dataset.op != "prefetch" or dataset.site is None:
@@ -203,7 +203,7 @@ def _to_the_end(dataset: Dataset, later: list[Dataset]) -> Repair:
     }
 
 
-def twice(program: Program) -> Iterator[Hit]:
+def repeated_prefetch(program: Program) -> Iterator[Hit]:
     """Two `prefetch` one right after the other: both buffers are filled."""
     for dataset, way in ways_to(program, "prefetch"):
         if not way or way[0].op != "prefetch" or way[0].site is None or dataset.site is None:

@@ -21,7 +21,7 @@ _GENERATED = ("version", "_version", "_C", "config", "settings", "secrets", "cre
 _MOST_BYTES = 200_000
 
 
-def not_found(program: Program) -> Iterator[Hit]:
+def missing_module(program: Program) -> Iterator[Hit]:
     """Find imports of the project's own modules that stop with ModuleNotFoundError."""
     for module in program.modules:
         if module.scope is None or not module.path.endswith(".py"):

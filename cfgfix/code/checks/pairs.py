@@ -34,7 +34,7 @@ _MASK = re.compile(
 )
 
 
-def drawn_apart(program: Program) -> Iterator[Hit]:
+def pair_moved_by_two_draws(program: Program) -> Iterator[Hit]:
     """Find a picture and its mask that are moved by two draws."""
     by_scope: dict[int, list[Site]] = {}
     for site in flow_of(program).named(*_MOVES):

@@ -19,7 +19,7 @@ from cfgfix.code.checks.moves import autotune
 from cfgfix.code.checks.order import kind, works_ahead
 from cfgfix.code.checks.pipelines import downstream, upstream
 from cfgfix.code.checks.python_functions import reads_in_python
-from cfgfix.code.checks.sizes import EXPENSIVE, NO_ALIAS, buffered
+from cfgfix.code.checks.sizes import EXPENSIVE, NO_ALIAS, fix_with_prefetch
 from cfgfix.code.inference.eras import asks_only_before, release_in_words, written_for_one
 from cfgfix.code.inference.flow.datasets import DATASET
 from cfgfix.code.inference.flow.flow import flow_of
@@ -346,7 +346,7 @@ def prefetch_proven_missing(program: Program) -> Iterator[Hit]:
             values={"reason": f"the loop at line {scope.blocks[block].line} is compiled by tf.function"},
             needs=((scope, block),),
             entry=reach,
-            **buffered(program, dataset.site),
+            **fix_with_prefetch(program, dataset.site),
         )
     yield from _nothing_buffered(program)
     for site in flow_of(program).named(f"{DATASET}.prefetch"):
@@ -399,7 +399,7 @@ def _nothing_buffered(program: Program) -> Iterator[Hit]:
                 "reason": f"{release_in_words(api(program))}, and TensorFlow before 2.{PARALLELISES} adds no prefetch"
             },
             needs=((scope, block),),
-            **buffered(program, site),
+            **fix_with_prefetch(program, site),
         )
 
 

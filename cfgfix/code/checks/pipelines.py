@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Container, Iterator
 
 from cfgfix.code.checks.bindings import bound_once
-from cfgfix.code.checks.guarded_calls import consistent
+from cfgfix.code.checks.guarded_calls import is_consistent
 from cfgfix.code.inference.branches import excluded
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import dotted, is_name, is_none
@@ -48,7 +48,7 @@ def pipelines_to(dataset: Dataset) -> Iterator[list[Dataset]]:
             for parent in reversed(here.parents):
                 pending.append((parent, path))
             continue
-        if consistent(path):
+        if is_consistent(path):
             count += 1
             yield path
     if pending:

@@ -53,7 +53,7 @@ def in_loop(program: Program) -> Iterator[Hit]:
         arg = site.call.argument(0, "x")
         if arg is None:
             continue
-        single = one_sample(arg, scope, site.call.block) or used_as_one(program, site)
+        single = one_sample(arg, scope, site.call.block) or is_read_as_one_prediction(program, site)
         found = loop_around(program, site)
         if found is None or not (single or _goes_over_batches(site, arg, *found)):
             continue
@@ -461,7 +461,7 @@ def _last_assignment(scope: Scope, name: str, block: int, before: Point | None =
     return found
 
 
-def used_as_one(program: Program, site: Site) -> bool:
+def is_read_as_one_prediction(program: Program, site: Site) -> bool:
     """Tell whether what comes back is read as the prediction for one sample.
 
     It is so by `argmax` of all of it, or of its first row.

@@ -26,7 +26,7 @@ _HELD_OUT = re.compile(r"(?:^|_|\b)[xX]?_?(?:test|val|valid|validation)(?:$|_|[A
 _FORMS = frozenset({"astype", "copy", "flatten", "ravel", "reshape", "to_numpy", "toarray"})
 
 
-def on_held_out(program: Program) -> Iterator[Hit]:
+def fitted_on_held_out_data(program: Program) -> Iterator[Hit]:
     """Find `fit_transform` on test data by what was fitted on training data."""
     for module in program.modules:
         for scope in module.summary.scopes:

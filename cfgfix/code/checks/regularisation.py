@@ -46,7 +46,7 @@ _DEPTH = 3
 _MOST_CALLERS = 16
 
 
-def left_out(program: Program) -> Iterator[Hit]:
+def penalties_left_out(program: Program) -> Iterator[Hit]:
     """Find steps with a tape that leave out the penalties of their model.
 
     Its layers have regularizers, and nothing adds the model's losses.

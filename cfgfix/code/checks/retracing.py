@@ -197,7 +197,7 @@ def _in_loop(
     )
 
 
-def of_new_object(program: Program) -> Iterator[Hit]:
+def method_of_new_object(program: Program) -> Iterator[Hit]:
     """Find objects that a loop makes in every turn to call a compiled method.
 
     Each object traces the method anew.

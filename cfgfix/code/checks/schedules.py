@@ -20,7 +20,7 @@ _POWERS = frozenset({"pow", "power"})
 _EXPONENTIALS = frozenset({"exp"})
 
 
-def compounded(program: Program) -> Iterator[Hit]:
+def compounded_decay(program: Program) -> Iterator[Hit]:
     """Find schedules that lower the last rate by the factor for all epochs."""
     seen: set[int] = set()
     for site in flow_of(program).named("keras.callbacks.LearningRateScheduler"):

@@ -67,11 +67,11 @@ def unbuffered_end(program: Program) -> Iterator[Hit]:
             site,
             values={"op": end.op, "loop_line": scope.blocks[block].line},
             needs=((scope, block),),
-            **buffered(program, site),
+            **fix_with_prefetch(program, site),
         )
 
 
-def buffered(program: Program, site: Site) -> Repair:
+def fix_with_prefetch(program: Program, site: Site) -> Repair:
     """Return the fix that puts a prefetch behind the last step of a pipeline."""
     name = autotune(program, site.scope)
     if name is None:

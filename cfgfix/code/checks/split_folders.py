@@ -43,7 +43,7 @@ class _Part(NamedTuple):
         return id(self.site.call), id(self.caller.call) if self.caller is not None else 0
 
 
-def cut_apart(program: Program) -> Iterator[Hit]:
+def mismatched_splits(program: Program) -> Iterator[Hit]:
     """Find training and validation files that two calls cut differently."""
     parts: dict[tuple[str, str], dict[str, list[_Part]]] = {}
     for name, positions in POSITIONS.items():
@@ -158,4 +158,4 @@ def _difference(train: _Part, held: _Part) -> tuple[str, str, str] | None:
 
 def check(program: Program) -> Iterator[Hit]:
     """Run the first rule of the group."""
-    return cut_apart(program)
+    return mismatched_splits(program)

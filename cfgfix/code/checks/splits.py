@@ -42,7 +42,7 @@ _ADDS = ("append", "extend", "insert")
 _DEPTH = 10
 
 
-def of_sorted(program: Program) -> Iterator[Hit]:
+def split_of_sorted_labels(program: Program) -> Iterator[Hit]:
     """Find `validation_split` of labels that stand class by class."""
     seen: set[tuple[int, int]] = set()
     for fit in model_calls(program, "fit"):
@@ -68,7 +68,7 @@ def of_sorted(program: Program) -> Iterator[Hit]:
             )
 
 
-def unshuffled(program: Program) -> Iterator[Hit]:
+def sorted_data_unshuffled(program: Program) -> Iterator[Hit]:
     """Find datasets of arrays that stand class by class and are trained on unshuffled."""
     seen: set[tuple[int, int]] = set()
     for fit in model_calls(program, "fit"):

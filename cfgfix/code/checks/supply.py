@@ -473,7 +473,7 @@ def _read_whole(program: Program) -> Iterator[Hit]:
 # Data that runs out
 
 
-def runs_out(program: Program) -> Iterator[Hit]:
+def mismatched_epoch_length(program: Program) -> Iterator[Hit]:
     """Find epochs that ask for more, or for less, than their data gives.
 
     The data starts anew only once it has run out.

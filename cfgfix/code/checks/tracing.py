@@ -299,7 +299,7 @@ def _is_tensor_call(program: Program, scope: Scope, number: int) -> bool:
     )
 
 
-def printed(program: Program) -> Iterator[Hit]:
+def print_while_tracing(program: Program) -> Iterator[Hit]:
     """Find `print` of a value in a compiled function: it runs while tracing only."""
     for site in flow_of(program).named("builtins.print"):
         reach = compiled_reach(program, site.scope, site)
@@ -375,7 +375,7 @@ def _is_text(expr: Expr) -> bool:
     return isinstance(expr, Literal) and isinstance(expr.value, str)
 
 
-def unrolled(program: Program) -> Iterator[Hit]:
+def unrolled_loop(program: Program) -> Iterator[Hit]:
     """Find long Python `range` loops in a compiled function."""
     for scope, reach in compiled_scopes(program):
         if not compiled_for_sure(reach):

@@ -51,7 +51,7 @@ class _List(NamedTuple):
     is_sorted: bool
 
 
-def matched(program: Program) -> Iterator[Hit]:
+def unsorted_file_lists(program: Program) -> Iterator[Hit]:
     """Find lists of files that are matched by position and not sorted."""
     for module in program.modules:
         lists = _lists(program, module)

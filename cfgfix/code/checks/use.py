@@ -69,7 +69,7 @@ def _transforming(program: Program) -> Iterable[Scope]:
     return {id(site.scope): site.scope for site in flow_of(program).under(f"{DATASET}.")}.values()
 
 
-def discarded(program: Program) -> Iterator[Hit]:
+def unused_transformation(program: Program) -> Iterator[Hit]:
     """Find transformations whose result is thrown away."""
     for scope in _transforming(program):
         if scope.kind == "lambda":
@@ -314,7 +314,7 @@ def _per_epoch(scope: Scope, loop: int) -> bool:
     return any("epoch" in part.lower() for part in (shown, *names))
 
 
-def rebuilt(program: Program) -> Iterator[Hit]:
+def dataset_rebuilt_in_loop(program: Program) -> Iterator[Hit]:
     """Find datasets built inside a loop from things that do not change in it."""
     hot = hot_paths(program)
     for dataset in flow_of(program).datasets:
@@ -383,7 +383,7 @@ def _datasets_below(dataset: Dataset) -> list[Dataset]:
     return list(downstream(dataset))
 
 
-def counted(program: Program) -> Iterator[Hit]:
+def counted_by_reading(program: Program) -> Iterator[Hit]:
     """Counting a dataset by reading all of it."""
     for site in flow_of(program).named("builtins.len"):
         if len(site.call.args) == 1 and isinstance(site.call.args[0], Call):

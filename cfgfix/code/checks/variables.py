@@ -71,7 +71,7 @@ passed_over = passed_over_for_keras_2
 """Which modules these checks say nothing of."""
 
 
-def untracked(program: Program) -> Iterator[Hit]:
+def untracked_variable(program: Program) -> Iterator[Hit]:
     """Find a kept `tf.Variable` that Keras 3 neither trains nor saves.
 
     A layer or model keeps it as an attribute.
