@@ -235,7 +235,7 @@ def _origins(value: Value) -> Iterable[ConfigKey]:
 
 
 def _as_written(value: Value) -> tuple[Any, bool]:
-    """Return a value as `_plain_data` does; that of a key is not looked at, as it is kept beside the key (`taken_over`)."""
+    """Return a value as `_plain_data` does; that of a key is not looked at, as it is kept beside the key (`facts_after_changes`)."""
     if isinstance(value, Scalar) and value.is_unlooked:
         written = value.entry.raw
         return (written, True) if isinstance(written, _PLAIN) else (None, False)

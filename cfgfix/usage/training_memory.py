@@ -122,7 +122,7 @@ def literal_batches(project: ProjectRuns, sinks: Sinks) -> Iterator[OptionVerdic
 
     With each comes what the training step needs that gets them.
 
-    Whether that is too much, `held_against` a machine says.
+    Whether that is too much, `with_machine_limits` says.
 
     Args:
         project: The runs of the project.

@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 CHECKS = Path(__file__).resolve().parents[2] / "cfgfix" / "code" / "checks"
-FILTERS = frozenset({"is_caught", "is_test", "is_wanted", "never_reached"})
+FILTERS = frozenset({"is_caught", "is_test", "is_error_expected", "is_unreachable"})
 """What the runner asks of the place of every hit."""
 EVIDENCE = {
     "batch_shapes.called_in_loops": "which batches a function is given",
@@ -16,7 +16,7 @@ EVIDENCE = {
     "decoding._in_sequences": "what is trained with a sequence",
     "eager_steps.eager_step": "which loop runs a step",
     "elements.same_draws": "which seed a program sets",
-    "evaluation.never_reset": "which metric a loop fills",
+    "metric_resets.unreset_metric": "which metric a loop fills",
     "fit_inputs.lists_yielded": "what is trained with a generator",
     "gradient_paths.no_gradient": "what a model is compiled with",
     "half_precision._makers": "what makes a layer",
@@ -37,9 +37,9 @@ EVIDENCE = {
 """Where a check asks whether something beside its hit stands in a test: what it wants to know, of which a test shows nothing."""
 
 READY = {
-    "api.never_existed": "what is only said in other words there",
+    "api.unknown_names": "what is only said in other words there",
     "api.old_arguments": "questions for eager execution, which every release has",
-    "api.only_old": "a name of its own; what its files are written for is told all the same",
+    "api.names_of_old_releases": "a name of its own; what its files are written for is told all the same",
     "arrays._gone_name": "which places of a name are told together",
     "dimensions.value_of_size": "which places of a block are told together",
     "fit_inputs.lists_yielded": "what is trained with a generator",

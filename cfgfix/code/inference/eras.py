@@ -221,7 +221,7 @@ def severity_by_releases(table: Api, severity: str) -> str | None:
 def severity_by_keras_releases(table: Api, severity: str) -> str | None:
     """Return a severity for what Keras lacks in some of the releases asked for.
 
-    A release of Keras that is asked for decides as well as one of TensorFlow; `where_known` says the rest.
+    A release of Keras that is asked for decides as well as one of TensorFlow; `severity_by_releases` says the rest.
     """
     return severity if table.requirement.keras else severity_by_releases(table, severity)
 

@@ -59,7 +59,7 @@ def modules_of_keras_2(program: Program) -> frozenset[int]:
 
 
 def passed_over_for_keras_2(program: Program, check: object) -> frozenset[int]:
-    """Return what `with_other_releases` does, whatever check is asked about."""
+    """Return what `modules_of_keras_2` does, whatever check is asked about."""
     del check
     return modules_of_keras_2(program)
 
@@ -110,7 +110,7 @@ def values_of(table: Api, reference: Reference) -> dict[str, object]:
 def missing(program: Program) -> Iterator[tuple[Reference, str, str]]:
     """Yield the names that are not there.
 
-    Those of a file for TensorFlow 1 are left out: `only_old` tells of it once.
+    Those of a file for TensorFlow 1 are left out: `names_of_old_releases` tells of it once.
     """
     for reference, severity, confidence in missing_names(program):
         if written_for_one(program, reference.scope):
