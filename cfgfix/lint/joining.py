@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Collection, Hashable, Sequence
 
 from cfgfix.core.findings import Finding, Location
 from cfgfix.core.records import replace
@@ -22,7 +21,7 @@ def join_by_cause(reports: Sequence[FileReport], rules: Collection[str]) -> list
         reports: The reports of a run.
         rules: The rules about what code does with a config.
     """
-    groups: dict[Any, list[Finding]] = {}
+    groups: dict[Hashable, list[Finding]] = {}
     for report in reports:
         for finding in report.findings:
             cause = _cause(report, finding, rules)
@@ -31,7 +30,7 @@ def join_by_cause(reports: Sequence[FileReport], rules: Collection[str]) -> list
     if all(len(group) < 2 for group in groups.values()):
         return list(reports)
     result: list[FileReport] = []
-    told: set[Any] = set()
+    told: set[Hashable] = set()
     for report in reports:
         findings: list[Finding] = []
         edits = []
@@ -101,7 +100,7 @@ def _is(one: Finding, other: Finding) -> bool:
     return one is other
 
 
-def _cause(report: FileReport, finding: Finding, rules: Collection[str]) -> Any:
+def _cause(report: FileReport, finding: Finding, rules: Collection[str]) -> Hashable | None:
     """Return what tells the cause of a finding; None where it stands for itself."""
     if not report.opened_by or finding.fix is not None or finding.rule not in rules:
         return None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from cfgfix.code.model.nodes import Attribute, Name
 from cfgfix.code.model.program import Program, once
+from cfgfix.code.model.summary import Scope
 from cfgfix.usage.program_runs import ProjectRuns
 from cfgfix.usage.run_host import site_of
 from cfgfix.usage.run_results import RunResult, Trace, trace_of
@@ -165,7 +165,7 @@ def _mentioning(program: Program) -> dict[str, list[int]]:
     return index
 
 
-def _given_sections(scope: Any) -> Iterator[str]:
+def _given_sections(scope: Scope) -> Iterator[str]:
     """Yield the names of functions that a scope calls with a mapping spread over their parameters."""
     for call in scope.calls:
         if any(name is None for name, _ in call.keywords):

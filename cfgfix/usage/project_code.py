@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from cfgfix.code.model.python_files import SETTINGS_MODULE, clear_package_cache, find_python
+from cfgfix.code.model.python_files import SETTINGS_MODULE, PythonFile, clear_package_cache, find_python
 from cfgfix.code.model.summary_cache import SummaryStore
 from cfgfix.code.tensorflow.requirement import FILES, Requirement
 from cfgfix.code.tensorflow.requirements import find_requirement
@@ -163,7 +163,7 @@ class ProjectCode:
             self.failures.append(internal_fault(error, self.root))
             return KnownCode({}, FollowedCode(), ())
 
-    def _files(self) -> list[Any]:
+    def _files(self) -> list[PythonFile]:
         shown = os.path.relpath(self.root)
         return find_python([self.root if shown.startswith("..") else shown], self._excluded)
 
@@ -259,7 +259,7 @@ class ProjectCode:
                 found.append((path, (facts.st_size, facts.st_mtime_ns, facts.st_ino, facts.st_ctime_ns)))
         return found
 
-    def _again_for(self, files: list[Any], said: Any) -> KnownCode | None:
+    def _again_for(self, files: list[PythonFile], said: Any) -> KnownCode | None:
         """Return what is known of the code after only texts of configs have changed; None where everything must be run.
 
         Args:
@@ -295,7 +295,7 @@ class ProjectCode:
         return known
 
     def _kept_runs(
-        self, files: list[Any], wanted: frozenset[str] = frozenset()
+        self, files: list[PythonFile], wanted: frozenset[str] = frozenset()
     ) -> tuple[ProjectRuns, KeptRuns, KnownCode] | None:
         """Return the runs that were kept, those made again that changed configs decide; None where there are none.
 
@@ -320,10 +320,12 @@ class ProjectCode:
             return None
         return None if runs is None or runs.failures else (runs, kept, unpacked(known))
 
-    def _requirement(self, files: list[Any]) -> Requirement:
+    def _requirement(self, files: list[PythonFile]) -> Requirement:
         return find_requirement([file.path for file in files], self._tensorflow)
 
-    def _run(self, files: list[Any], overlay: Mapping[str, bytes] = MappingProxyType({})) -> ProjectRuns:
+    def _run(
+        self, files: list[PythonFile], overlay: Mapping[str, bytes] = MappingProxyType({})
+    ) -> ProjectRuns:
         from cfgfix.usage.all_runs import make_all_runs
         from cfgfix.usage.jobs import jobs_of
         from cfgfix.usage.program_runs import ProjectRuns
@@ -341,7 +343,7 @@ class ProjectCode:
 
     @contextlib.contextmanager
     def _program(
-        self, files: list[Any], overlay: Mapping[str, bytes] = MappingProxyType({})
+        self, files: list[PythonFile], overlay: Mapping[str, bytes] = MappingProxyType({})
     ) -> Iterator[Program]:
         """Give the linked program; behind it all modules are read, and the summaries are kept of what is on disk."""
         from cfgfix.code.inference.releases import IMPORTS
@@ -445,7 +447,7 @@ def _batches(runs: ProjectRuns) -> Iterator[OptionVerdict]:
         yield from literal_batches(runs, Sinks(runs))
 
 
-def _has_settings(file: Any) -> bool:
+def _has_settings(file: PythonFile) -> bool:
     """Tell whether a Python file may declare options of a command line, or hold settings itself."""
     try:
         data = read_regular(file.path, MAX_BYTES)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
 
 from cfgfix.code.model.expressions import children, walk_own
 from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Attribute, Expr, Literal, Subscript
 from cfgfix.code.model.program import Program, once
+from cfgfix.code.model.summary import Scope
 
 
 @once
@@ -38,7 +38,7 @@ def _read_by_target(target: Expr) -> Expr:
     return target
 
 
-def names_read(scope: Any) -> Iterator[str]:
+def names_read(scope: Scope) -> Iterator[str]:
     """Yield the names by which a scope may read a key: attributes and texts."""
     pending: list[Expr] = []
     events = list(scope.body)

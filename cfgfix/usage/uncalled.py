@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from typing import Any
 
 from cfgfix.code.model.expressions import children, dotted, walk_own
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Literal, Name
@@ -138,7 +137,7 @@ class _Named:
 def _reached_by_name(program: Program) -> _Named:
     """Return the functions and classes to which a program comes by their names alone."""
     scopes = [scope for module in program.all_modules() for scope in module.summary.scopes]
-    classes: dict[str, list[Any]] = {}
+    classes: dict[str, list[Scope]] = {}
     holders: dict[str, set[int]] = {}
     inner: dict[int, list[int]] = {}
     looking_up: set[str] = set()
@@ -176,14 +175,14 @@ def _reached_by_name(program: Program) -> _Named:
     return _Named(tuple(found), {name: places for name, places in holders.items() if name in names}, inner)
 
 
-def _function_of(scope: Any) -> Any:
+def _function_of(scope: Scope) -> Scope:
     """Return the function around a lambda or comprehension, which counts as its own code."""
     while scope.kind in ("lambda", "comprehension") and scope.parent >= 0:
         scope = scope.module.summary.scopes[scope.parent]
     return scope
 
 
-def _bases(scope: Any, classes: dict[str, list[Any]]) -> Iterator[Any]:
+def _bases(scope: Scope, classes: dict[str, list[Scope]]) -> Iterator[Expr]:
     """Yield the bases of a class, those of its bases in the project included."""
     pending, seen = [scope], set()
     while pending:
@@ -196,14 +195,14 @@ def _bases(scope: Any, classes: dict[str, list[Any]]) -> Iterator[Any]:
             pending += classes.get(_last_step(base), ())
 
 
-def _last_step(expr: Any) -> str:
+def _last_step(expr: Expr) -> str:
     """Return the last step of a dotted name; nothing for anything else."""
     if isinstance(expr, Attribute):
         return str(expr.attribute)
     return str(expr.name) if isinstance(expr, Name) else ""
 
 
-def _looks_up(call: Call, scope: Any, program: Program) -> bool:
+def _looks_up(call: Call, scope: Scope, program: Program) -> bool:
     """Tell whether a call gets at things of the project by names that are made while the program runs."""
     name = _last_step(call.func)
     if name in _MODULES and (name not in ("eval", "exec") or isinstance(call.func, Name)):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
-from typing import Any
 
 from cfgfix.code.model.expressions import walk_own
 from cfgfix.code.model.nodes import Expr, Literal
+from cfgfix.code.model.summary import Scope
 from cfgfix.config.document.compose import MAPPING, SCALAR, Document
 from cfgfix.core.records import dataclass, field
 from cfgfix.usage.project_files import DATA
@@ -136,7 +136,7 @@ def _mentions(project: ProjectRuns) -> dict[str, str]:
     return found
 
 
-def _texts(scope: Any) -> Iterator[tuple[int, str]]:
+def _texts(scope: Scope) -> Iterator[tuple[int, str]]:
     """Yield the texts of a scope that end as the names of config files do, with their lines."""
     events = list(scope.body)
     while events:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Call
 from cfgfix.code.model.summary import Scope
 
@@ -78,7 +79,7 @@ class ModuleValue(Value):
 
     __slots__ = ("module",)
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: Module) -> None:
         self.module = module
 
 
