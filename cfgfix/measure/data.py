@@ -18,8 +18,8 @@ from cfgfix.measure.data_profile import Consumer, DataProfile, Differential, Epo
 from cfgfix.measure.data_sources import DatasetMaker, call_maker, dataset_maker
 from cfgfix.measure.data_verdicts import judge
 from cfgfix.measure.dataset_graph import Node, epoch_batches, has_cache, normal, read_graph, strings_in, walk
+from cfgfix.measure.oscillation import END_OF_DATASET, find_causes, find_oscillation
 from cfgfix.measure.oscillation import Outcome as Found
-from cfgfix.measure.oscillation import find_causes, find_oscillation
 from cfgfix.measure.pace import Load, Lock
 from cfgfix.measure.padding import read_padding
 from cfgfix.measure.sampling import (
@@ -103,6 +103,7 @@ def measure_rates(timeline: Timeline, *, elsewhere: float = 0.0) -> tuple[Rates,
     periods = rest.periods
     total, count = float(periods.sum()), int(periods.size)
     every = int(timeline.waits.size) + 1
+    within = np.delete(periods, list(rest.restarts))
     rates = Rates(
         batch=summarise(periods),
         first_element=timeline.first,
@@ -120,6 +121,7 @@ def measure_rates(timeline: Timeline, *, elsewhere: float = 0.0) -> tuple[Rates,
         cpus_elsewhere=elsewhere,
         read_per_batch=timeline.read_calls / every if timeline.read_calls is not None else None,
         storage_per_batch=timeline.read_storage / every if timeline.read_storage is not None else None,
+        within_epochs=float(within.mean()) if rest.restarts and within.size else None,
         restarts=len(timeline.restarts),
     )
     return rates, rest
@@ -401,9 +403,9 @@ def measure(
     intervals = {**plan.intervals, **shuffle_refills(graph, rates.samples_per_batch)}
     epoch = epoch_batches(dataset, graph)
     if len(line.restarts) > 1:
-        intervals["end of the dataset"] = float(np.diff(line.restarts).mean())
+        intervals[END_OF_DATASET] = float(np.diff(line.restarts).mean())
     elif epoch is not None and epoch < plan.batches:
-        intervals["end of the dataset"] = float(epoch)
+        intervals[END_OF_DATASET] = float(epoch)
     causes = find_causes(oscillation, intervals, series, first_index=rates.warmup + 1)
     stages: tuple[Stage, ...] = ()
     if plan.stages:

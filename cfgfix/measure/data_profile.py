@@ -48,6 +48,13 @@ class Rates:
     storage_per_batch: float | None
     """Bytes per batch that came from storage."""
     restarts: int
+    within_epochs: float | None = None
+    """The mean time of a batch, starts of epochs left out; None where there are none."""
+
+    @property
+    def pace(self) -> float:
+        """The mean time of a batch within an epoch."""
+        return self.batch.mean if self.within_epochs is None else self.within_epochs
 
     def as_dict(self) -> dict[str, object]:
         """Return the fields for JSON."""

@@ -11,6 +11,7 @@ from cfgfix.measure import content
 from cfgfix.measure import pace as pacing
 from cfgfix.measure.data_profile import DataProfile
 from cfgfix.measure.dataset_graph import Node, has_cache, walk
+from cfgfix.measure.oscillation import END_OF_DATASET
 from cfgfix.measure.oscillation import Outcome as Found
 from cfgfix.measure.pace import Load, judge_stage
 from cfgfix.measure.padding import judge_padding
@@ -27,6 +28,8 @@ LONG_START = 0.25
 some ten milliseconds, on a busy machine more."""
 ROOM = 0.8
 """Share of the step that a pipeline may take for a batch and still keep up on a free machine."""
+SAME_PERIOD = 0.1
+"""Part by which a period may differ from an epoch and still be that of its ends."""
 WAITS = 0.5
 """Share of the slowest part's time that the CPUs work, below which it waits for something else."""
 HANDING_OVER = 0.0003
@@ -121,15 +124,15 @@ def _feeds(found: DataProfile, load: Load) -> Verdict:
             tuple(evidence),
         )
     lost = consumer.step_seconds * idle.value / max(1 - idle.value, 1e-9)
-    if lost < HANDING_OVER and found.rates.batch.mean < ROOM * consumer.step_seconds:
+    if lost < HANDING_OVER and found.rates.pace < ROOM * consumer.step_seconds:
         evidence.append(
-            f"a batch comes every {found.rates.batch.mean * 1e3:.3g} ms where nobody waits for it; {lost * 1e3:.2g} ms of a step go to handing it over"
+            f"a batch comes every {found.rates.pace * 1e3:.3g} ms where nobody waits for it; {lost * 1e3:.2g} ms of a step go to handing it over"
         )
         return Verdict("input", Outcome.GOOD, "not input-bound", tuple(evidence))
     alone = _undisturbed_seconds(found)
     if alone is not None:
         evidence.append(f"undisturbed, its slowest part takes {alone * 1e3:.3g} ms per batch")
-    swings = found.oscillation.outcome is Found.OSCILLATING
+    swings = _swings(found)
     if load.contended and not swings and (alone is None or alone < consumer.step_seconds):
         evidence.append(
             f"{load.elsewhere:.2g} of {load.cpus} CPUs were at work for other processes, {load.busy:.2g} for this one"
@@ -152,17 +155,25 @@ def _feeds(found: DataProfile, load: Load) -> Verdict:
     return Verdict("input", Outcome.PROBLEM, f"{word} input-bound", tuple(evidence))
 
 
+def _swings(found: DataProfile) -> bool:
+    """Tell whether the batch times repeat, and not because epochs start, which are judged by themselves."""
+    swing = found.oscillation
+    if swing.outcome is not Found.OSCILLATING or swing.period is None:
+        return False
+    epoch = next((cause.interval for cause in found.causes if cause.name == END_OF_DATASET), 0.0)
+    return not (found.rates.restarts and abs(swing.period - epoch) <= SAME_PERIOD * epoch)
+
+
 def _undisturbed_seconds(found: DataProfile) -> float | None:
     """Return what a batch takes in the slowest part of the pipeline while nothing else wants the CPUs."""
     stages = pacing.active(pacing.quiet(found.stages), starts=False)
     limits = pacing.find_limits(
         stages, cpu_seconds=found.rates.cpu_per_batch, cpus=found.feeding.cpus_usable if found.feeding else 1
     )
-    swing = found.oscillation
     if (
         not found.stages
         or not limits
-        or (swing.outcome is Found.OSCILLATING and (swing.excess_share or 0) >= INPUT_BOUND[0])
+        or (_swings(found) and (found.oscillation.excess_share or 0) >= INPUT_BOUND[0])
     ):
         # What returns in time with the batches is no other process.
         return None
@@ -295,7 +306,7 @@ def _needs(found: DataProfile, *, keeps_up: bool) -> Verdict | None:
 
 _CAUSE_CHANGES = (
     (
-        "end of the dataset",
+        END_OF_DATASET,
         "repeat the dataset before .prefetch, so that the next epoch starts while the last one ends",
     ),
     ("shuffle", "shuffle file names instead of decoded samples, or use a smaller buffer"),

@@ -90,6 +90,10 @@ class Oscillation:
         }
 
 
+END_OF_DATASET = "end of the dataset"
+"""The name of the cause that comes once an epoch."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cause:
     """An interval of the run that could make the oscillation."""

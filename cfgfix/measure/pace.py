@@ -118,12 +118,20 @@ class Pace:
 
 
 def active(stages: Sequence[Stage], *, starts: bool) -> tuple[Stage, ...]:
-    """Return the stages with no time for those that do not run any more.
+    """Return the stages with no time for those that do not run any more, nor for handing over what others made.
 
     With `starts`, those that run only when an epoch starts keep theirs.
     """
     phases = ("running", "start") if starts else ("running",)
-    return tuple(stage if stage.phase in phases else replace(stage, seconds=0.0) for stage in stages)
+    return tuple(
+        stage if stage.phase in phases and not _hands_over(stage) else replace(stage, seconds=0.0)
+        for stage in stages
+    )
+
+
+def _hands_over(stage: Stage) -> bool:
+    """Tell whether a stage makes nothing: what a prefetch takes is waking up, more on a busy machine."""
+    return normal(stage.operation) == "prefetch"
 
 
 def quiet(stages: Sequence[Stage]) -> tuple[Stage, ...]:
@@ -278,7 +286,10 @@ def _limiting_stages(stages: Sequence[Stage], limit: Limit) -> list[int]:
     if limit.kind != "chain":
         return []
     section = next(part for part in find_sections(stages) if limit.stage in part.members)
-    ranked = sorted(section.members, key=lambda place: -stages[place].seconds)
+    ranked = sorted(
+        (place for place in section.members if not _hands_over(stages[place])),
+        key=lambda place: -stages[place].seconds,
+    )
     kept = [place for place in ranked if stages[place].seconds >= 0.15 * section.seconds]
     return kept if stages[ranked[0]].seconds < 0.6 * section.seconds else kept[:1]
 

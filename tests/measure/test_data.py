@@ -15,8 +15,8 @@ from cfgfix.measure.data import Lock, measure, measure_lock, measure_rates, shuf
 from cfgfix.measure.data_profile import Consumer, DataProfile, Differential, EpochStart, Feeding, Plan
 from cfgfix.measure.data_verdicts import judge
 from cfgfix.measure.dataset_graph import read_graph, strings_in, walk
+from cfgfix.measure.oscillation import Cause, find_oscillation
 from cfgfix.measure.oscillation import Outcome as Found
-from cfgfix.measure.oscillation import find_oscillation
 from cfgfix.measure.pace import Load, find_pace
 from cfgfix.measure.sampling import Timeline, UserCodeError, describe_batch, iterate
 from cfgfix.measure.stage_profile import Stage
@@ -286,6 +286,50 @@ def test_handing_over_to_a_short_step_is_not_the_pipelines_fault():
     assert judged(idle=0.15, by_step=0.0007, period=0.0003)["input"].outcome is Outcome.GOOD
     assert judged(idle=0.5, by_step=0.0007, period=0.0003)["input"].outcome is Outcome.PROBLEM
     assert judged(idle=0.15, by_step=0.0007, period=0.0009)["input"].outcome is Outcome.PROBLEM
+
+
+def in_epochs(of=10):
+    """Return the figures of a dataset whose epochs are short and start slowly."""
+    waits, restarts = np.full(90, 0.0003), tuple(range(of - 1, 90, of))
+    waits[list(restarts)] = 0.05
+    line = Timeline(
+        0, 0, waits, np.zeros(90), np.ones(90), np.ones(90), False, np.full(90, 1e-4), restarts, None, None
+    )  # fmt: skip
+    return measure_rates(line)[0]
+
+
+def test_starts_of_epochs_are_not_the_pace_of_a_pipeline():
+    rates = in_epochs()
+    assert rates.batch.mean > 0.004
+    assert rates.pace == pytest.approx(0.0003)
+    made = replace(profile_of(idle=0.15, by_step=0.0007, period=0.0003), rates=rates)
+    assert judge(made, None, 2)[0].outcome is Outcome.GOOD
+
+
+def test_ends_of_epochs_are_no_stall_of_the_pipeline():
+    made = replace(
+        profile_of(idle=0.5, stages=[stage(0.002, python=False)], elsewhere=1.9),
+        rates=replace(in_epochs(), cpus_elsewhere=1.9),
+        causes=(Cause("end of the dataset", 10, matches=True, note=""),),
+    )
+
+    def swinging(period, **more):
+        swing = replace(
+            made.oscillation, outcome=Found.OSCILLATING, period=period, amplitude=0.05, excess_share=0.5, p_value=0.01
+        )  # fmt: skip
+        return judge(replace(made, oscillation=swing, **more), None, 2)[0].outcome
+
+    assert swinging(10.0) is Outcome.GOOD
+    assert swinging(5.0) is Outcome.PROBLEM
+    assert swinging(10.0, rates=replace(made.rates, restarts=0)) is Outcome.PROBLEM
+
+
+def test_a_prefetch_is_never_what_holds_a_pipeline_up():
+    ahead = stage(0.02, python=False, operation="Prefetch")
+    assert "stage" not in judged(idle=0.5, stages=[ahead])
+    found = judged(idle=0.5, stages=[stage(0.01, python=False), ahead])
+    assert "Map" in found["stage"].summary
+    assert "Prefetch" not in found["stage"].summary
 
 
 @pytest.mark.parametrize(

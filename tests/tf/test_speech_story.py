@@ -82,10 +82,12 @@ def test_the_story_told_small(story: Path, repo_root: Path) -> None:
     assert made["findings_before"] > 5
     assert made["findings_after"] == 0
     assert all(row["samples_per_second"] > 0 for row in [*made["pipeline"].values(), *made["training"].values()])  # fmt: skip
-    before, fixed, one, fast = made["training"].values()
+    before, fixed, anew, one, fast = made["training"].values()
+    assert all(row["cpu_seconds"] > 0 for row in made["training"].values())
     assert before["traces"] >= 2
     assert fixed["traces"] <= before["traces"] + 1
-    assert one["traces"] <= 2  # the first one makes the variables
+    assert anew["traces"] <= 2  # the first one makes the variables
+    assert one["traces"] <= 2
     assert fast["traces"] <= 5
     assert made["pipeline"]["before"]["times_as_fast"] == 1
 
