@@ -119,6 +119,7 @@ def measure_rates(timeline: Timeline, *, elsewhere: float = 0.0) -> tuple[Rates,
         cpu_per_batch=float(rest.cpu.sum()) / count,
         cpus_busy=float(rest.cpu.sum()) / total,
         cpus_elsewhere=elsewhere,
+        delayed=timeline.delayed,
         read_per_batch=timeline.read_calls / every if timeline.read_calls is not None else None,
         storage_per_batch=timeline.read_storage / every if timeline.read_storage is not None else None,
         within_epochs=float(within.mean()) if rest.restarts and within.size else None,
@@ -406,6 +407,11 @@ def measure(
         intervals[END_OF_DATASET] = float(np.diff(line.restarts).mean())
     elif epoch is not None and epoch < plan.batches:
         intervals[END_OF_DATASET] = float(epoch)
+    within = None
+    if oscillation.outcome is Found.OSCILLATING and rest.restarts:
+        level = series.copy()
+        level[_near(rest.restarts, level.size)] = np.median(series)
+        within = find_oscillation(level)
     causes = find_causes(oscillation, intervals, series, first_index=rates.warmup + 1)
     stages: tuple[Stage, ...] = ()
     if plan.stages:
@@ -428,7 +434,7 @@ def measure(
             plan.step_seconds,
             cpus,
             rates.cpu_per_batch / plan.step_seconds,
-            Load(cpus, rates.cpus_busy, rates.cpus_elsewhere).full,
+            Load(cpus, rates.cpus_busy, rates.cpus_elsewhere, rates.delayed).full,
         )
     service = None
     if plan.service:
@@ -464,7 +470,7 @@ def measure(
         pacing.find_pace(
             stages,
             rates.batch.mean,
-            Load(cpus, rates.cpus_busy, rates.cpus_elsewhere),
+            Load(cpus, rates.cpus_busy, rates.cpus_elsewhere, rates.delayed),
             cpu_seconds=rates.cpu_per_batch,
             lock=lock,
             starts=bool(rates.restarts) or any(normal(node.operation) == "repeat" for node in walk(graph)),
@@ -473,6 +479,7 @@ def measure(
         order,
         read_padding(dataset) if plan.stages else None,
         find_shards(graph, files, cpus),
+        within,
     )
     return replace(found, verdicts=judge(found, graph, cpus))
 
@@ -497,6 +504,11 @@ def _fill(dataset: Any, plan: Plan, progress: Progress, notes: list[str]) -> Non
         notes.append(
             f"the cache was not full after {plan.seconds:g} s: the figures are those of the first epoch, which fills it"
         )
+
+
+def _near(restarts: Sequence[int], size: int) -> list[int]:
+    """Return the batches with which epochs start, and those right after them, while threads start."""
+    return [place for first in restarts for place in (first, first + 1) if place < size]
 
 
 def _in_a_cache(dataset: Any) -> float:

@@ -48,6 +48,8 @@ class Rates:
     storage_per_batch: float | None
     """Bytes per batch that came from storage."""
     restarts: int
+    delayed: float = 0.0
+    """Threads of this process that waited for a CPU, on average."""
     within_epochs: float | None = None
     """The mean time of a batch, starts of epochs left out; None where there are none."""
 
@@ -194,6 +196,8 @@ class DataProfile:
     """None where nothing in the batches is known for padding."""
     shards: Shards | None = None
     """None where no files are interleaved."""
+    within: Oscillation | None = None
+    """The same with the starts of epochs levelled; None where there are none, or nothing oscillates."""
 
     def as_dict(self) -> dict[str, object]:
         """Return the fields for JSON."""

@@ -28,8 +28,6 @@ LONG_START = 0.25
 some ten milliseconds, on a busy machine more."""
 ROOM = 0.8
 """Share of the step that a pipeline may take for a batch and still keep up on a free machine."""
-SAME_PERIOD = 0.1
-"""Part by which a period may differ from an epoch and still be that of its ends."""
 WAITS = 0.5
 """Share of the slowest part's time that the CPUs work, below which it waits for something else."""
 HANDING_OVER = 0.0003
@@ -44,7 +42,7 @@ def judge(found: DataProfile, graph: Node | None, cpus: int) -> tuple[Verdict, .
         graph: The dataset's graph, to see what it lacks.
         cpus: How many CPUs there are to use.
     """
-    load = Load(cpus, found.rates.cpus_busy, found.rates.cpus_elsewhere)
+    load = Load(cpus, found.rates.cpus_busy, found.rates.cpus_elsewhere, found.rates.delayed)
     fed = _feeds(found, load)
     keeps_up = fed.outcome is not Outcome.PROBLEM
     causes = [
@@ -157,11 +155,8 @@ def _feeds(found: DataProfile, load: Load) -> Verdict:
 
 def _swings(found: DataProfile) -> bool:
     """Tell whether the batch times repeat, and not because epochs start, which are judged by themselves."""
-    swing = found.oscillation
-    if swing.outcome is not Found.OSCILLATING or swing.period is None:
-        return False
-    epoch = next((cause.interval for cause in found.causes if cause.name == END_OF_DATASET), 0.0)
-    return not (found.rates.restarts and abs(swing.period - epoch) <= SAME_PERIOD * epoch)
+    swing = found.within or found.oscillation
+    return swing.outcome is Found.OSCILLATING and (swing.excess_share or 0) >= INPUT_BOUND[0]
 
 
 def _undisturbed_seconds(found: DataProfile) -> float | None:
@@ -170,15 +165,12 @@ def _undisturbed_seconds(found: DataProfile) -> float | None:
     limits = pacing.find_limits(
         stages, cpu_seconds=found.rates.cpu_per_batch, cpus=found.feeding.cpus_usable if found.feeding else 1
     )
-    if (
-        not found.stages
-        or not limits
-        or (_swings(found) and (found.oscillation.excess_share or 0) >= INPUT_BOUND[0])
-    ):
+    if not found.stages or not limits or _swings(found):
         # What returns in time with the batches is no other process.
         return None
     start = found.start.seconds / found.start.batches if found.start and found.start.batches else 0.0
-    return limits[0].seconds + start
+    # Where the dataset ends and begins anew, its start is judged by itself.
+    return limits[0].seconds + (0.0 if found.rates.restarts else start)
 
 
 def _bottleneck(

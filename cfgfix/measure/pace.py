@@ -58,6 +58,8 @@ class Load:
     """At work for this process, on average."""
     elsewhere: float
     """At work for others."""
+    delayed: float = 0.0
+    """Threads of this process that waited for a CPU, on average."""
 
     @property
     def full(self) -> bool:
@@ -322,6 +324,9 @@ def _explain_slowest(
     if stage.python:
         # What a stage takes while nothing disturbs it is far more than the CPU time: it waits, however busy the machine is.
         waits = stage.quiet_seconds is not None and cpu_seconds < 0.5 * stage.quiet_seconds
+        # Where it is never left alone, its own threads tell how long they wanted a CPU, whether they had one or not.
+        wanted = (load.busy + load.delayed) / stage.at_once
+        waits = waits and not (load.contended and load.delayed and wanted >= 0.5)
         crowded = load.elsewhere >= CPU_BOUND * load.cpus - load.busy and not waits
         return _python(stage, lock, outcome, text, crowded=crowded)
     rest = first.seconds - stage.seconds / stage.at_once

@@ -109,6 +109,8 @@ class Timeline:
     """Bytes the process read from files, cached or not; None where the system does not tell."""
     read_storage: float | None
     """Of these, bytes that came from storage; None where the system does not tell."""
+    delayed: float = 0.0
+    """Threads of this process that waited for a CPU, on average; 0 where the system does not tell."""
 
     @property
     def periods(self) -> Floats:
@@ -144,6 +146,7 @@ class Timeline:
             tuple(place - start for place in self.restarts if place >= start),
             None,
             None,
+            self.delayed,
         )
 
     def idle_share(self) -> float:
@@ -190,6 +193,25 @@ def read_counters() -> tuple[float, float] | None:
         return None
 
 
+def read_delays() -> dict[str, float]:
+    """Return the seconds that each thread of this process has waited for a CPU so far.
+
+    There are none where the system does not tell.
+    """
+    found: dict[str, float] = {}
+    try:
+        threads = os.listdir("/proc/self/task")
+    except OSError:
+        return found
+    for thread in threads:
+        with (
+            contextlib.suppress(OSError, ValueError, IndexError),
+            open(f"/proc/self/task/{thread}/schedstat", encoding="ascii") as stream,
+        ):
+            found[thread] = float(stream.read().split()[1]) / 1e9
+    return found
+
+
 def iterate(
     dataset: Any,
     *,
@@ -220,7 +242,7 @@ def iterate(
     waits, gaps, samples, sizes, cpu = (np.zeros(batches) for _ in range(5))
     restarts: list[int] = []
     strings = False
-    counters = read_counters()
+    counters, delays = read_counters(), read_delays()
     with user_code("iterating the dataset"):
         begin = clock()
         iterator = iter(dataset)
@@ -262,6 +284,8 @@ def iterate(
             if now - begin > seconds:
                 break
     end = read_counters()
+    # Read before the iterator and its threads end.
+    delayed = sum(delay - delays.get(thread, 0.0) for thread, delay in read_delays().items())
     return Timeline(
         build=built - begin,
         first=first - built,
@@ -274,6 +298,7 @@ def iterate(
         restarts=tuple(restarts),
         read_calls=end[0] - counters[0] if end and counters else None,
         read_storage=end[1] - counters[1] if end and counters else None,
+        delayed=max(0.0, delayed / max(clock() - begin, 1e-9)),
     )
 
 

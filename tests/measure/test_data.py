@@ -15,8 +15,8 @@ from cfgfix.measure.data import Lock, measure, measure_lock, measure_rates, shuf
 from cfgfix.measure.data_profile import Consumer, DataProfile, Differential, EpochStart, Feeding, Plan
 from cfgfix.measure.data_verdicts import judge
 from cfgfix.measure.dataset_graph import read_graph, strings_in, walk
-from cfgfix.measure.oscillation import Cause, find_oscillation
 from cfgfix.measure.oscillation import Outcome as Found
+from cfgfix.measure.oscillation import find_oscillation
 from cfgfix.measure.pace import Load, find_pace
 from cfgfix.measure.sampling import Timeline, UserCodeError, describe_batch, iterate
 from cfgfix.measure.stage_profile import Stage
@@ -307,21 +307,32 @@ def test_starts_of_epochs_are_not_the_pace_of_a_pipeline():
 
 
 def test_ends_of_epochs_are_no_stall_of_the_pipeline():
-    made = replace(
-        profile_of(idle=0.5, stages=[stage(0.002, python=False)], elsewhere=1.9),
-        rates=replace(in_epochs(), cpus_elsewhere=1.9),
-        causes=(Cause("end of the dataset", 10, matches=True, note=""),),
-    )
+    made = profile_of(idle=0.5, stages=[stage(0.002, python=False)], elsewhere=1.9)
+    swing = replace(
+        made.oscillation, outcome=Found.OSCILLATING, period=10.0, amplitude=0.05, excess_share=0.5, p_value=0.01
+    )  # fmt: skip
+    made = replace(made, oscillation=swing)
+    assert judge(made, None, 2)[0].outcome is Outcome.PROBLEM
+    assert judge(replace(made, within=swing), None, 2)[0].outcome is Outcome.PROBLEM
+    levelled = replace(swing, outcome=Found.NONE)
+    assert judge(replace(made, within=levelled), None, 2)[0].outcome is Outcome.GOOD
+    slow = replace(made, within=levelled, start=EpochStart(0.5, 10, None))
+    assert judge(slow, None, 2)[0].outcome is not Outcome.GOOD
+    (verdict, *_) = judge(replace(slow, rates=replace(made.rates, restarts=8)), None, 2)
+    assert verdict.summary == "input-bound while each epoch starts, not after"
 
-    def swinging(period, **more):
-        swing = replace(
-            made.oscillation, outcome=Found.OSCILLATING, period=period, amplitude=0.05, excess_share=0.5, p_value=0.01
-        )  # fmt: skip
-        return judge(replace(made, oscillation=swing, **more), None, 2)[0].outcome
 
-    assert swinging(10.0) is Outcome.GOOD
-    assert swinging(5.0) is Outcome.PROBLEM
-    assert swinging(10.0, rates=replace(made.rates, restarts=0)) is Outcome.PROBLEM
+def test_starts_of_epochs_are_levelled_before_a_stall_is_looked_for(paced):
+    def measured(pace):
+        make = paced(pace)
+        return measure(lambda: make().take(30), quick(batches=150, seconds=20, stages=False))
+
+    starts = measured(lambda place: (0.05 if place == 0 else 0.002) * (1 + 0.01 * math.sin(place)))
+    assert starts.rates.restarts
+    assert starts.oscillation.outcome is Found.OSCILLATING
+    assert starts.oscillation.excess_share > 0.3
+    assert (starts.within.excess_share or 0) < 0.05
+    assert measured(stalling).within.excess_share > 0.3
 
 
 def test_a_prefetch_is_never_what_holds_a_pipeline_up():
@@ -363,6 +374,27 @@ def test_python_is_told_by_what_it_does():
     assert "TFD005" in waiting.rules
     crowded = judged(idle=0.5, stages=[stage(0.01, python=True)], elsewhere=1.9)["stage"]
     assert "cannot be told" in crowded.summary
+
+
+def test_what_waits_for_a_cpu_is_not_taken_for_waiting():
+    made = replace(stage(0.01, python=True), quiet_seconds=0.009)
+
+    def said(delayed):
+        found = profile_of(idle=0.5, stages=[made], elsewhere=1.8)
+        rates = replace(found.rates, delayed=delayed)
+        verdicts = judge(replace(found, rates=rates), None, 2)
+        return next(verdict.summary for verdict in verdicts if verdict.name == "stage")
+
+    assert "Python that waits" in said(0.0)
+    assert "Python that waits" in said(0.2)
+    assert "cannot be told" in said(0.7)
+
+
+def test_delays_of_threads_are_read_where_the_system_tells_them(tf):
+    delays = sampling.read_delays()
+    assert all(delay >= 0 for delay in delays.values())
+    line = iterate(tf.data.Dataset.range(20), batches=10)
+    assert line.after(2).delayed == line.delayed >= 0
 
 
 def test_a_missing_prefetch_is_told_where_it_would_help(tf):
