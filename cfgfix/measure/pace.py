@@ -120,9 +120,9 @@ class Pace:
 
 
 def active(stages: Sequence[Stage], *, starts: bool) -> tuple[Stage, ...]:
-    """Return the stages with no time for those that do not run any more, nor for handing over what others made.
+    """Return the stages with no time for those that do not run any more.
 
-    With `starts`, those that run only when an epoch starts keep theirs.
+    Nor is there any for handing over what others made. With `starts`, those that run only when an epoch starts keep theirs.
     """
     phases = ("running", "start") if starts else ("running",)
     return tuple(
