@@ -76,7 +76,7 @@ def explain(*, what: str, request: str | None, dialect: str | None, as_json: boo
             click.echo(visible_lines("\n".join(rule_page(rule, data))))
         return
     page = subject_page(what, catalogue, request, dialect)
-    code = _in_code(what)
+    code = _lines_of_code_use(what)
     if page is None and code:
         click.echo(json.dumps({"code": code}, indent=2) if as_json else visible_lines("\n".join(code)))
         return
@@ -112,7 +112,7 @@ def _is_config(what: str) -> bool:
     )
 
 
-def _in_code(what: str) -> list[str]:
+def _lines_of_code_use(what: str) -> list[str]:
     """Return what the project's code does with a key."""
     from cfgfix.settings.reader import discover
 

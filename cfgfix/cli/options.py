@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 FLAG, VALUE, MANY = "flag", "value", "many"
 
 
-def _of_setting(name: str) -> Row:
+def _option_of_setting(name: str) -> Row:
     """Return the option that overrules a setting."""
     setting = BY_NAME[name]
     assert setting.flag is not None
@@ -40,14 +40,14 @@ TABLE: tuple[Row, ...] = (
         "Also apply fixes that may change numerics, data order or memory use.",
     ),
     ("diff", ("--diff",), FLAG, (), "Show the fixes as a diff and write nothing."),
-    _of_setting("hardware"),
-    _of_setting("tensorflow"),
+    _option_of_setting("hardware"),
+    _option_of_setting("tensorflow"),
     ("overrides", ("--set",), MANY, (), "KEY=VALUE: check the config as this override would make it."),
-    _of_setting("select"),
-    _of_setting("ignore"),
-    _of_setting("extend-select"),
-    _of_setting("fail-on"),
-    _of_setting("min-severity"),
+    _option_of_setting("select"),
+    _option_of_setting("ignore"),
+    _option_of_setting("extend-select"),
+    _option_of_setting("fail-on"),
+    _option_of_setting("min-severity"),
     ("exit_zero", ("--exit-zero",), FLAG, (), "Exit 0 whatever is found; errors of use still count."),
     (
         "output_format",
@@ -70,7 +70,7 @@ TABLE: tuple[Row, ...] = (
     ("add_ignores", ("--add-ignores",), FLAG, (), "Write a suppression comment for every finding."),
     ("reason", ("--reason",), VALUE, (), "The reason that --add-ignores writes."),
     ("watch", ("--watch",), FLAG, (), "Check again whenever a file changes, until interrupted."),
-    _of_setting("dialect"),
+    _option_of_setting("dialect"),
     (
         "force_dialect",
         ("--force-dialect",),
@@ -78,10 +78,10 @@ TABLE: tuple[Row, ...] = (
         (),
         "With --dialect: take the one file that is named for a config of it, whatever stands in it.",
     ),
-    _of_setting("loader"),
-    _of_setting("schema"),
-    _of_setting("preview"),
-    _of_setting("show-skipped"),
+    _option_of_setting("loader"),
+    _option_of_setting("schema"),
+    _option_of_setting("preview"),
+    _option_of_setting("show-skipped"),
     (
         "stdin_name",
         ("--stdin-filename",),
@@ -97,7 +97,7 @@ TABLE: tuple[Row, ...] = (
         "A settings file; by default the nearest pyproject.toml or cfgfix.toml.",
     ),
     ("isolated", ("--isolated",), FLAG, (), "Read no settings file."),
-    _of_setting("force-exclude"),
+    _option_of_setting("force-exclude"),
     (
         "show_settings",
         ("--show-settings",),

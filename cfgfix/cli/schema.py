@@ -38,9 +38,9 @@ def schema(*, spec: str | None, dialect: str | None, settings: bool, output: str
 
         data: object = settings_schema.schema()
     elif dialect is not None:
-        data = _of_dialect(dialect)
+        data = _schema_of_dialect(dialect)
     else:
-        data = _of_class(spec)
+        data = _schema_of_class(spec)
     text = json_text(data, indent=2) + "\n"
     if output is None:
         click.echo(text, nl=False)
@@ -48,7 +48,7 @@ def schema(*, spec: str | None, dialect: str | None, settings: bool, output: str
     write_whole(output, text)
 
 
-def _of_dialect(name: str) -> object:
+def _schema_of_dialect(name: str) -> object:
     from cfgfix.config.schema.publish import published
     from cfgfix.settings.project_dialects import known_dialects
     from cfgfix.settings.reader import discover
@@ -62,7 +62,7 @@ def _of_dialect(name: str) -> object:
     return published(known[name])
 
 
-def _of_class(spec: str | None) -> object:
+def _schema_of_class(spec: str | None) -> object:
     """Return the schema of a class, or of what the settings name."""
     from cfgfix.config.schema.infer import infer
     from cfgfix.lint.targets import names_class
@@ -73,7 +73,7 @@ def _of_class(spec: str | None) -> object:
         return infer(spec, ".", settings.source_roots).schema
     if settings.schema is None:
         if settings.dialect is not None:
-            return _of_dialect(settings.dialect)
+            return _schema_of_dialect(settings.dialect)
         raise CfgfixError(
             "which schema?", hint="name a class with --from FILE:CLASS, or a dialect with --dialect NAME"
         )

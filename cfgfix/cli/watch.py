@@ -61,7 +61,7 @@ def watch(request: engine.Request, show: Callable[[engine.Report], object]) -> i
                 show(report)
             sys.stdout.flush()
             seen = _states(inputs)
-            if _changed(before, during, started, own):
+            if _is_changed_by_others(before, during, started, own):
                 # What was saved while the answer was found may not be in it.
                 time.sleep(INTERVAL)
                 continue
@@ -77,7 +77,7 @@ def _written(report: engine.Report) -> set[str]:
     return {*paths, *map(os.path.dirname, paths)}
 
 
-def _changed(before: _States, after: _States, started: int, own: set[str]) -> bool:
+def _is_changed_by_others(before: _States, after: _States, started: int, own: set[str]) -> bool:
     """Tell whether another than the run itself has changed a file between two looks at the files.
 
     Of a file that the first look does not know, its times tell it.

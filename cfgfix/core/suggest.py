@@ -109,7 +109,7 @@ def _closest(name: str, candidates: tuple[str, ...], limit: int) -> tuple[str, .
     # away only, and what is left stands in the longer name.
     alike = [
         (position, candidate)
-        for position, candidate, letters, other in _by_digits(candidates).get(digits, ())
+        for position, candidate, letters, other in _names_by_digits(candidates).get(digits, ())
         if (
             -allowed <= len(other) - size <= allowed
             and (own & ~letters).bit_count() <= allowed
@@ -179,7 +179,7 @@ def _digits_and_letters(name: str) -> tuple[str, int]:
 
 
 @lru_cache(64)
-def _by_digits(candidates: tuple[str, ...]) -> dict[str, list[tuple[int, str, int, str]]]:
+def _names_by_digits(candidates: tuple[str, ...]) -> dict[str, list[tuple[int, str, int, str]]]:
     """Return names with position, letters and folded form by their digits: names with other digits are never alike."""
     groups: dict[str, list[tuple[int, str, int, str]]] = {}
     for position, candidate in enumerate(candidates):

@@ -62,7 +62,7 @@ def read_suppressions(
         return []
     if comments is None:
         return find(source.text, source.position, lambda _offset: True)
-    return find(source.text, source.position, _inside(comments()))
+    return find(source.text, source.position, _is_inside_comments(comments()))
 
 
 def write_suppressions(
@@ -101,7 +101,7 @@ def write_suppressions(
     return changes
 
 
-def _inside(comments: Iterable[tuple[int, str]]) -> Callable[[int], bool]:
+def _is_inside_comments(comments: Iterable[tuple[int, str]]) -> Callable[[int], bool]:
     """Return what tells whether an offset lies in one of these comments, given in the order of the text."""
     spans = [(start, start + len(text)) for start, text in comments]
     starts = [start for start, _ in spans]

@@ -89,7 +89,7 @@ class TemporaryFile:
         """
         if not _OPEN_FILES_CAN_BE_RENAMED:
             self._close()
-        with _undisturbed():
+        with _signals_deferred():
             if new:
                 # Unlike a renaming, a link is refused where the name has been taken meanwhile.
                 os.link(self.path, target)
@@ -172,7 +172,7 @@ def _lock(handle: int, *, unsure: bool = True) -> bool:
 
 
 @contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
+def _signals_deferred() -> Iterator[None]:
     """Let signals wait: what is done and what is told of it must not part."""
     import signal
 

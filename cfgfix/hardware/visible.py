@@ -53,7 +53,7 @@ def choose(value: str | None, uuids: Sequence[str | None]) -> Choice:
     if not value.strip():
         return Choice((), by_index=False, note=f"{VARIABLE} is empty: no GPU is visible")
     if first[:4] in {"GPU-", "MIG-"}:
-        return _by_uuid(entries, uuids)
+        return _devices_by_uuid(entries, uuids)
     chosen: list[int] = []
     for entry in entries:
         number = leading_number(entry)
@@ -63,16 +63,16 @@ def choose(value: str | None, uuids: Sequence[str | None]) -> Choice:
             note = f"{VARIABLE}={value[:60]}: {text!r} is no device of this machine and ends the list: {left}"
             return Choice(tuple(chosen), by_index=True, note=note)
         if number in chosen:
-            return Choice((), by_index=True, note=_repeated(value, str(number)))
+            return Choice((), by_index=True, note=_repetition_problem(value, str(number)))
         chosen.append(number)
     return Choice(tuple(chosen), by_index=True, note=None)
 
 
-def _repeated(value: str, entry: str) -> str:
+def _repetition_problem(value: str, entry: str) -> str:
     return f"{VARIABLE}={value[:60]}: {entry[:60]} stands twice, and CUDA then shows no GPU at all"
 
 
-def _by_uuid(entries: list[str], uuids: Sequence[str | None]) -> Choice:
+def _devices_by_uuid(entries: list[str], uuids: Sequence[str | None]) -> Choice:
     """Devices by UUID: an unambiguous beginning is enough; the first entry that names none ends the list."""
     kind = entries[0].strip()[:4]
     chosen: list[int] = []
@@ -97,6 +97,6 @@ def _by_uuid(entries: list[str], uuids: Sequence[str | None]) -> Choice:
             note = f"{VARIABLE}={shown}: {entry[:60]!r} ends the list, since {problem}: {left}"
             return Choice(tuple(chosen), by_index=False, note=note)
         if matches[0] in chosen:
-            return Choice((), by_index=False, note=_repeated(shown, entry))
+            return Choice((), by_index=False, note=_repetition_problem(shown, entry))
         chosen.append(matches[0])
     return Choice(tuple(chosen), by_index=False, note=None)

@@ -65,10 +65,10 @@ def other_formats(session: Session, request: Request, known: set[str]) -> Iterat
                 or not _asked_for(shown, request)
             ):
                 continue
-            yield from _of_other_format(session, shown, code_facts, request)
+            yield from _report_other_format(session, shown, code_facts, request)
 
 
-def _of_other_format(
+def _report_other_format(
     session: Session, path: str, code_facts: CodeFacts, request: Request
 ) -> Iterator[FileReport]:
     """Yield the report of a config in JSON, TOML or INI that a program opens, where it can be read."""
@@ -132,7 +132,7 @@ def read_by_named_modules(
             if project is None or not project.rule_set.code or Matcher(project.settings).outside(shown):
                 continue
             seen.add(whole)
-            for report in _by_code(session, project, shown, code_facts, looking, skips):
+            for report in _report_opened_config(session, project, shown, code_facts, looking, skips):
                 yield replace(
                     report,
                     findings=tuple(item for item in report.findings if _caused_in(item, project, named)),
@@ -140,7 +140,7 @@ def read_by_named_modules(
                 )
 
 
-def _by_code(
+def _report_opened_config(
     session: Session,
     project: Project,
     path: str,
@@ -150,7 +150,7 @@ def _by_code(
 ) -> Iterator[FileReport]:
     """Yield the report of a config that a program opens, where it can be read."""
     if code_facts.form != "yaml":
-        yield from _of_other_format(session, path, code_facts, request)
+        yield from _report_other_format(session, path, code_facts, request)
         return
     try:
         source = read_source(path)

@@ -143,7 +143,7 @@ def _kind(program: Program, expr: Expr, scope: Scope, block: int, depth: int) ->
         if is_name(call.func, "len") and len(call.args) == 1:
             return int
         return None
-    if _of_settings(expr, scope, block, depth):
+    if _is_from_settings(expr, scope, block, depth):
         return int
     if isinstance(expr, Attribute) and expr.attribute == "num_replicas_in_sync":
         return int
@@ -153,7 +153,7 @@ def _kind(program: Program, expr: Expr, scope: Scope, block: int, depth: int) ->
     return None
 
 
-def _of_settings(expr: Expr, scope: Scope, block: int, depth: int) -> bool:
+def _is_from_settings(expr: Expr, scope: Scope, block: int, depth: int) -> bool:
     """Tell whether an expression is a number of a settings file or of the command line: plain, whichever it is."""
     steps = 0
     while isinstance(expr, (Subscript, Attribute)):

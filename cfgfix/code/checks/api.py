@@ -118,7 +118,7 @@ def unknown_names(program: Program) -> Iterator[Hit]:
             if _never_taken(program, reference)
             # Notebooks with exercises leave names to be completed.
             or (reference.scope.module.path.endswith(".ipynb") and table.begins(presence.name))
-            or (not exists and _of_another_build(program, presence.name))
+            or (not exists and _is_of_another_build(program, presence.name))
             else "warning"
             # Keras of TensorFlow 1 and of 2.0 to 2.3 is not in the table.
             if swallowed
@@ -129,7 +129,7 @@ def unknown_names(program: Program) -> Iterator[Hit]:
         )
 
 
-def _of_another_build(program: Program, name: str) -> bool:
+def _is_of_another_build(program: Program, name: str) -> bool:
     """Tell whether several files use a name that TensorFlow does not have: a build of its own may have it, a slip is rarely made twice."""
     if name.startswith("keras.") and not (name.count(".") == 1 and name.islower()):
         # What Keras once had is copied from file to file as well; a module such as `keras.ipu` it never had.

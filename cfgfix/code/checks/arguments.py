@@ -81,7 +81,7 @@ def refused_value(program: Program) -> Iterator[Hit]:
                     values={
                         "name": _name_in_file(program, site, name),
                         "argument": parameter,
-                        "value": text(expr) + _shown(site, expr, written),
+                        "value": text(expr) + _value_in_message(site, expr, written),
                         "says": refusal_text(refusal),
                         "asked": release_in_words(table),
                     },
@@ -221,18 +221,18 @@ def _items(expr: Expr) -> Iterator[Expr]:
 
 def _written(program: Program, site: Site, expr: Expr, *, certain: bool = True) -> Expr:
     """Return the constant that an argument stands for, or the argument itself."""
-    default = _by_default(site, expr)
+    default = _default_text(site, expr)
     if default is not expr or isinstance(expr, Literal):
         return default
     found = written_constant(program, expr, site.scope, site.call.block, certain=certain)
     return expr if found is None or _is_tested(site, expr) else found
 
 
-def _shown(site: Site, expr: Expr, written: Expr) -> str:
+def _value_in_message(site: Site, expr: Expr, written: Expr) -> str:
     """Return how the message says what an argument is that is no constant itself."""
     if written is expr:
         return ""
-    how = "by default" if _by_default(site, expr) is written else "which is"
+    how = "by default" if _default_text(site, expr) is written else "which is"
     return f", {how} {text(written)}"
 
 
@@ -247,7 +247,7 @@ def _is_tested(site: Site, expr: Expr) -> bool:
     )
 
 
-def _by_default(site: Site, expr: Expr) -> Expr:
+def _default_text(site: Site, expr: Expr) -> Expr:
     """Return the text that a parameter of the function around has by default, where nothing there changes or tests it."""
     scope = site.scope
     if not isinstance(expr, Name) or scope.kind != "function" or scope.binding(expr.name):

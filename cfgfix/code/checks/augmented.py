@@ -29,7 +29,7 @@ def augmented_evaluation(program: Program) -> Iterator[Hit]:
     """
     seen: set[tuple[int, int]] = set()
     for site, expr in _evaluations(program):
-        found = _made(program, site.scope, expr)
+        found = _call_that_makes(program, site.scope, expr)
         if found is None or written_for_one(program, site.scope):
             continue
         made, shown = found
@@ -65,7 +65,7 @@ def _evaluations(program: Program) -> Iterator[tuple[Site, Expr]]:
             yield site, given
 
 
-def _made(program: Program, scope: Scope, expr: Expr) -> tuple[Site, str] | None:
+def _call_that_makes(program: Program, scope: Scope, expr: Expr) -> tuple[Site, str] | None:
     """Return the call that makes what a name stands for, and the name."""
     shown = dotted(expr)
     if not isinstance(expr, Name) or shown is None:

@@ -69,9 +69,9 @@ def _only(program: Program, scope: Scope, expr: Expr, names: set[str]) -> _Found
         if isinstance(expr, (Name, Attribute)):
             names.add(expr.name if isinstance(expr, Name) else expr.attribute)
         if isinstance(expr, Name):
-            found = _of_name(program, scope, expr.name)
+            found = _found_by_name(program, scope, expr.name)
         elif isinstance(expr, Attribute) and is_name(expr.base, "self"):
-            found = _of_attribute(program, scope, expr.attribute)
+            found = _found_by_attribute(program, scope, expr.attribute)
         elif isinstance(expr, Call):
             found = _of_result(program, scope, expr)
             if found is None:
@@ -84,25 +84,25 @@ def _only(program: Program, scope: Scope, expr: Expr, names: set[str]) -> _Found
     return None
 
 
-def _of_name(program: Program, scope: Scope, name: str) -> _Found | None:
+def _found_by_name(program: Program, scope: Scope, name: str) -> _Found | None:
     here: Scope | None = scope
     while here is not None:
         number = next((at for at, item in enumerate(here.params) if item.name == name), None)
         bound = here.binding(name)
         if number is not None:
-            return _of_callers(program, here, name, number) if not bound else None
+            return _found_at_callers(program, here, name, number) if not bound else None
         if bound:
             event = bound[0]
             if len(bound) != 1 or event.kind not in ("assign", "annotate") or event.value is None:
                 return None
             if any(is_name(target, name) for target in event.targets):
                 return here, event.value
-            return _of_part(program, here, event, name)
+            return _found_in_result(program, here, event, name)
         here = program.outer(here)
     return None
 
 
-def _of_part(program: Program, scope: Scope, event: Event, name: str) -> _Found | None:
+def _found_in_result(program: Program, scope: Scope, event: Event, name: str) -> _Found | None:
     """Return what a name gets of a function that returns several values."""
     target, call = event.targets[0], event.value
     if len(event.targets) != 1 or not isinstance(target, Collection) or not isinstance(call, Call):
@@ -115,7 +115,7 @@ def _of_part(program: Program, scope: Scope, event: Event, name: str) -> _Found 
     return (found[0], items[number]) if number < len(items) == len(target.items) else None
 
 
-def _of_callers(program: Program, scope: Scope, name: str, number: int) -> _Found | None:
+def _found_at_callers(program: Program, scope: Scope, name: str, number: int) -> _Found | None:
     """Return what the only call of a function gives a parameter."""
     callers = {(id(site.scope), site.call.number): site for site in flow_of(program).callers(scope)}
     if len(callers) != 1:
@@ -126,7 +126,7 @@ def _of_callers(program: Program, scope: Scope, name: str, number: int) -> _Foun
     return (site.scope, given) if given is not None and not site.call.opaque and not site.open else None
 
 
-def _of_attribute(program: Program, scope: Scope, name: str) -> _Found | None:
+def _found_by_attribute(program: Program, scope: Scope, name: str) -> _Found | None:
     owner = program.owner(scope)
     stores = [
         (where, event)

@@ -187,7 +187,7 @@ def compiled_in_loop(program: Program) -> Iterator[Hit]:
             for bound in scope.binding(model.partition(".")[0])
         ):
             continue
-        fits = _fitted(program, scope).get(model, ())
+        fits = _fits_by_model(program, scope).get(model, ())
         fit = next((other for other in fits if inside(scope, other.block, loop)), None)
         if fit is None or _changes_what_learns(program, scope, loop):
             continue
@@ -202,7 +202,7 @@ def compiled_in_loop(program: Program) -> Iterator[Hit]:
 
 
 @once
-def _fitted(program: Program, scope: Scope) -> dict[str | None, list[Call]]:
+def _fits_by_model(program: Program, scope: Scope) -> dict[str | None, list[Call]]:
     """Return the calls of `fit` in a scope, by what is trained."""
     del program
     found: dict[str | None, list[Call]] = {}

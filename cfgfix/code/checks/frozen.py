@@ -103,7 +103,7 @@ def _trainable_settings(program: Program) -> tuple[dict[Key, list[_Use]], set[Ke
                             shown = dotted(owner) or "the model"
                             frozen.setdefault(key, []).append(_Use(scope, event.place, event.block, shown))
                     else:
-                        freed.update(keys or (_unknown(program, scope, owner),))
+                        freed.update(keys or (_key_of_unknown(program, scope, owner),))
             for call in scope.calls:
                 if (
                     is_name(call.func, "setattr")
@@ -115,7 +115,7 @@ def _trainable_settings(program: Program) -> tuple[dict[Key, list[_Use]], set[Ke
     return frozen, freed
 
 
-def _unknown(program: Program, scope: Scope, owner: Expr) -> Key | None:
+def _key_of_unknown(program: Program, scope: Scope, owner: Expr) -> Key | None:
     """Return what stands for a model that is not known: no key of any, where only the object at hand can be meant."""
     own = program.owner(scope)
     if own is not None and scope.params and is_name(owner, scope.params[0].name):

@@ -42,7 +42,7 @@ def swapped_by_reshape(program: Program) -> Iterator[Hit]:
         shape = only_value(site.scope, shape)
         if not isinstance(shape, Collection) or not 3 <= len(shape.items) <= 4:
             continue
-        found = _by_sizes(program, site, given, shape.items) or _by_name(site, given, shape.items)
+        found = _axes_by_sizes(program, site, given, shape.items) or _axes_by_name(site, given, shape.items)
         if found is not None:
             yield hit_at(
                 site,
@@ -51,7 +51,9 @@ def swapped_by_reshape(program: Program) -> Iterator[Hit]:
             )
 
 
-def _by_sizes(program: Program, site: Site, given: Expr, items: tuple[Expr, ...]) -> tuple[Expr, Expr] | None:
+def _axes_by_sizes(
+    program: Program, site: Site, given: Expr, items: tuple[Expr, ...]
+) -> tuple[Expr, Expr] | None:
     """Return the two axes, where the sizes of the tensor's own axes show that they are swapped."""
     scope = site.scope
     sources = _sources(program, site, given)
@@ -166,7 +168,7 @@ def _shape_of(scope: Scope, expr: Expr) -> str | None:
     return None
 
 
-def _by_name(site: Site, given: Expr, items: tuple[Expr, ...]) -> tuple[Expr, Expr] | None:
+def _axes_by_name(site: Site, given: Expr, items: tuple[Expr, ...]) -> tuple[Expr, Expr] | None:
     """Return the two axes, where a function splits heads by name and gives them before the positions."""
     scope = site.scope
     if len(items) != 4 or not _SPLITS.search(scope.name.lower()) or not isinstance(given, Name):

@@ -101,7 +101,7 @@ def ignored_validation_data(program: Program) -> Iterator[Hit]:
                 if parameter.kind not in ("plain", "keyword") or not _OF_VALIDATION.fullmatch(parameter.name):
                     continue
                 mentions = mentions_in(program, function)
-                given = _given(site, function, number)
+                given = _argument_given(site, function, number)
                 trains = any(
                     mentions[other.name] > 1 and "train" in other.name.lower() for other in function.params
                 )
@@ -115,7 +115,7 @@ def ignored_validation_data(program: Program) -> Iterator[Hit]:
                     )
 
 
-def _given(site: Site, function: Scope, number: int) -> Expr | None:
+def _argument_given(site: Site, function: Scope, number: int) -> Expr | None:
     """Return what a call gives for a parameter, or None for nothing or `None`."""
     bound = 1 if function.params and function.params[0].name in ("self", "cls") else 0
     given = site.call.argument(number - bound, function.params[number].name)

@@ -81,13 +81,13 @@ _PATHS = frozenset({"pathlib.Path", "pathlib.PurePath"})
 _CONVERSION = re.compile(r"%(?:\(\w*\))?[-#0 +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[a-zA-Z%]")
 
 
-def _end(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0) -> _End | None:
+def _end_of_text(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0) -> _End | None:
     """Return the end of the text that an expression is, or None where it is not certain."""
     if depth > DEPTH:
         return None
 
     def inner(part: Expr) -> _End | None:
-        return _end(program, part, scope, block, depth + 1)
+        return _end_of_text(program, part, scope, block, depth + 1)
 
     if isinstance(expr, Literal):
         value = str(expr.value) if type(expr.value) is int else expr.value
@@ -98,13 +98,13 @@ def _end(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0)
         return _A_NUMBER if expr.pieces and _is_number_in_text(expr, expr.pieces[-1], scope) else None
     if isinstance(expr, (Name, Attribute, Subscript)) or (isinstance(expr, Call) and expr.method == "get"):
         found = written_at(program, expr, scope, block)
-        return _end(program, *found, depth + 1) if found is not None else None
+        return _end_of_text(program, *found, depth + 1) if found is not None else None
     if isinstance(expr, Binary):
-        return _of_operator(program, expr, scope, inner)
+        return _end_of_operation(program, expr, scope, inner)
     if not isinstance(expr, Call):
         return None
-    found_end = _of_call(program, expr, scope, inner)
-    return found_end if found_end is not None else _of_function(program, expr, scope, depth)
+    found_end = _end_of_call(program, expr, scope, inner)
+    return found_end if found_end is not None else _end_of_result(program, expr, scope, depth)
 
 
 def _ends_in_number(program: Program, expr: FString, scope: Scope) -> bool:
@@ -172,7 +172,7 @@ def _ends_in_count(expr: Expr, scope: Scope) -> bool:
     return is_name(expr.func, "str") and len(expr.args) == 1 and _counts(expr.args[0], scope)
 
 
-def _of_operator(program: Program, expr: Binary, scope: Scope, inner: _Inner) -> _End | None:
+def _end_of_operation(program: Program, expr: Binary, scope: Scope, inner: _Inner) -> _End | None:
     if expr.operator == "%":
         left = inner(expr.left)
         end = _end_of_template(left, _CONVERSION) if left is not None else None
@@ -189,7 +189,7 @@ def _of_operator(program: Program, expr: Binary, scope: Scope, inner: _Inner) ->
     if right is None or not right.whole:
         return right
     if expr.operator == "/":
-        return _in_folder(right)
+        return _end_in_folder(right)
     left = inner(expr.left)
     if left is None:
         known = _ends_in_count(expr.left, scope) or _never_weights(program, expr.left, scope)
@@ -197,7 +197,7 @@ def _of_operator(program: Program, expr: Binary, scope: Scope, inner: _Inner) ->
     return _End(left.text + right.text, left.whole, left.number)
 
 
-def _of_call(program: Program, call: Call, scope: Scope, inner: _Inner) -> _End | None:
+def _end_of_call(program: Program, call: Call, scope: Scope, inner: _Inner) -> _End | None:
     if call.method == "format" and isinstance(call.receiver, (Literal, Name)):
         base = inner(call.receiver)
         if base is None or "{{" in base.text or "}}" in base.text:
@@ -220,22 +220,24 @@ def _of_call(program: Program, call: Call, scope: Scope, inner: _Inner) -> _End 
             return None
         if name in _PATHS:
             last = _End(last.text.rstrip("/"), last.whole)
-        return _in_folder(last) if len(call.args) > 1 and last.whole else last
+        return _end_in_folder(last) if len(call.args) > 1 and last.whole else last
     if is_name(call.func, "str") and len(call.args) == 1:
         return inner(call.args[0])
     return None
 
 
-def _of_function(program: Program, call: Call, scope: Scope, depth: int) -> _End | None:
+def _end_of_result(program: Program, call: Call, scope: Scope, depth: int) -> _End | None:
     """Return the end of the text that a function of the project returns."""
     value = program.static_value(call.func, scope)
     if not isinstance(value, Function) or value.scope.decorators or value.scope.is_async:
         return None
     found = returned_by(value.scope)
-    return _end(program, found.expr, found.scope, found.block, depth + 1) if found is not None else None
+    return (
+        _end_of_text(program, found.expr, found.scope, found.block, depth + 1) if found is not None else None
+    )
 
 
-def _in_folder(name: _End) -> _End | None:
+def _end_in_folder(name: _End) -> _End | None:
     """Return the end of a name in a folder that is not known."""
     if not name.text:
         return None
@@ -344,7 +346,7 @@ def _names_with_slash(program: Program, site: Site, kind: str, shown: str) -> It
     if kind == "ModelCheckpoint" and is_true(call.argument(4, "save_weights_only")):
         known = _KINDS["save_weights"]
     endings = api(program).file_endings(known.table)
-    end = _end(program, name, scope, call.block)
+    end = _end_of_text(program, name, scope, call.block)
     if end is None:
         if kind != "load_weights" or not _is_latest(program, name, scope, call.block):
             return
@@ -364,7 +366,7 @@ def _names_with_slash(program: Program, site: Site, kind: str, shown: str) -> It
             "name": written,
             "takes": "does not read TensorFlow's checkpoints"
             if end is None
-            else f"takes only names that end in {_listed(endings)}",
+            else f"takes only names that end in {_endings_in_words(endings)}",
             "asked": release_in_words(api(program)),
         },
         severity=severity[0],
@@ -373,7 +375,7 @@ def _names_with_slash(program: Program, site: Site, kind: str, shown: str) -> It
     )
 
 
-def _listed(endings: tuple[str, ...]) -> str:
+def _endings_in_words(endings: tuple[str, ...]) -> str:
     # What ends in `.weights.h5` ends in `.h5` as well.
     shown = [
         item for item in endings if not item.endswith(tuple(other for other in endings if other != item))

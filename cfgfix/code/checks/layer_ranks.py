@@ -64,28 +64,28 @@ def is_certain(site: Site) -> bool:
 
 def without_sequence(program: Program) -> Iterator[Misfit]:
     """Yield recurrent layers that certainly get no sequence."""
-    yield from _called(program)
-    yield from _stacked(program)
+    yield from _misfits_of_calls(program)
+    yield from _misfits_of_stacks(program)
 
 
-def _called(program: Program) -> Iterator[Misfit]:
+def _misfits_of_calls(program: Program) -> Iterator[Misfit]:
     """Yield those that are called with a tensor of Keras."""
     ranks: dict[int, int | None] = {}
     for site in flow_of(program).sites:
         if not (site.name.startswith(_LAYERS) and site.name.endswith(_CALL)) or len(site.args) != 1:
             continue
         layer, given = _layer_of(site), site.args[0]
-        inner = _recurrent(layer)
+        inner = _recurrent_layer(layer)
         if layer is None or inner is None or site.call.opaque or not is_certain(site):
             continue
         if not _comes_of_its_own_run(given, site):
             continue
         rank = _rank(given, ranks)
         if rank is not None and rank != 2:
-            yield site, layer, _origin(given), _says(rank)
+            yield site, layer, _origin(given), _rank_in_words(rank)
 
 
-def _says(rank: int) -> str:
+def _rank_in_words(rank: int) -> str:
     return f"takes 2 dimensions of each sample, and gets {rank}"
 
 
@@ -94,14 +94,14 @@ def _layer_of(site: Site) -> Site | None:
     return made[0].site if len(made) == 1 and isinstance(made[0], Made) else None
 
 
-def _recurrent(layer: Site | None) -> Site | None:
+def _recurrent_layer(layer: Site | None) -> Site | None:
     """Return a recurrent layer, or the one that goes through its input both ways."""
     if layer is None or layer.call.opaque:
         return None
     name = layer.name.removeprefix(_LAYERS)
     if name == "Bidirectional":
         found = alternatives(layer.argument(0, "layer"))
-        return _recurrent(found[0].site) if len(found) == 1 and isinstance(found[0], Made) else None
+        return _recurrent_layer(found[0].site) if len(found) == 1 and isinstance(found[0], Made) else None
     return layer if layer.name.startswith(_LAYERS) and name in _RECURRENT else None
 
 
@@ -141,7 +141,7 @@ def _rank(value: Value, known: dict[int, int | None]) -> int | None:
             break
         value = given
     for tensor, layer in reversed(chain):
-        rank = known[id(tensor)] = _behind(layer, rank)
+        rank = known[id(tensor)] = _rank_behind(layer, rank)
     return rank
 
 
@@ -158,10 +158,10 @@ def _length(site: Site, name: str) -> int | None:
     return None
 
 
-def _behind(layer: Site, rank: int | None) -> int | None:
+def _rank_behind(layer: Site, rank: int | None) -> int | None:
     """Return how many dimensions a layer gives, from those that it gets."""
     name = layer.name.removeprefix(_LAYERS)
-    inner = _recurrent(layer)
+    inner = _recurrent_layer(layer)
     if layer.call.opaque or not layer.name.startswith(_LAYERS):
         return None
     if inner is not None:
@@ -183,7 +183,7 @@ def _behind(layer: Site, rank: int | None) -> int | None:
     return _GIVES.get(name)
 
 
-def _stacked(program: Program) -> Iterator[Misfit]:
+def _misfits_of_stacks(program: Program) -> Iterator[Misfit]:
     """Yield those of sequential models."""
     added: dict[int, list[Site]] = {}
     for site in flow_of(program).sites:
@@ -217,7 +217,7 @@ def _layers(program: Program, model: Site, added: list[Site]) -> Iterator[tuple[
         if around is None or (loop is not None and around != loop):
             # Behind a loop that goes on for no one knows how long, nothing is certain.
             break
-        layer = _made_layer(site.argument(0, "layer")) or _of_default(program, site)
+        layer = _made_layer(site.argument(0, "layer")) or _default_layer(program, site)
         if layer is None:
             return
         if around >= 0:
@@ -268,7 +268,7 @@ def _made_layer(value: Value | None) -> Site | None:
     return found[0].site if len(found) == 1 and isinstance(found[0], Made) else None
 
 
-def _of_default(program: Program, added: Site) -> Site | None:
+def _default_layer(program: Program, added: Site) -> Site | None:
     """Return the call that makes a layer of the class that a parameter stands for where no call gives another."""
     given, scope = added.call.argument(0, "layer"), added.scope
     if not isinstance(given, Call) or not isinstance(given.func, Name) or scope.binding(given.func.name):
@@ -303,10 +303,10 @@ def _first_misfit(layers: Iterator[tuple[Site, Site]]) -> Misfit | None:
             continue
         if number == 0:
             rank, first = _length(layer, "input_shape"), layer
-        inner = _recurrent(layer)
+        inner = _recurrent_layer(layer)
         if inner is not None and rank is not None and rank != 2:
-            return call, layer, first, _says(rank)
-        before, rank = rank, _behind(layer, rank)
+            return call, layer, first, _rank_in_words(rank)
+        before, rank = rank, _rank_behind(layer, rank)
         if rank is not None and before is None:
             first = layer
     return None

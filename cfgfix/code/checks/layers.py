@@ -125,17 +125,17 @@ def _keras_compiles(program: Program) -> bool:
 
 def _used_at_once(program: Program, scope: Scope, made: Call) -> bool:
     """Tell whether a layer is called where it is made, or by a name that only this function knows."""
-    results, names = _called(program, scope)
+    results, names = _calls_in(program, scope)
     if id(made) in results:
         return True
-    name = _assigned(program, scope).get(id(made))
+    name = _assigned_calls(program, scope).get(id(made))
     if name is None or not isinstance(name, Name):
         return False
     return len(scope.binding(name.name)) == 1 and name.name in names
 
 
 @once
-def _called(program: Program, scope: Scope) -> tuple[frozenset[int], frozenset[str]]:
+def _calls_in(program: Program, scope: Scope) -> tuple[frozenset[int], frozenset[str]]:
     """Return what a scope calls: the calls whose results it calls, by identity, and plain names."""
     del program
     return (
@@ -145,7 +145,7 @@ def _called(program: Program, scope: Scope) -> tuple[frozenset[int], frozenset[s
 
 
 @once
-def _assigned(program: Program, scope: Scope) -> dict[int, Expr]:
+def _assigned_calls(program: Program, scope: Scope) -> dict[int, Expr]:
     """Return what a scope assigns calls to where it is one target, by the call's identity."""
     del program
     return {

@@ -103,7 +103,7 @@ def _splits(program: Program, scope: Scope) -> Iterator[tuple[Call, Call, str]]:
         for part in walk(event.value):
             if isinstance(part, Call):
                 split = _holds_out(scope, part, event)
-                source = _given(part, repeated) if split is not None else None
+                source = _call_that_repeated(part, repeated) if split is not None else None
                 if split is not None and source is not None:
                     yield source, part, split
         names: dict[str, None] = {}
@@ -142,7 +142,7 @@ def _holds_out(scope: Scope, call: Call, event: Event) -> str | None:
     return None
 
 
-def _given(call: Call, repeated: _Taint) -> Call | None:
+def _call_that_repeated(call: Call, repeated: _Taint) -> Call | None:
     """Return what repeated the rows that a call is given."""
     for item in (*call.args, *(value for _, value in call.keywords)):
         found = _handed_on(item, repeated)
@@ -190,12 +190,12 @@ def _source_in(program: Program, scope: Scope, expr: Expr, repeated: _Taint, dep
     if handed is not None:
         return handed
     for part in walk(expr):
-        if isinstance(part, Call) and _repeats(program, scope, part, depth) and _holds(expr, part):
+        if isinstance(part, Call) and _repeats(program, scope, part, depth) and _still_has_rows(expr, part):
             return part
     return None
 
 
-def _holds(expr: Expr, call: Call, depth: int = 6) -> bool:
+def _still_has_rows(expr: Expr, call: Call, depth: int = 6) -> bool:
     """Tell whether an expression still has the rows that a call in it gave."""
     if expr is call:
         return True
@@ -203,14 +203,14 @@ def _holds(expr: Expr, call: Call, depth: int = 6) -> bool:
         return False
     if isinstance(expr, Call) and (dotted(expr.func) or expr.method or "").rpartition(".")[2] in _KEEPS:
         return any(
-            _holds(item, call, depth - 1)
+            _still_has_rows(item, call, depth - 1)
             for item in (*expr.args, *((expr.receiver,) if expr.receiver is not None else ()))
         )
     if isinstance(expr, Collection):
-        return any(_holds(item, call, depth - 1) for item in expr.items)
+        return any(_still_has_rows(item, call, depth - 1) for item in expr.items)
     if isinstance(expr, Subscript):
-        return _holds(expr.base, call, depth - 1) or _holds(expr.index, call, depth - 1)
-    return isinstance(expr, Attribute) and _holds(expr.base, call, depth - 1)
+        return _still_has_rows(expr.base, call, depth - 1) or _still_has_rows(expr.index, call, depth - 1)
+    return isinstance(expr, Attribute) and _still_has_rows(expr.base, call, depth - 1)
 
 
 def _repeats(program: Program, scope: Scope, call: Call, depth: int) -> bool:

@@ -61,7 +61,7 @@ def mask_lost(program: Program) -> Iterator[Hit]:
                         seen.add(key)
                         yield hit_in(
                             where,
-                            _shown(place),
+                            _layer_name_place(place),
                             place.block,
                             {
                                 "layer": layer.scope.name,
@@ -71,7 +71,7 @@ def mask_lost(program: Program) -> Iterator[Hit]:
                             },
                             related=(
                                 Step(layer.scope, layer.scope.place, 0, "says nothing of masks"),
-                                Step(scope, _shown(call), call.block, "reads the padding as well"),
+                                Step(scope, _layer_name_place(call), call.block, "reads the padding as well"),
                             ),
                         )
                 mask = None
@@ -79,7 +79,7 @@ def mask_lost(program: Program) -> Iterator[Hit]:
                 mask = None
 
 
-def _shown(call: Call) -> Place:
+def _layer_name_place(call: Call) -> Place:
     """Return the span of the name of a layer that is called, or made and called at once."""
     return call.func.name_place if isinstance(call.func, Call) else call.name_place
 
@@ -116,11 +116,11 @@ def _chains(program: Program) -> Iterator[list[_Link]]:
         for value in alternatives(model.argument(0, "layers")):
             if isinstance(value, Items):
                 yield [link for item in value.items for link in _of_list(item, model)]
-        yield _added(program, model)
+        yield _added_layers(program, model)
     for module in program.modules:
         for scope in module.summary.scopes:
             if scope.kind in ("function", "module"):
-                yield from _called(program, scope)
+                yield from _called_layers(program, scope)
 
 
 def _of_list(item: Value, model: Site) -> Iterator[_Link]:
@@ -128,7 +128,7 @@ def _of_list(item: Value, model: Site) -> Iterator[_Link]:
     yield item, model.scope, site.call if site is not None else model.call
 
 
-def _added(program: Program, model: Site) -> list[_Link]:
+def _added_layers(program: Program, model: Site) -> list[_Link]:
     """Return the layers that calls of `add` in one block put behind each other."""
     scope = model.scope
     name = next(
@@ -152,7 +152,7 @@ def _added(program: Program, model: Site) -> list[_Link]:
     return found
 
 
-def _called(program: Program, scope: Scope) -> Iterator[list[_Link]]:
+def _called_layers(program: Program, scope: Scope) -> Iterator[list[_Link]]:
     """Yield chains of layers that are called on what another gave, each ending at a layer that reads a mask."""
     sites: dict[int, Site] | None = None
     for call in scope.calls:
@@ -167,7 +167,7 @@ def _called(program: Program, scope: Scope) -> Iterator[list[_Link]]:
         chain: list[_Link] = [(value, scope, call)]
         here: Call | None = call
         for _ in range(_MOST_LAYERS):
-            here = _before(scope, here) if here is not None else None
+            here = _call_before(scope, here) if here is not None else None
             if here is None:
                 break
             found = _layer(sites.get(id(here)))
@@ -183,7 +183,7 @@ def _layer(site: Site | None) -> Value | None:
     return values[0] if len(values) == 1 and isinstance(values[0], (Made, Instance)) else None
 
 
-def _before(scope: Scope, call: Call) -> Call | None:
+def _call_before(scope: Scope, call: Call) -> Call | None:
     """Return the call whose result another is called on: itself, or the last that its name was given right before."""
     expr: Expr = call.args[0]
     if isinstance(expr, Name):

@@ -150,7 +150,7 @@ def _layer_of(program: Program, scope: Scope, expr: Expr) -> tuple[str, Site] | 
         if isinstance(value, Made) and value.name in _MODELS:
             here = _made_in(program, value.site) if value.site is not None else None
         elif isinstance(value, Instance) and is_keras_part(program, value.scope):
-            here = _of_class(program, value.scope)
+            here = _layer_of_class(program, value.scope)
         if here is None:
             return None
         found = found or here
@@ -261,7 +261,7 @@ def _is_frozen(site: Site) -> bool:
     return given is not None and not is_true(given)
 
 
-def _of_class(program: Program, owner: Scope, depth: int = 2) -> tuple[str, Site] | None:
+def _layer_of_class(program: Program, owner: Scope, depth: int = 2) -> tuple[str, Site] | None:
     """Return a layer that a class makes and calls without saying that it is not training.
 
     Keras hands the flag on to what `call` calls, whether `call` names it or not.
@@ -291,7 +291,7 @@ def _of_class(program: Program, owner: Scope, depth: int = 2) -> tuple[str, Site
                     and isinstance(site.result, Instance)
                     and is_keras_part(program, site.result.scope)
                 ):
-                    found = _of_class(program, site.result.scope, depth - 1)
+                    found = _layer_of_class(program, site.result.scope, depth - 1)
                     if found is not None:
                         return found
     return None

@@ -374,14 +374,14 @@ def _measured_names(program: Program, fit: Site) -> frozenset[str] | None:
     model = models[0] if len(models) == 1 else None
     if not isinstance(model, Made) or model.name not in _PLAIN_MODELS:
         return None
-    measured, logged = _measured_by(program, model), _logged(program)
+    measured, logged = _measured_by(program, model), _names_logged(program)
     if measured is None or logged is None:
         return None
     return measured | {name.removeprefix("val_") for name in logged}
 
 
 @once
-def _logged(program: Program) -> frozenset[str] | None:
+def _names_logged(program: Program) -> frozenset[str] | None:
     """Return the names under which the project's callbacks put values beside the measured ones.
 
     None where the names are not known. Each callback sees what those before it added.

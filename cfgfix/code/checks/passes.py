@@ -78,15 +78,15 @@ def other_order(program: Program) -> Iterator[Hit]:
                 continue
             told: set[Place] = set()
             for call in scope.calls:
-                pair = _compared(call)
+                pair = _compared_arrays(call)
                 if pair is None:
                     continue
                 labels, predictions = (list(_passes(scope, item)) for item in pair)
-                found = _apart(labels, predictions)
+                found = _two_passes(labels, predictions)
                 if found is None or found[1].step.place in told or written_for_one(program, scope):
                     continue
                 label, prediction = found
-                made = _shuffled(program, scope, label.data, in_order=label.step.label == _IN_ORDER)
+                made = _where_shuffled(program, scope, label.data, in_order=label.step.label == _IN_ORDER)
                 if made is None:
                     continue
                 told.add(prediction.step.place)
@@ -102,7 +102,7 @@ def other_order(program: Program) -> Iterator[Hit]:
 _IN_ORDER = "the labels in the order of the files"
 
 
-def _compared(call: Call) -> tuple[Expr, Expr] | None:
+def _compared_arrays(call: Call) -> tuple[Expr, Expr] | None:
     """Return the labels and the predictions that a call compares."""
     name = (dotted(call.func) or "").rpartition(".")[2]
     if name not in _COMPARES:
@@ -116,7 +116,7 @@ def _first(call: Call, names: tuple[str, ...]) -> Expr | None:
     return next((found for name in names if (found := call.keyword(name)) is not None), None)
 
 
-def _apart(labels: list[_Pass], predictions: list[_Pass]) -> tuple[_Pass, _Pass] | None:
+def _two_passes(labels: list[_Pass], predictions: list[_Pass]) -> tuple[_Pass, _Pass] | None:
     """Return the pass that gives the labels and the one that gives the predictions, where each comes from one of its own."""
     own = {item.name for item in predictions if item.kind == "labels"}
     both = {item.name for item in labels if item.kind == "predictions"}
@@ -176,7 +176,7 @@ def _gone_through(scope: Scope, over: Expr) -> Iterator[_Pass]:
         yield _Pass("labels", name, over, Step(scope, place, 0, "another pass gives the labels"))
 
 
-def _shuffled(program: Program, scope: Scope, data: Expr, *, in_order: bool) -> Step | None:
+def _where_shuffled(program: Program, scope: Scope, data: Expr, *, in_order: bool) -> Step | None:
     """Return where data is made that each pass goes through in another order, or None."""
     if in_order:
         return _generator(program, scope, data)
@@ -213,7 +213,7 @@ def _of_folders(data: Dataset) -> Step | None:
 
 def _generator(program: Program, scope: Scope, data: Expr) -> Step | None:
     """Return where a generator of files is made, if it is shuffled."""
-    found = _made(program, scope, data)
+    found = _call_that_makes(program, scope, data)
     if found is None:
         return None
     where, call = found
@@ -228,7 +228,7 @@ def _generator(program: Program, scope: Scope, data: Expr) -> Step | None:
     return Step(where, call.name_place, call.block, "shuffled, since nothing says shuffle=False")
 
 
-def _made(program: Program, scope: Scope, data: Expr) -> tuple[Scope, Call] | None:
+def _call_that_makes(program: Program, scope: Scope, data: Expr) -> tuple[Scope, Call] | None:
     """Return the only call that a name or an attribute of an object is given."""
     if isinstance(data, Attribute):
         name = dotted(data)

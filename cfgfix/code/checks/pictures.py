@@ -32,7 +32,7 @@ def without_rank(program: Program) -> Iterator[Hit]:
         given = site.call.argument(0, "images")
         if given is None or key in seen or written_for_one(program, site.scope):
             continue
-        made = _decoded(program, site, given)
+        made = _decoding_call(program, site, given)
         reach = hot.reach_of(site, ELEMENT) if made is not None else None
         if made is None or reach is None:
             continue
@@ -46,7 +46,7 @@ def without_rank(program: Program) -> Iterator[Hit]:
         )
 
 
-def _decoded(program: Program, site: Site, expr: Expr) -> Site | None:
+def _decoding_call(program: Program, site: Site, expr: Expr) -> Site | None:
     """Return the call whose picture an expression is, if nothing says of what rank it is."""
     scope, block = site.scope, site.call.block
     for _ in range(_DEPTH):

@@ -94,7 +94,7 @@ def loop_around(program: Program, site: Site) -> tuple[Scope, int, Site | None] 
     for _ in range(_DEPTH):
         above: list[Scope] = []
         for scope in pending:
-            for caller in (*flow_of(program).callers(scope), *_by_attribute(program, scope)):
+            for caller in (*flow_of(program).callers(scope), *_calls_by_attribute(program, scope)):
                 if in_tests(caller.scope) or id(caller.scope) in seen:
                     continue
                 loop = _innermost(caller.scope, caller.call.block)
@@ -102,7 +102,7 @@ def loop_around(program: Program, site: Site) -> tuple[Scope, int, Site | None] 
                     return caller.scope, loop, caller
                 seen.add(id(caller.scope))
                 above.append(caller.scope)
-            for caller in _by_rows(program, scope):
+            for caller in _calls_by_rows(program, scope):
                 if not in_tests(caller.scope):
                     return caller.scope, caller.call.block, caller
         pending = above
@@ -113,7 +113,7 @@ _EACH_ROW = frozenset({"apply", "map", "progress_apply", "applymap"})
 
 
 @once
-def _by_rows(program: Program, function: Scope) -> list[Site]:
+def _calls_by_rows(program: Program, function: Scope) -> list[Site]:
     """Return the calls that hand a function to a column of a table or to `map`, which call it for each row."""
     if function.kind != "function" or function.generator:
         return []
@@ -123,7 +123,7 @@ def _by_rows(program: Program, function: Scope) -> list[Site]:
             of_table = (
                 call.method in _EACH_ROW
                 and isinstance(call.receiver, (Subscript, Attribute))
-                and _of_table(scope, call.receiver)
+                and _is_column_of_table(scope, call.receiver)
             )
             given = next(iter(call.args), None)
             if not (of_table or (is_name(call.func, "map") and "map" not in scope.names)) or given is None:
@@ -134,7 +134,7 @@ def _by_rows(program: Program, function: Scope) -> list[Site]:
     return found
 
 
-def _of_table(scope: Scope, column: Expr) -> bool:
+def _is_column_of_table(scope: Scope, column: Expr) -> bool:
     """Tell whether an expression is a column of a table that pandas reads."""
     while isinstance(column, (Subscript, Attribute)):
         column = column.base
@@ -148,7 +148,7 @@ _MOST_FILES = 200
 
 
 @once
-def _by_attribute(program: Program, method: Scope) -> list[Site]:
+def _calls_by_attribute(program: Program, method: Scope) -> list[Site]:
     """Return the calls of a method on what another object was made with and keeps: `self.net.value(x)`.
 
     The file they stand in need not know TensorFlow.
@@ -277,7 +277,11 @@ def _bare(expr: Expr) -> str | None:
             return None
         if (dotted(expr.func) or expr.method or "").rpartition(".")[2] not in _KEEPS_SHAPE:
             return None
-        inner = expr.receiver if expr.method and not _of_library(expr.func) else next(iter(expr.args), None)
+        inner = (
+            expr.receiver
+            if expr.method and not _is_library_function(expr.func)
+            else next(iter(expr.args), None)
+        )
         if inner is None:
             return None
         expr = inner
@@ -370,7 +374,7 @@ def one_sample(expr: Expr, scope: Scope, block: int, depth: int = 5, before: Poi
         if name == "atleast_2d":
             return True
         if name == "reshape":
-            given = call.args[1:] if _of_library(call.func) else call.args
+            given = call.args[1:] if _is_library_function(call.func) else call.args
             shape = given[0] if given else call.keyword("shape") or call.keyword("newshape")
             first = (
                 shape.items[0]
@@ -378,7 +382,7 @@ def one_sample(expr: Expr, scope: Scope, block: int, depth: int = 5, before: Poi
                 else shape
             )
             return bool(constant(first) == 1)
-        if name in _FILLED and _of_library(call.func):
+        if name in _FILLED and _is_library_function(call.func):
             shape = call.argument(0, "shape")
             return (
                 isinstance(shape, Collection)
@@ -397,7 +401,7 @@ def one_sample(expr: Expr, scope: Scope, block: int, depth: int = 5, before: Poi
         if name in _KEEPS_SHAPE:
             inner = (
                 call.receiver
-                if call.method and not _of_library(call.func) and name != "preprocess_input"
+                if call.method and not _is_library_function(call.func) and name != "preprocess_input"
                 else (call.args or (None,))[0]
             )
             return inner is not None and one_sample(inner, scope, block, depth - 1, before)
@@ -413,7 +417,7 @@ def one_sample(expr: Expr, scope: Scope, block: int, depth: int = 5, before: Poi
     return False
 
 
-def _of_library(func: Expr) -> bool:
+def _is_library_function(func: Expr) -> bool:
     """Tell whether a method is a function of a module by its usual name, as `np.reshape` is."""
     return (
         isinstance(func, Attribute)

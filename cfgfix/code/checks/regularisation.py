@@ -136,10 +136,10 @@ def _asks(program: Program, value: Value) -> tuple[Scope, Call, str] | None:
                     return found
         return None
     assert isinstance(value, Instance)
-    return _of_class(program, value.scope, _DEPTH)
+    return _penalty_of_class(program, value.scope, _DEPTH)
 
 
-def _of_class(program: Program, owner: Scope, depth: int) -> tuple[Scope, Call, str] | None:
+def _penalty_of_class(program: Program, owner: Scope, depth: int) -> tuple[Scope, Call, str] | None:
     """Return what asks for a penalty in the methods of a class that set it up, or in the layers that these make."""
     if depth <= 0:
         return None
@@ -157,7 +157,7 @@ def _of_class(program: Program, owner: Scope, depth: int) -> tuple[Scope, Call, 
             for site in flow_of(program).within(method):
                 for made in alternatives(site.result):
                     if isinstance(made, Instance) and made.scope is not owner:
-                        found = _of_class(program, made.scope, depth - 1)
+                        found = _penalty_of_class(program, made.scope, depth - 1)
                         if found is not None:
                             return found
     return None
@@ -201,7 +201,7 @@ def _is_penalty(program: Program, scope: Scope, given: Expr, line: int, depth: i
         )
     return any(
         _is_penalty(program, where, value, where.line if call is None else call.line, depth - 1)
-        for where, value, call in _given(program, scope, given.name)
+        for where, value, call in _values_from_callers(program, scope, given.name)
     )
 
 
@@ -225,7 +225,9 @@ def _is_closed(program: Program, scope: Scope, event: Event) -> bool:
     return False
 
 
-def _given(program: Program, scope: Scope, name: str) -> Iterator[tuple[Scope, Expr, Call | None]]:
+def _values_from_callers(
+    program: Program, scope: Scope, name: str
+) -> Iterator[tuple[Scope, Expr, Call | None]]:
     """Yield what the callers of a function give one of its parameters, or its default where one gives nothing."""
     position = next((number for number, item in enumerate(scope.params) if item.name == name), None)
     around = program.outer(scope)
@@ -301,7 +303,7 @@ def set_on_built(program: Program) -> Iterator[Hit]:
                 model = _model_of_layer(scope, base, block)
                 if model is None or text(model) in told or written_for_one(program, scope):
                     continue
-                made = _built(program, scope, model)
+                made = _call_that_builds(program, scope, model)
                 if made is None or _is_made_anew(program, scope, place):
                     continue
                 yield hit_in(
@@ -378,7 +380,7 @@ def _model_of_layers(expr: Expr) -> Expr | None:
     return expr.base if isinstance(expr, Attribute) and expr.attribute == "layers" else None
 
 
-def _built(program: Program, scope: Scope, model: Expr) -> Site | None:
+def _call_that_builds(program: Program, scope: Scope, model: Expr) -> Site | None:
     """Return the call that makes a model with its weights, where each that comes here is one."""
     values = alternatives(flow_of(program).value_of_name(scope, model))
     if isinstance(model, Name) and any(item.name == model.name for item in scope.params):

@@ -24,7 +24,7 @@ def compounded_decay(program: Program) -> Iterator[Hit]:
     """Find schedules that lower the last rate by the factor for all epochs."""
     seen: set[int] = set()
     for site in flow_of(program).named("keras.callbacks.LearningRateScheduler"):
-        for function in _called(program, site.argument(0, "schedule")):
+        for function in _functions_of_schedule(program, site.argument(0, "schedule")):
             scope = function.scope
             if id(scope) in seen or function.partial or written_for_one(program, scope):
                 continue
@@ -46,7 +46,7 @@ def compounded_decay(program: Program) -> Iterator[Hit]:
                 )
 
 
-def _called(program: Program, value: Value | None) -> Iterator[Function]:
+def _functions_of_schedule(program: Program, value: Value | None) -> Iterator[Function]:
     """Yield the functions that a schedule may be, `__call__` of an object among them."""
     for item in alternatives(value):
         if isinstance(item, Function):

@@ -57,7 +57,7 @@ def split_of_sorted_labels(program: Program) -> Iterator[Hit]:
             continue
         if not 0 < part[0].value < 1 or written_for_one(program, fit.scope) or not _has_classes(program, fit):
             continue
-        made = _sorted(program, fit.scope, labels, _DEPTH)
+        made = _where_sorted(program, fit.scope, labels, _DEPTH)
         if made is not None:
             yield hit_in(
                 fit.scope,
@@ -88,7 +88,7 @@ def sorted_data_unshuffled(program: Program) -> Iterator[Hit]:
         if written_for_one(program, fit.scope) or not _has_classes(program, fit):
             continue
         through = root.site.through or _ways_to(program, fit, root.site.scope)
-        made = _sorted(program, root.site.scope, given.items[1], _DEPTH, through)
+        made = _where_sorted(program, root.site.scope, given.items[1], _DEPTH, through)
         if made is not None:
             seen.add(key)
             yield hit_in(
@@ -123,22 +123,22 @@ def _has_classes(program: Program, fit: Site) -> bool:
     return bool(losses) and all(loss is not None and "crossentropy" in text(loss).lower() for loss in losses)
 
 
-def _sorted(
+def _where_sorted(
     program: Program, scope: Scope, expr: Expr, depth: int, through: tuple[Site, ...] = ()
 ) -> Step | None:
     """Return where labels are made class by class, if nothing mixes them on the way."""
-    expr = _inside(expr)
+    expr = _array_behind(expr)
     if depth == 0:
         return None
     if isinstance(expr, Name):
-        return _of_name(program, scope, expr.name, depth, through)
+        return _sorting_of_name(program, scope, expr.name, depth, through)
     if isinstance(expr, Attribute):
-        return _of_attribute(program, scope, expr)
+        return _sorting_of_attribute(program, scope, expr)
     place = _class_by_class(expr)
     return Step(scope, place, 0, "the labels stand class by class") if place is not None else None
 
 
-def _inside(expr: Expr) -> Expr:
+def _array_behind(expr: Expr) -> Expr:
     """Return what an array is made of, in the same order."""
     for _ in range(_DEPTH):
         if (
@@ -155,7 +155,7 @@ def _inside(expr: Expr) -> Expr:
     return expr
 
 
-def _of_attribute(program: Program, scope: Scope, expr: Attribute) -> Step | None:
+def _sorting_of_attribute(program: Program, scope: Scope, expr: Attribute) -> Step | None:
     """Return the same for an attribute of the object itself, which one method of its class gives."""
     owner = program.owner(scope)
     if owner is None or not scope.params or not is_name(expr.base, scope.params[0].name):
@@ -168,7 +168,9 @@ def _of_attribute(program: Program, scope: Scope, expr: Attribute) -> Step | Non
         for method in methods
         for event in method.events()
         if any(_is_own(part, method, expr.attribute) for target in event.targets for part in _parts(target))
-        and not (event.value is not None and _is_own(_inside(_joined(event.value)), method, expr.attribute))
+        and not (
+            event.value is not None and _is_own(_array_behind(_joined(event.value)), method, expr.attribute)
+        )
     ]
     if len(setters) != 1 or setters[0][1].kind != "assign" or setters[0][1].value is None:
         return None
@@ -192,9 +194,9 @@ def _of_attribute(program: Program, scope: Scope, expr: Attribute) -> Step | Non
             and isinstance(call.func, Attribute)
             and _is_own(call.func.base, method, expr.attribute)
         ]
-        place = _appended(method, calls)
+        place = _append_in_order(method, calls)
         return Step(method, place, 0, "the labels are added class by class") if place is not None else None
-    return _sorted(program, method, given, _DEPTH // 2)
+    return _where_sorted(program, method, given, _DEPTH // 2)
 
 
 def _is_own(expr: Expr, method: Scope, attribute: str) -> bool:
@@ -220,41 +222,41 @@ def _given_parts(target: Expr, value: Expr) -> Iterator[tuple[Expr, Expr]]:
 
 def _joined(value: Expr) -> Expr:
     """Return the list whose arrays a call joins, in their order."""
-    inner = _inside(value)
+    inner = _array_behind(value)
     joins = isinstance(inner, Call) and (dotted(inner.func) or "").rpartition(".")[2] in _JOINS
     return inner.args[0] if joins and isinstance(inner, Call) and inner.args else inner
 
 
-def _of_name(
+def _sorting_of_name(
     program: Program, scope: Scope, name: str, depth: int, through: tuple[Site, ...] = ()
 ) -> Step | None:
     here: Scope | None = scope
     while here is not None and not here.binding(name):
         position = next((number for number, item in enumerate(here.params) if item.name == name), None)
         if position is not None:
-            return _of_caller(program, here, name, position, depth, through)
+            return _sorting_by_caller(program, here, name, position, depth, through)
         here = program.outer(here)
     if here is None or any(_mixes(call) for one in (scope, here) for call in one.calls):
         return None
     bound = [
         event
         for event in here.binding(name)
-        if not (event.value is not None and is_name(_inside(event.value), name))
+        if not (event.value is not None and is_name(_array_behind(event.value), name))
     ]
     if len(bound) != 1 or bound[0].kind != "assign" or bound[0].value is None or bound[0].block != 0:
         return None
     event = bound[0]
-    given = _given(event, name)
+    given = _value_given(event, name)
     if given is not None:
         empty = isinstance(given, Collection) and not given.items
         if empty or (isinstance(given, Call) and is_name(given.func, "list") and not given.args):
-            place = _appended(here, here.calls_on(name, *_ADDS))
+            place = _append_in_order(here, here.calls_on(name, *_ADDS))
             return Step(here, place, 0, "the labels are added class by class") if place is not None else None
-        return _sorted(program, here, given, depth - 1)
-    return _of_result(program, here, event, name, depth)
+        return _where_sorted(program, here, given, depth - 1)
+    return _sorting_of_result(program, here, event, name, depth)
 
 
-def _of_caller(
+def _sorting_by_caller(
     program: Program, scope: Scope, name: str, position: int, depth: int, through: tuple[Site, ...]
 ) -> Step | None:
     """Return the same for a parameter, in the run that came through some calls."""
@@ -265,10 +267,10 @@ def _of_caller(
     if target is None or caller.call.opaque:
         return None
     given = caller.call.argument(position - int(target.receiver is not None), name)
-    return _sorted(program, caller.scope, given, depth - 1, through[:-1]) if given is not None else None
+    return _where_sorted(program, caller.scope, given, depth - 1, through[:-1]) if given is not None else None
 
 
-def _given(event: Event, name: str) -> Expr | None:
+def _value_given(event: Event, name: str) -> Expr | None:
     """Return what an assignment gives a name itself: `x, y = [], []` gives it an empty list."""
     for target in event.targets:
         if is_name(target, name):
@@ -279,7 +281,7 @@ def _given(event: Event, name: str) -> Expr | None:
     return None
 
 
-def _of_result(program: Program, scope: Scope, event: Event, name: str, depth: int) -> Step | None:
+def _sorting_of_result(program: Program, scope: Scope, event: Event, name: str, depth: int) -> Step | None:
     """Return the same for what a name gets of a function that returns several values."""
     target, call = event.targets[0], event.value
     if len(event.targets) != 1 or not isinstance(target, Collection) or not isinstance(call, Call):
@@ -295,7 +297,7 @@ def _of_result(program: Program, scope: Scope, event: Event, name: str, depth: i
     items = returned[0].value.items
     if len(items) != len(target.items) or any(_mixes(call) for call in inner.calls):
         return None
-    return _sorted(program, inner, items[number], depth - 1)
+    return _where_sorted(program, inner, items[number], depth - 1)
 
 
 def _mixes(call: Call) -> bool:
@@ -351,7 +353,7 @@ def _sum(expr: Binary) -> list[Expr]:
 
 def _run(expr: Expr) -> object | None:
     """Return the number that an array or list holds again and again."""
-    expr = _inside(expr)
+    expr = _array_behind(expr)
     if isinstance(expr, Binary) and expr.operator == "*":
         for run in (expr.left, expr.right):
             if isinstance(run, Collection) and run.kind == "list" and len(run.items) == 1:
@@ -381,7 +383,7 @@ def _label(expr: Expr) -> object | None:
 def _run_of(parts: Comprehension) -> bool:
     """Tell whether each turn of a comprehension gives a run of what it goes over."""
     target, _, tests = parts.generators[0]
-    item = _inside(parts.parts[-1])
+    item = _array_behind(parts.parts[-1])
     names = {part.name for part in walk(target) if isinstance(part, Name)}
     if tests or not isinstance(item, Call):
         return False
@@ -390,7 +392,7 @@ def _run_of(parts: Comprehension) -> bool:
     return isinstance(given, Name) and given.name in names
 
 
-def _appended(scope: Scope, calls: Sequence[Call]) -> Place | None:
+def _append_in_order(scope: Scope, calls: Sequence[Call]) -> Place | None:
     """Return where labels are added to a list that come class by class: that of an outer loop, or one number in each loop."""
     if not calls or any(call.method != "append" or len(call.args) != 1 for call in calls):
         return None
@@ -415,7 +417,7 @@ def _appended(scope: Scope, calls: Sequence[Call]) -> Place | None:
 
 def _is_run_of(value: Expr, loop: Event) -> bool:
     """Tell whether an array holds what a loop goes over again and again: `np.full(count, label)`."""
-    value = _inside(value)
+    value = _array_behind(value)
     names = {part.name for target in loop.targets for part in walk(target) if isinstance(part, Name)}
     name = (dotted(value.func) or "").rpartition(".")[2] if isinstance(value, Call) else ""
     given = value.args[1] if isinstance(value, Call) and name == "full" and len(value.args) > 1 else None

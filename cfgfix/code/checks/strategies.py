@@ -155,7 +155,7 @@ def whole_batch_each(program: Program) -> Iterator[Hit]:
             if found is None:
                 continue
             dataset, caller = found
-            if _may_be_distributed(program, site.scope if caller is None else caller.scope):
+            if _may_loop_over_distributed(program, site.scope if caller is None else caller.scope):
                 continue
             seen.add(key)
             yield hit_at(
@@ -210,7 +210,7 @@ def _distributed_attributes(program: Program) -> frozenset[str]:
     )
 
 
-def _may_be_distributed(program: Program, scope: Scope) -> bool:
+def _may_loop_over_distributed(program: Program, scope: Scope) -> bool:
     """Tell whether a function loops over an attribute that holds a distributed dataset at other times, or such an iterator."""
     names = _distributed_attributes(program)
     return bool(names) and any(

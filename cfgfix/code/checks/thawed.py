@@ -185,7 +185,7 @@ def _scopes_with_switches(program: Program) -> list[Scope]:
         scope
         for module in program.modules
         for scope in module.summary.scopes
-        if any(_switched(event, scope) is not None for event in scope.events_of("assign"))
+        if any(_switched_model(event, scope) is not None for event in scope.events_of("assign"))
     ]
 
 
@@ -217,7 +217,7 @@ def _acts(program: Program, scope: Scope, depth: int = _DEPTH) -> list[_Act] | N
     for event in scope.events_of("assign"):
         if any(isinstance(item, Attribute) and item.attribute == "train_function" for item in event.targets):
             found.append((event.place.start, [_Act("compile", (), ((scope, event.block),), event.place, "")]))
-        switched = _switched(event, scope)
+        switched = _switched_model(event, scope)
         if switched is None:
             continue
         name, block = switched
@@ -283,11 +283,13 @@ def _acts_of_call(program: Program, scope: Scope, call: Call, depth: int) -> lis
         return []
     if len(targets) > 1 or call.opaque:
         return [_Act("compile", (), here, call.name_place, "")]
-    seen = [_entered(program, scope, call, targets[0], act) for act in some[0]]
+    seen = [_effect_of_function(program, scope, call, targets[0], act) for act in some[0]]
     return [act for act in seen if act is not None]
 
 
-def _entered(program: Program, scope: Scope, call: Call, target: Function, act: _Act) -> _Act | None:
+def _effect_of_function(
+    program: Program, scope: Scope, call: Call, target: Function, act: _Act
+) -> _Act | None:
     """Return what a function does as its caller sees it, by the caller's names; None where the caller has no name for it."""
     keys: dict[_Key, None] = {}
     for number, key in enumerate(act.keys):
@@ -344,7 +346,7 @@ def _key(program: Program, scope: Scope, name: str) -> _Key | None:
     return _Key(id(here), name)
 
 
-def _switched(event: Event, scope: Scope) -> tuple[str, int] | None:
+def _switched_model(event: Event, scope: Scope) -> tuple[str, int] | None:
     """Return what a statement sets `trainable` of to a constant, or whose layers, with the block it happens in; or None."""
     if len(event.targets) != 1 or event.value is None:
         return None

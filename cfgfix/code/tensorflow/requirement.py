@@ -32,7 +32,7 @@ def admits(text: str, version: Version) -> bool:
 
 
 @functools.lru_cache(maxsize=64)
-def _of_two(text: str) -> dict[int, list[Version]]:
+def _versions_of_tf2(text: str) -> dict[int, list[Version]]:
     """Return the releases of TensorFlow 2 that a requirement admits, by their minor number."""
     return {
         minor: [(2, minor, patch) for patch in range(PATCHES) if admits(text, (2, minor, patch))]
@@ -105,7 +105,7 @@ class Requirement:
 
         They are those among some minor ones, in their order.
         """
-        asked = _of_two(self.text)
+        asked = _versions_of_tf2(self.text)
         return [version for minor in minors for version in asked.get(minor, ())]
 
     def reaches_below(self, minor: int) -> bool:

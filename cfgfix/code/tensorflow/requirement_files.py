@@ -174,7 +174,7 @@ def read_statement(path: str, *, installs: bool = False) -> FileStatement | None
             two = bool(asked) and not Requirement("", asked, ()).admits((1, 15, 0))
         keras_2 = keras_2 or _KERAS_2.search(bare) is not None
         addons = addons or _ADDONS.search(low) is not None
-        company = company or _in_company(low)
+        company = company or _tensorflow_of_companion(low)
         keras = keras or requirement_in(low, "keras")
         for package in _NEEDS:
             # Behind a marker Python is what one line is for, not what the project asks for.
@@ -203,7 +203,7 @@ def read_statement(path: str, *, installs: bool = False) -> FileStatement | None
     )
 
 
-def _in_company(line: str) -> tuple[str, str] | None:
+def _tensorflow_of_companion(line: str) -> tuple[str, str] | None:
     """Return the TensorFlow that a package in a line needs, and what the line says of the package; None where it says nothing of one."""
     match = _COMPANY.search(line)
     if match is None:

@@ -294,10 +294,10 @@ def _join_statements(folder: str, said: list[tuple[str, FileStatement]], looked:
     if not keras:
         beside = next((where for where, one in said if one.any_keras), "")
         keras = "keras of any release" if beside else ""
-    return _of_keras(beside, made, keras) if keras else made
+    return _requirement_of_keras(beside, made, keras) if keras else made
 
 
-def _of_keras(path: str, requirement: Requirement, keras: str) -> Requirement:
+def _requirement_of_keras(path: str, requirement: Requirement, keras: str) -> Requirement:
     """Return a requirement that says nothing of TensorFlow with what is asked for of Keras."""
     shown = os.path.relpath(path)
     made = replace(requirement, path=path if shown.startswith("..") else shown)

@@ -163,7 +163,7 @@ class Accept:
         checks: list[Check] = []
         kinds = node.get("type")
         if kinds is not None:
-            checks.append(_of_type(kinds))
+            checks.append(_type_check(kinds))
         if "enum" in node:
             checks.append(_one_of(node["enum"]))
         if "const" in node:
@@ -349,7 +349,7 @@ def _both(first: Verdict, second: Verdict) -> Verdict:
     return first and second
 
 
-def _of_type(kinds: str | list[str]) -> Check:
+def _type_check(kinds: str | list[str]) -> Check:
     names = frozenset([kinds] if isinstance(kinds, str) else kinds)
     classes: set[type] = {kind for kind, name in _JSON.items() if name in names}
     if "number" in names:

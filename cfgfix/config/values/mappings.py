@@ -285,7 +285,7 @@ def merges(mapping: Node, context: Context, path: KeyPath) -> list[tuple[str, Hi
     entries = [(key, value) for key, value in mapping.items if is_merge(key)]
     if not entries:
         return []
-    differing = _by_release(mapping, entries, context)
+    differing = _keys_by_release(mapping, entries, context)
     if len(entries) > 1:
         return [_duplicate_keys_hit(mapping, entries, context, path, differing)]
     found = _shallow(mapping, entries[0], context, path)
@@ -298,7 +298,7 @@ def merges(mapping: Node, context: Context, path: KeyPath) -> list[tuple[str, Hi
     return found
 
 
-def _by_release(
+def _keys_by_release(
     mapping: Node, entries: list[tuple[Node, Node]], context: Context
 ) -> list[tuple[str, str, str]]:
     """Return the keys that releases of PyYAML read differently: each with what the older ones and 6.0.4 take."""

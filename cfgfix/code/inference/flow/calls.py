@@ -201,7 +201,7 @@ class Calls(Datasets):
     def _external(self, frame: Frame, site: Site, raw: str) -> Value:
         name = canonical_name(raw)
         if not site.name or (
-            name.startswith(("tensorflow", "keras")) and (_of_class(name) or not _of_class(site.name))
+            name.startswith(("tensorflow", "keras")) and (_is_of_class(name) or not _is_of_class(site.name))
         ):
             # What a function such as `load_model` gives is told by the class that it may be as well.
             site.name, site.raw = name, raw
@@ -278,7 +278,7 @@ class Calls(Datasets):
         return self._used(site, name)
 
 
-def _of_class(name: str) -> bool:
+def _is_of_class(name: str) -> bool:
     """Tell whether a dotted name is that of a class's member: `keras.Model.fit`."""
     return name.rpartition(".")[0].rpartition(".")[2][:1].isupper()
 

@@ -175,7 +175,7 @@ class Trainings:
         try:
             return self._network(model, call)
         except UnknownSize:
-            shape = _fed(call, follower.api) if id(model) not in follower.shapes_built else None
+            shape = _shape_of_pictures(call, follower.api) if id(model) not in follower.shapes_built else None
             if shape is None:
                 raise
             # A model that is told no shape is built for what `fit` gives it.
@@ -231,7 +231,7 @@ _SIDE = 256
 _CHANNELS = {"grayscale": 1, "rgb": 3, "rgba": 4}
 
 
-def _fed(call: Call, api: Api) -> Shape | None:
+def _shape_of_pictures(call: Call, api: Api) -> Shape | None:
     """Return the shape of the pictures that `fit` is given, where they come from a folder."""
     data = call.argument(0, "x")
     while isinstance(data, Made) and last_name(data.name) in _SAME_ELEMENTS:
