@@ -66,6 +66,7 @@ def make_all_runs(project: ProjectRuns) -> None:
     commands = finder.commands(entrances)
     made: list[tuple[Entrance, list[RunResult]]] = []
     project.commands_of = [(entrance, commands.get(number, [])) for number, entrance in enumerate(entrances)]
+    project.starting_nothing = finder.starting_nothing
     for number, entrance in enumerate(entrances):
         mine: list[RunResult] = []
         if not entrance.loads:

@@ -60,6 +60,8 @@ class Command:
     folder: str
     chosen: tuple[tuple[str, str], ...] = ()
     """Values of options and variables of the environment that a run has instead of those that are given."""
+    lines: tuple[int, ...] = ()
+    """The 1-based lines of the arguments, where they are not all on that of the command."""
 
     @property
     def is_said(self) -> bool:
@@ -112,6 +114,19 @@ def commands_of(path: str, number: int, line: str) -> Iterator[Command]:
         line: What is run.
     """
     yield from _of_line(path, number, line, {}, os.path.dirname(path) or ".", frozenset())
+
+
+def command_of_words(path: str, words: list[tuple[str, int]]) -> Command | None:
+    """Return the command of words with their lines, or None for another program."""
+    found = _command([word for word, _ in words], frozenset())
+    if found is None:
+        return None
+    program, is_module, arguments = found
+    lines = tuple(line for _, line in words)
+    shown = tuple(SHELL if "$" in item or _FOR_HUMANS.search(item) else item for item in arguments)
+    at = len(words) - len(arguments)
+    folder = os.path.dirname(path) or "."
+    return Command(path, lines[at - 1], program, is_module, shown, (), folder, lines=lines[at:])
 
 
 def _join_continued(text: str) -> Iterator[tuple[int, str]]:

@@ -14,7 +14,8 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import read_regular
-from cfgfix.usage.commands import MAX_COMMANDS, Command, commands_in
+from cfgfix.usage.commands import MAX_COMMANDS, Command
+from cfgfix.usage.job_commands import commands_said
 from cfgfix.usage.project_files import DATA, ProjectFiles
 
 _FRAMEWORK = frozenset(
@@ -114,6 +115,7 @@ class Entrances:
         self.root = files.root
         self._imports_of: dict[int, tuple[list[Module], set[str]]] = {}
         self._found: list[tuple[Entrance, bool]] | None = None
+        self.starting_nothing: list[Command] = []
 
     def found(self) -> list[Entrance]:
         """Return where the project's programs begin.
@@ -221,10 +223,14 @@ class Entrances:
         scripts = frozenset(name for entrance in entrances if entrance.function for name in entrance.names)
         paths = [self.files.inside(os.path.abspath(entrance.module.path)) or "" for entrance in entrances]
         found: dict[int, list[Command]] = {}
+        self.starting_nothing = []
         count = 0
         for text in self.files.texts:
-            for command in commands_in(os.path.join(self.root, text), scripts):
-                for number in self._entrances_started(command, entrances, paths):
+            for command in commands_said(os.path.join(self.root, text), scripts):
+                started = list(self._entrances_started(command, entrances, paths))
+                if not started:
+                    self.starting_nothing.append(command)
+                for number in started:
                     known = found.setdefault(number, [])
                     if not any(_same_command(command, other) for other in known):
                         known.append(command)

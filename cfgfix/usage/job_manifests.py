@@ -126,7 +126,7 @@ class Manifests:
             top = members(root)
             if "apiVersion" in top and "kind" in top:
                 named = _text(members(top.get("metadata")).get("name"))
-                for container, pod in _containers(root, {}, 0):
+                for container, pod in containers_in(root):
                     self._containers.append(
                         self._of_container(path, document.source, container, pod, (_text(top["kind"]), named))
                     )
@@ -265,8 +265,12 @@ def _labels(pod: dict[str, Node]) -> Iterator[tuple[str, str]]:
                 yield _text(wanted.get("key")), _text(values[0])
 
 
+def containers_in(node: Node) -> Iterator[tuple[Node, dict[str, Node]]]:
+    """Yield the containers of a manifest of any kind, each with what holds it."""
+    yield from _containers(node, {}, 0)
+
+
 def _containers(node: Node, pod: dict[str, Node], depth: int) -> Iterator[tuple[Node, dict[str, Node]]]:
-    """Yield the containers of a manifest with what holds them, wherever its kind keeps its pods."""
     node = deref(node)
     if depth > MAX_DEPTH:
         return

@@ -16,13 +16,14 @@ from cfgfix.code.model.expressions import dotted
 from cfgfix.code.model.module import absolute
 from cfgfix.code.model.nodes import Attribute, Call
 from cfgfix.code.model.summary import Scope
-from cfgfix.core.records import dataclass
+from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import read_regular
 from cfgfix.usage.arguments import VALUE, WORD, Arguments, Fault
 from cfgfix.usage.commands import Command
 from cfgfix.usage.entrances import imported_names
 from cfgfix.usage.mentions import MentionIndex
 from cfgfix.usage.program_runs import ProjectRuns, made_again
+from cfgfix.usage.project_files import JOB_FILE
 from cfgfix.usage.run_host import counts_as_read
 from cfgfix.usage.run_results import RunResult
 from cfgfix.usage.sinks import Sinks
@@ -48,6 +49,9 @@ _OF_ABSL = frozenset(
      "test_randomize_ordering_seed", "hbm_oom_exit", "runtime_oom_exit", "delta_threshold", "tt_check_filter", "tt_single_core_summaries",
      "op_conversion_fallback_to_while_loop"}
 )  # fmt: skip
+_SCRIPTS = (".sh", ".bash", ".slurm", ".sbatch", ".pbs", ".job", ".mk")
+_DOUBTFUL = frozenset("\"'`%()\x00")
+"""Letters in arguments that stand for what is not known, or are left of what was not understood."""
 _IDLE_ACTIONS = frozenset({"help", "version", "?"})
 _TEXTS = frozenset({"name", "filepath", "path", "log_dir"})
 _CONSTRUCTORS = {
@@ -71,6 +75,7 @@ class OptionVerdict:
         label: What happens there.
         notes: Further lines.
         severity: Where it is not the rule's own.
+        said: The file below the project's folder and the line that give what is wrong; None for none.
     """
 
     check: str
@@ -80,6 +85,7 @@ class OptionVerdict:
     label: str = ""
     notes: tuple[str, ...] = ()
     severity: str | None = None
+    said: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +124,8 @@ def option_verdicts(project: ProjectRuns) -> list[OptionVerdict]:
     unique = []
     for verdict in found:
         # A name that none defines is one cause, wherever it is read.
-        place = (verdict.check, verdict.spot.path, verdict.values.get("name", verdict.spot.place))
+        subject = verdict.values.get("name", (verdict.spot.place, verdict.values.get("argument")))
+        place = (verdict.check, verdict.spot.path, subject)
         if place not in told:
             told.add(place)
             unique.append(verdict)
@@ -221,6 +228,7 @@ def _refused_defaults(
             and not option.many
         ):
             near = nearest_name(str(default.value), [str(choice) for choice in option.choices])
+            of_flags = option.action == "flag"
             yield OptionVerdict(
                 "refused-option",
                 option.spot,
@@ -228,9 +236,14 @@ def _refused_defaults(
                     "option": _option_text(option),
                     "value": repr(default.value),
                     "by": "`choices`",
-                    "effect": "the default is taken unchecked" + (f"; is {near!r} meant?" if near else ""),
+                    "effect": (
+                        "absl stops where the flag is defined"
+                        if of_flags
+                        else "the default is taken unchecked"
+                    )
+                    + (f"; is {near!r} meant?" if near else ""),
                 },
-                severity="warning",
+                severity=None if of_flags else "warning",
             )
     options = {id(key): item for item in declared for key in item.keys}
     arguments = Arguments(project, Sinks(project))
@@ -240,6 +253,13 @@ def _refused_defaults(
             if found is None or fault.kind not in (WORD, VALUE) or fault.computed or fault.bound.conditions:
                 continue
             if not _is_written(result, found.option):
+                given = _given_by(project, result, found.option)
+                if given is not None and fault.severity == "error":
+                    wrong, argument = given
+                    where = f"{project.relative(fault.bound.spot.path)}:{fault.bound.spot.line}"
+                    takes = f", it takes {fault.takes}" if fault.takes else ""
+                    effect = f"{fault.by} in {where} does not take it ({fault.error or 'not known'}{takes})"
+                    yield replace(wrong.verdict(found.option.spot, argument, effect), other=fault.bound.spot)
                 continue
             yield _refused_by_sink(project, found.option, fault)
         for refusal in result.run.refusals:
@@ -262,6 +282,23 @@ def _refused_defaults(
                 yield _refusal_of_option(
                     project, found.option, value.value, callee, "a text is no number", call.spot
                 )
+
+
+def _given_by(project: ProjectRuns, result: RunResult, option: Option) -> tuple[_WrongCommand, str] | None:
+    """Return where the command of a run gives an option, with the argument."""
+    command = result.command
+    if command is None or not command.is_said or option.many:
+        return None
+    for number, argument in enumerate(command.arguments):
+        name, mark, value = argument.partition("=")
+        if name not in option.names:
+            continue
+        given = value if mark else "".join(command.arguments[number + 1 : number + 2])
+        if not given or given.isupper() or SHELL in given:
+            return None
+        line = command.lines[number] if command.lines else command.line
+        return _WrongCommand(_shown(project, command), line), f"{name} {given}"
+    return None
 
 
 def _is_number(text: str) -> bool:
@@ -546,62 +583,111 @@ def _of_flags(
     project: ProjectRuns, command: Command, options: Sequence[Option], result: RunResult
 ) -> Iterator[OptionVerdict]:
     """Yield flags that a command, or the file of flags that it names, gives a program of absl."""
-    shown = os.path.relpath(command.path, project.root).replace(os.sep, "/")
-    given = [(f"{shown}:{command.line}", item) for item in command.arguments]
+    shown = _shown(project, command)
+    lines = command.lines or (command.line,) * len(command.arguments)
+    given = [(shown, line, item) for line, item in zip(lines, command.arguments, strict=True)]
     by_name = {option.attribute: option for option in options}
     knows_all = _OF_FLAGS.issuperset(_packages_of(result))
     undefined: set[str] = set()
+    seen: set[str] = set()
+    whole = _is_whole(command)
     number = 0
     while number < len(given) and number < MAX_GIVEN:
-        place, argument = given[number]
+        path, line, argument = given[number]
         number += 1
         if argument == "--":
             return
         name, mark, value = argument.lstrip("-").partition("=")
         if not argument.startswith("-") or not name.replace("-", "_").isidentifier():
             continue
-        following = given[number][1] if not mark and number < len(given) else value
+        following = given[number][2] if not mark and number < len(given) else value
         if name == "flagfile":
-            given += _lines_of_flags(project, command, following)
+            inner = _lines_of_flags(project, command, following)
+            whole = whole and bool(inner)
+            given += inner
             continue
         if name == "undefok":
             undefined.update(following.split(","))
         option = by_name.get(name) or by_name.get(name.replace("-", "_"))
+        wrong = _WrongCommand(path, line)
         if option is None:
             plain = name.removeprefix("no")
             meant = nearest_name(name, list(by_name))
             if plain in by_name or name in _OF_ABSL or name in undefined or not (knows_all or meant):
                 continue
-            yield OptionVerdict(
-                "wrong-command",
+            yield wrong.verdict(
                 by_name[meant].spot if meant is not None else options[0].spot,
-                {
-                    "place": place,
-                    "argument": f"--{name}",
-                    "effect": "no flag is called that" + (f"; is `--{meant}` meant?" if meant else ""),
-                },
+                f"--{name}",
+                "no flag is called that" + (f"; is `--{meant}` meant?" if meant else ""),
             )
             continue
+        seen.add(option.attribute)
+        if option.many or SHELL in following or (not mark and following.startswith("--")):
+            continue
         reader = _READERS.get(option.kind)
-        if reader is None or option.many or SHELL in following or (not mark and following.startswith("--")):
+        if reader is None:
+            if option.choices and following not in option.choices:
+                yield wrong.verdict(
+                    option.spot, f"--{name}={following}", f"it is none of {_listed(option.choices)}"
+                )
             continue
         try:
             reader(following)
         except ValueError:
             if following.lower().startswith(("0x", "-0x", "0o", "0b")):
                 continue
-            yield OptionVerdict(
-                "wrong-command",
+            yield wrong.verdict(
                 option.spot,
-                {
-                    "place": place,
-                    "argument": f"--{name}={following}",
-                    "effect": f"{option.kind.rpartition('.')[2]}() does not read it",
-                },
+                f"--{name}={following}",
+                f"{option.kind.rpartition('.')[2]}() does not read it",
             )
+    if whole and number >= len(given):
+        for option in options:
+            if option.required and option.attribute not in seen:
+                yield _WrongCommand(shown, command.line).lacking(option)
 
 
-def _lines_of_flags(project: ProjectRuns, command: Command, name: str) -> list[tuple[str, str]]:
+def _shown(project: ProjectRuns, command: Command) -> str:
+    return os.path.relpath(command.path, project.root).replace(os.sep, "/")
+
+
+def _listed(choices: Sequence[Any]) -> str:
+    return ", ".join(repr(choice) for choice in choices)
+
+
+def _is_whole(command: Command) -> bool:
+    """Tell whether a file gives a command with all its arguments, as guides may not."""
+    path = command.path.replace(os.sep, "/")
+    named = os.path.basename(path).lower() in ("makefile", "justfile") or path.endswith(_SCRIPTS)
+    if not named and not JOB_FILE.search(path):
+        return False
+    return not any(
+        item in ("--help", "-h", "--helpfull") or not _DOUBTFUL.isdisjoint(item) for item in command.arguments
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _WrongCommand:
+    """A place in a script or guide that gives a program what it does not take."""
+
+    path: str
+    line: int
+
+    def verdict(self, spot: Spot, argument: str, effect: str) -> OptionVerdict:
+        """Return what is told of an argument."""
+        values = {"place": f"{self.path}:{self.line}", "argument": f"gives `{argument}`, and {effect}"}
+        return OptionVerdict("wrong-command", spot, values, said=(self.path, self.line))
+
+    def lacking(self, option: Option) -> OptionVerdict:
+        """Return what is told of an option that a command must give and does not."""
+        values = {
+            "place": f"{self.path}:{self.line}",
+            "argument": f"does not give `{_option_text(option)}`, which is required",
+        }
+        return OptionVerdict("wrong-command", option.spot, values, said=(self.path, self.line))
+
+
+def _lines_of_flags(project: ProjectRuns, command: Command, name: str) -> list[tuple[str, int, str]]:
     """Return the flags in a file that a command names, each with its place."""
     if not name or SHELL in name:
         return []
@@ -615,9 +701,7 @@ def _lines_of_flags(project: ProjectRuns, command: Command, name: str) -> list[t
         except OSError:
             return []
         lines = enumerate(text.split("\n"), 1)
-        return [
-            (f"{inside}:{number}", line.strip()) for number, line in lines if line.strip().startswith("-")
-        ]
+        return [(inside, number, line.strip()) for number, line in lines if line.strip().startswith("-")]
     return []
 
 
@@ -636,33 +720,32 @@ def _packages_of(result: RunResult) -> set[str]:
 def _of_command(
     project: ProjectRuns, command: Command, options: Sequence[Option], spot: Spot, *, shortened: bool
 ) -> Iterator[OptionVerdict]:
-    place = f"{os.path.relpath(command.path, project.root).replace(os.sep, '/')}:{command.line}"
+    shown = _shown(project, command)
     names = [name for option in options for name in option.names if name.startswith("-")]
     by_name = {name: option for option in options for name in option.names}
     arguments = command.arguments
+    seen: set[str] = set()
     for number, argument in enumerate(arguments):
         if argument == "--":
             return
         name, mark, value = argument.partition("=")
+        if name in by_name:
+            seen.add(by_name[name].attribute)
         if not name.startswith("--") or not name.isascii() or name == "--help":
             # Behind a name that is not ASCII stands the prose around it.
             continue
         if not name[2:].replace("-", "_").isidentifier():
             continue
+        wrong = _WrongCommand(shown, command.lines[number] if command.lines else command.line)
         option = by_name.get(name)
         if option is None:
-            if shortened and any(other.startswith(name) for other in names):
+            begun = [other for other in names if other.startswith(name)]
+            if shortened and begun:
+                seen.update(by_name[other].attribute for other in begun)
                 continue
             meant = nearest_name(name.lstrip("-"), [other.lstrip("-") for other in names])
-            yield OptionVerdict(
-                "wrong-command",
-                spot,
-                {
-                    "place": place,
-                    "argument": name,
-                    "effect": "no option is called that" + (f"; is `--{meant}` meant?" if meant else ""),
-                },
-            )
+            effect = "no option is called that" + (f"; is `--{meant}` meant?" if meant else "")
+            yield wrong.verdict(spot, name, effect)
             continue
         given = value if mark else arguments[number + 1] if number + 1 < len(arguments) else None
         if given is None or "\x00" in given or option.action or option.many or given.startswith("-"):
@@ -672,22 +755,20 @@ def _of_command(
             try:
                 reader(given)
             except ValueError:
-                yield OptionVerdict(
-                    "wrong-command",
-                    option.spot,
-                    {
-                        "place": place,
-                        "argument": f"{name} {given}",
-                        "effect": f"{option.kind.rpartition('.')[2]}() does not read it",
-                    },
-                )
+                effect = f"{option.kind.rpartition('.')[2]}() does not read it"
+                yield wrong.verdict(option.spot, f"{name} {given}", effect)
         elif (
             option.choices
             and all(isinstance(item, str) for item in option.choices)
             and given not in option.choices
         ):
-            yield OptionVerdict(
-                "wrong-command",
-                option.spot,
-                {"place": place, "argument": f"{name} {given}", "effect": "it is none of the choices"},
-            )
+            yield wrong.verdict(option.spot, f"{name} {given}", "it is none of the choices")
+    if _is_whole(command):
+        for option in options:
+            if option.required and option.names[0].startswith("-") and option.attribute not in seen:
+                if any(
+                    item.startswith("-") and not item.startswith("--") and item[:2] in option.names
+                    for item in arguments
+                ):
+                    continue
+                yield _WrongCommand(shown, command.line).lacking(option)

@@ -98,6 +98,8 @@ class ProjectRuns:
         """Runs that load nothing, of programs that have options."""
         self.commands_of: list[tuple[Entrance, list[Command]]] = []
         """The commands that start each program."""
+        self.starting_nothing: list[Command] = []
+        """The commands that start none that is known."""
         self.entered: list[Entrance] = []
         """The programs that were followed."""
         self.open_sites: list[OpenSite] = []
@@ -176,6 +178,7 @@ class ProjectRuns:
         again.others, again.made, again.driven, again.steps_at = self.others, [], 0, {}
         again.trainings, again.followed_steps = {}, 0
         again.kept, again.repair_steps = [], 0
+        again.starting_nothing = self.starting_nothing
         again.opened_first, again.beside = self.opened_first, self.beside
         for result in self.results:
             if path in result.opened:

@@ -15,8 +15,9 @@ from cfgfix.code.tensorflow.requirement import FILES, Requirement
 from cfgfix.code.tensorflow.requirements import find_requirement
 from cfgfix.core import cache
 from cfgfix.core.errors import CfgfixError, internal_fault
+from cfgfix.core.findings import Location
 from cfgfix.core.records import replace
-from cfgfix.core.source_file import SourceFile, read_regular
+from cfgfix.core.source_file import SourceFile, read_regular, read_source
 from cfgfix.rules.hit import Hit, Span
 from cfgfix.usage.code_facts import CodeFacts, KnownCode, OptionHit, packed, unpacked
 from cfgfix.usage.config_files import MAX_BYTES, ConfigFile, form_of
@@ -203,6 +204,7 @@ class ProjectCode:
         if again is not None:
             return again
         runs = self._run(files)
+        from cfgfix.usage.absent_programs import absent_programs
         from cfgfix.usage.mentions import MentionIndex
         from cfgfix.usage.options import option_verdicts
         from cfgfix.usage.reached import Places
@@ -218,6 +220,7 @@ class ProjectCode:
                 _option_hit(runs, verdict, places)
                 for verdict in (
                     *option_verdicts(runs),
+                    *absent_programs(runs),
                     *setting_verdicts(runs, MentionIndex(runs)),
                     *_batches(runs),
                 )
@@ -461,14 +464,30 @@ def _has_settings(file: PythonFile) -> bool:
     )
 
 
+def _line_of(path: str, line: int) -> list[Location]:
+    """Return a line of a script or guide as a place; nothing where it cannot be read."""
+    shown = os.path.relpath(path)
+    try:
+        source = read_source(path if shown.startswith("..") else shown)
+    except CfgfixError:
+        return []
+    start = source.line_start(line)
+    text = source.line_text(line)
+    first = start + len(text) - len(text.lstrip())
+    return [source.location(first, start + len(text.rstrip()), "what gives it")]
+
+
 def _option_hit(runs: ProjectRuns, verdict: OptionVerdict, places: Places) -> OptionHit:
     spot = verdict.spot
     place = places.location(spot)
+    related = [places.location(verdict.other, verdict.label or None)] if verdict.other is not None else []
+    if verdict.said is not None:
+        related += _line_of(os.path.join(runs.root, verdict.said[0]), verdict.said[1])
     hit = Hit(
         Span(place.start, place.end),
         values=verdict.values,
         severity=verdict.severity,
         notes=verdict.notes,
-        related=(places.location(verdict.other, verdict.label or None),) if verdict.other is not None else (),
+        related=tuple(related),
     )
     return runs.relative(spot.path), verdict.check, hit

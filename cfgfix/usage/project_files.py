@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 
 from cfgfix.code.model.python_files import is_ignored
+from cfgfix.core.patterns import late
 from cfgfix.core.source_file import read_regular
 
 DATA = (".yaml", ".yml", ".json", ".toml", ".ini", ".cfg", ".conf")
@@ -30,6 +31,11 @@ _COMMANDS = (
     ".txt",
 )
 _NAMED = frozenset({"Makefile", "makefile", "Dockerfile", "justfile", "Procfile", "tox.ini"})
+JOB_FILE = late(
+    r"(?:^|/)(?:(?:docker-)?compose(?:\.[\w-]+)?|dvc|(?:[\w.-]*[-_.])?(?:job|pod|cronjob|deployment)(?:[-_.][\w.-]*)?)\.ya?ml$"
+    r"|(?:^|/)(?:k8s|kube|kubernetes|deploy|deployments?|manifests|jobs)/(?:[\w.-]+/)*[\w.-]+\.ya?ml$"
+)
+"""Paths of files that describe what is run in containers or stages, by their names."""
 VARIABLES = re.compile(r"\.env(?:\.\w+)?|[\w-]+\.env")
 """Names of files that set variables of the environment."""
 _SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages", "mlruns"})
@@ -120,6 +126,7 @@ class ProjectFiles:
                         here.startswith((".github", ".circleci"))
                         or entry.name.startswith(".")
                         or entry.name in _NAMED
+                        or JOB_FILE.search(path)
                     ):
                         self.texts.append(path)
                 elif (

@@ -75,6 +75,10 @@ def _tell_choice(runs: ConfigRuns, result: RunResult, item: Refusal, entry: Entr
     if result.forced and len(refusing) < len(reading):
         # Another program takes it: the file is for that one.
         return
+    near = nearest_name(value, rivals) if isinstance(value, str) else None
+    if near is not None and near != value:
+        # What the code does with the word that is meant lies behind.
+        runs.repairs.append(Repair(runs.path, entry.path, entry.path[:-1], str(entry.path[-1]), near))
     runs.reported.add(entry.path)
     runs.add(
         Verdict(

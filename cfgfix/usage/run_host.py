@@ -98,12 +98,14 @@ class Repair:
         path: Where the key stands.
         section: The section that it stands in for the run.
         name: What it is called there.
+        word: The text that the run has in the place of its value; None for its own value.
     """
 
     file: str
     path: KeyPath
     section: KeyPath
     name: str
+    word: str | None = None
 
 
 class ProjectConfigs(Protocol):
@@ -419,6 +421,7 @@ class ValueMaker:
         self.flavour = flavour
         self.moved: dict[KeyPath, None] = {}
         self.put: dict[KeyPath, list[tuple[str, Entry]]] = {}
+        self.words: dict[KeyPath, str] = {}
 
     def repair(self, root: Entry, repairs: list[Repair]) -> None:
         """Have keys stand where the programs look for them."""
@@ -426,7 +429,9 @@ class ValueMaker:
             return
         entries = {entry.path: entry for entry in root.walk()}
         for item in repairs:
-            if item.path in entries:
+            if item.word is not None:
+                self.words[item.path] = item.word
+            elif item.path in entries:
                 self.moved[item.path] = None
                 self.put.setdefault(item.section, []).append((item.name, entries[item.path]))
 
@@ -451,7 +456,7 @@ class ValueMaker:
                 return Tagged(entry.raw.tag, entry.raw.text, frozenset({key}))
             if self.filled and entry.type is str and not _MARKS.isdisjoint(entry.data):
                 return Unknown(frozenset({key}))
-            given = self.given.get((self.source, entry.path))
+            given = self.given.get((self.source, entry.path)) or self.words.get(entry.path)
             if given is not None:
                 return Scalar(given, frozenset({key}), key)
             return Scalar.of_entry(entry, key)

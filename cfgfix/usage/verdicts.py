@@ -247,7 +247,7 @@ def _reads(runs: ConfigRuns) -> dict[KeyPath, Place]:
 
     A key that stands elsewhere than it is looked for is not read.
     """
-    repaired = {_inside_document(item.path) for item in runs.repairs}
+    repaired = {_inside_document(item.path) for item in runs.repairs if item.word is None}
     return {path: place for path, place in _read_as_repaired(runs).items() if path not in repaired}
 
 
@@ -301,6 +301,8 @@ def _asked_keys(runs: ConfigRuns) -> tuple[tuple[KeyPath, Place], ...]:
                     found.setdefault(_inside_document((*section.path, item.name)), place)
     reads = _read_as_repaired(runs) if runs.repairs else {}
     for repair in runs.repairs:
+        if repair.word is not None:
+            continue
         place_read = reads.get(_inside_document(repair.path))
         if place_read is not None:
             found.setdefault(_inside_document((*repair.section, repair.name)), place_read)

@@ -151,3 +151,22 @@ match kiln["fuel"]:
         },
     )
     assert found["kiln.yaml"] == [("refused-choice", "fuel")]
+
+
+def test_behind_a_word_with_a_near_one_the_class_that_is_meant_is_judged(tmp_path: Path) -> None:
+    code = """
+class Oven:
+    def __init__(self, racks, heat=3):
+        tf.keras.layers.Dense(racks * heat)
+
+OVENS = {"gas_oven": Oven}
+name = kiln["oven"]["kind"]
+if name not in OVENS:
+    raise KeyError(name)
+OVENS[name](**kiln["oven"]["with"])
+"""
+    files = {"fire.py": LOAD + code, "kiln.yaml": "oven:\n  kind: GasOven\n  with: {rack: 3, heat: 2}\n"}
+    assert told(tmp_path, files)["kiln.yaml"] == [
+        ("refused-choice", "oven.kind"),
+        ("misspelt-key", "oven.with.rack"),
+    ]

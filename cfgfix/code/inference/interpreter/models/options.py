@@ -331,6 +331,7 @@ def define_flag(call: Call) -> Value:
     """Return what `DEFINE_string` and the like give."""
     kind = call.name.rpartition(".")[2]
     if kind.startswith("mark_"):
+        _mark(call, kind)
         return NONE
     if not kind.startswith("DEFINE"):
         return UNKNOWN
@@ -340,9 +341,12 @@ def define_flag(call: Call) -> Value:
         call.run.open_parsers.add(FLAG_PARSER)
         return UNKNOWN
     default = call.argument(1, "default")
+    required = call.keywords.get("required")
+    choices = call.argument(2, "enum_values") if kind == "DEFINE_enum" else None
     option = Option(
-        (f"--{name}",), name, default, False, {"DEFINE_integer": "builtins.int", "DEFINE_float": "builtins.float"}.get(kind, ""),
+        (f"--{name}",), name, default, type(required) is Scalar and required.value is True, {"DEFINE_integer": "builtins.int", "DEFINE_float": "builtins.float"}.get(kind, ""),
         "flag", kind in ("DEFINE_list", "DEFINE_multi_string", "DEFINE_spaceseplist"), ConfigKey(OPTIONS, (name,), call.run.option_section), call.spot,
+        _texts_in(choices),
     )  # fmt: skip
     call.run.options[name] = option
     call.run.parsers.setdefault(FLAG_PARSER, []).append(option)
@@ -350,6 +354,19 @@ def define_flag(call: Call) -> Value:
     made.attributes["value"] = _flag_value(call.run, option)
     made.attributes["default"] = default if default is not None else NONE
     return made
+
+
+def _mark(call: Call, kind: str) -> None:
+    """Note the flags that a program of `absl` stops without."""
+    named = call.argument(0, "flag_name" if kind == "mark_flag_as_required" else "flag_names")
+    if not call.run.sure:
+        return
+    for item in [named] if kind == "mark_flag_as_required" else held_values(named or UNKNOWN, 2):
+        declared = call.run.parsers.get(FLAG_PARSER, [])
+        name = constant_text(item) if item is not None else None
+        for number, option in enumerate(declared):
+            if option.attribute == name:
+                declared[number] = call.run.options[name] = replace(option, required=True)
 
 
 def flag(run: Run, name: str, spot: Spot) -> Value:
