@@ -211,6 +211,7 @@ class ProjectCode:
         from cfgfix.usage.settings_in_code import setting_verdicts
         from cfgfix.usage.unopened import followed_code
         from cfgfix.usage.verdicts import verdicts_by_file
+        from cfgfix.usage.wrong_access import access_verdicts
 
         places = Places()
         found = KnownCode(
@@ -221,6 +222,7 @@ class ProjectCode:
                 for verdict in (
                     *option_verdicts(runs),
                     *absent_programs(runs),
+                    *access_verdicts(runs),
                     *setting_verdicts(runs, MentionIndex(runs)),
                     *_batches(runs),
                 )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from cfgfix.code.checks.common import names_set_by_text
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, is_name, text, walk
 from cfgfix.code.model.hit import hit_in
@@ -112,7 +113,7 @@ def never_set(program: Program) -> Iterator[Hit]:
 def _is_run(program: Program, method: Scope, made: Scope) -> bool:
     """Tell whether something asks for a method: code of the project by its name, Python, or Keras."""
     if method.name in _OF_BASES:
-        return bool(_keras_bases(program, made))
+        return bool(_keras_bases(program, made)) or bool(flow_of(program).callers(method))
     return method.name.startswith("__") or method.name in _asked_for(program)
 
 

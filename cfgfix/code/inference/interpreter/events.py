@@ -37,6 +37,25 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
+class WrongAccess:
+    """A value of a config that is asked for in a way that its object does not know.
+
+    Attributes:
+        section: The section that is asked, or whose object it is.
+        name: What is asked for.
+        how: What the object is or does, in words.
+        spot: Where.
+        error: The exception that it raises; empty where it gives something else.
+    """
+
+    section: ConfigKey
+    name: str
+    how: str
+    spot: Spot
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
 class Refusal:
     """A key or value of the config that something in the run does not take.
 

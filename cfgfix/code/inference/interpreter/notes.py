@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cfgfix.code.inference.interpreter.command_line import ENVIRONMENT, OPTIONS
-from cfgfix.code.inference.interpreter.events import Refusal
+from cfgfix.code.inference.interpreter.events import Refusal, WrongAccess
 from cfgfix.code.inference.interpreter.objects import (
     ConfigKey,
     Instance,
@@ -81,6 +81,7 @@ class Notes:
     def __init__(self) -> None:
         self.asked: list[Asked] = []
         self.refusals: list[Refusal] = []
+        self.wrong_access: list[WrongAccess] = []
         self.choosers: set[tuple[str, KeyPath]] = set()
         self.key_names: dict[int, tuple[Value, ConfigKey]] = {}
         """Names of keys that the program goes through, with the keys, by identity."""

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from cfgfix.code.inference.interpreter import classes
+from cfgfix.code.inference.interpreter.command_line import ENVIRONMENT, OPTIONS
 from cfgfix.code.inference.interpreter.decisions import ACCESSORS
-from cfgfix.code.inference.interpreter.events import DEFAULT, REQUIRED, Asked
+from cfgfix.code.inference.interpreter.events import DEFAULT, REQUIRED, Asked, WrongAccess
 from cfgfix.code.inference.interpreter.library_names import canonical
 from cfgfix.code.inference.interpreter.models.method_names import CASELESS, DICT_METHODS, GROWING, METHODS_OF
 from cfgfix.code.inference.interpreter.models.options import (
@@ -55,6 +56,7 @@ from cfgfix.code.inference.interpreter.values import (
     key_of,
     name_of,
 )
+from cfgfix.code.model import nodes
 
 UNIONS = frozenset({"typing.Annotated", "typing.Union", "typing_extensions.Annotated"})
 """What makes a type of several others; an annotation stands for the first of them."""
@@ -147,6 +149,9 @@ def attribute(frame: Frame, owner: Value, name: str, spot: Spot, default: Value 
         if owner.access in (ATTRIBUTES, EITHER):
             found = owner.entries.get(name)
             if found is not None:
+                methods = METHODS_OF.get(owner.flavour, frozenset())
+                if owner.flavour in _METHODS_FIRST and name in methods:
+                    return _method_first(frame, owner, found, name, spot)
                 _note_option(run, owner, name, spot)
                 return run.taken(found, spot, default)
             if name in METHODS_OF.get(owner.flavour, DICT_METHODS):
@@ -162,6 +167,10 @@ def attribute(frame: Frame, owner: Value, name: str, spot: Spot, default: Value 
             if absent == "KeyError":
                 absent = "AttributeError"
             return lacking(frame, owner, name, spot, absent, default)
+        held = owner.entries.get(name) if owner.flavour == "dict" else None
+        if held is not None and default is None and name not in DICT_METHODS and not owner.open:
+            note_access(frame, owner, name, f"a plain dict has no attribute `{name}`", "AttributeError", spot)
+            return run.taken(held, spot)
         return Method(owner, name)
     if isinstance(owner, Made):
         if owner.name == FLAG_HOLDER:
@@ -174,6 +183,32 @@ def attribute(frame: Frame, owner: Value, name: str, spot: Spot, default: Value 
         return path_attribute(owner, name)
     run.asked_of_unknown(owner, name)
     return Method(owner, name)
+
+
+_METHODS_FIRST = frozenset({"Box", "ConfigBox", "Munch", "DotMap", "yacs", "ml_collections"})
+"""Classes whose objects give their methods before entries of the same name."""
+
+
+def _method_first(frame: Frame, owner: Mapping, found: Value, name: str, spot: Spot) -> Value:
+    """Return the method that hides an entry of its name, and note where the entry is meant."""
+    if any(
+        isinstance(call.func, nodes.Attribute) and call.func.place == spot.place for call in spot.scope.calls
+    ):
+        return Method(owner, name)
+    note_access(frame, owner, name, f"`{name}` is a method of every {owner.flavour}", "", spot)
+    return frame.run.taken(found, spot)
+
+
+def note_access(frame: Frame, owner: Mapping | Instance, name: str, how: str, error: str, spot: Spot) -> None:
+    """Note that the object of a section is asked in a way that it does not know."""
+    run = frame.run
+    sections = [section for section in owner.sections if section.source not in (OPTIONS, ENVIRONMENT)]
+    if isinstance(owner, Mapping) and owner.key is not None:
+        sections = [owner.key]
+    if len(sections) != 1 or not run.sure or run.every_way or run.conditions:
+        return
+    if not error or not frame.catches(error):
+        run.wrong_access.append(WrongAccess(sections[0], name, how, spot, error))
 
 
 def _note_option(run: Run, owner: Mapping, name: Any, spot: Spot) -> None:
@@ -314,7 +349,19 @@ def item(
             return run.call(Call(frame, method.bound(owner), (index,), {}, spot))
         if owner.entries is not None:
             return item(frame, owner.entries, index, spot, absent, default)
-        return UNKNOWN
+        name = constant_of(index)
+        held = owner.attributes.get(name) if isinstance(name, str) else None
+        if held is None or owner.open or method is not None or classes.outside_bases(owner.cls):
+            return UNKNOWN
+        note_access(
+            frame,
+            owner,
+            str(name),
+            f"an object of {owner.cls.scope.name} takes no `[...]`",
+            "TypeError",
+            spot,
+        )
+        return run.taken(held, spot)
     if isinstance(owner, Mapping):
         if isinstance(index, Choice):
             return choice(item(frame, owner, each, spot, absent, default) for each in index.values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cfgfix.code.inference.interpreter import classes
+from cfgfix.code.inference.interpreter.models.field_declarations import has_slots
 from cfgfix.code.inference.interpreter.models.options import FLAG_HOLDER, FLAGS, set_flag
 from cfgfix.code.inference.interpreter.models.outside import library_call
 from cfgfix.code.inference.interpreter.objects import (
@@ -25,6 +26,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Unnamed,
     Value,
 )
+from cfgfix.code.inference.interpreter.reading import note_access
 from cfgfix.code.inference.interpreter.run import Call, Frame, Run
 from cfgfix.code.inference.interpreter.values import (
     all_origins,
@@ -112,6 +114,10 @@ def set_attribute(frame: Frame, owner: Value, name: str, value: Value, spot: Spo
     """Give an object an attribute."""
     run = frame.run
     if isinstance(owner, Mapping):
+        if owner.locked and name not in owner.entries and not owner.open:
+            note_access(
+                frame, owner, name, f"the config is locked and has no `{name}`", "AttributeError", spot
+            )
         write_entry(run, owner, name, value, spot)
     elif isinstance(owner, Instance):
         setter = classes.member(owner.cls, "__setattr__")
@@ -127,6 +133,9 @@ def set_attribute(frame: Frame, owner: Value, name: str, value: Value, spot: Spo
         if name == "__dict__":
             _replace_attributes(frame, owner, value, spot)
             return
+        if name not in owner.attributes and not owner.open and setter is None and has_slots(run, owner.cls):
+            how = f"{owner.cls.scope.name} has slots for its fields, and none for `{name}`"
+            note_access(frame, owner, name, how, "AttributeError", spot)
         set_own(run, owner, name, value, spot)
     elif isinstance(owner, (ClassObject, ModuleObject)):
         before, key = owner.names.names.get(name), key_of(value)

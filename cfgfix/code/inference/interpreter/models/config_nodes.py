@@ -128,6 +128,13 @@ def _lock(call: Call) -> Value:
     return call.mapping
 
 
+def _unlock(call: Call) -> Value:
+    for item in held_values(call.mapping):
+        if isinstance(item, Mapping):
+            item.locked = False
+    return call.mapping
+
+
 def _change_nothing(_: Call) -> Value:
     return NONE
 
@@ -150,7 +157,8 @@ METHODS: dict[tuple[str, str], Model] = {
     ("yacs", "dump"): write_down,
     ("ml_collections", "update"): _update,
     ("ml_collections", "lock"): _lock,
-    ("ml_collections", "unlock"): _change_nothing,
+    ("ml_collections", "unlock"): _unlock,
+    ("ml_collections", "unlocked"): _unlock,
     ("ml_collections", "to_dict"): to_plain,
     ("ml_collections", "to_yaml"): write_down,
     ("ml_collections", "to_json"): write_down,

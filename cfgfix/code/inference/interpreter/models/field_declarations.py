@@ -21,6 +21,7 @@ from cfgfix.code.inference.interpreter.values import alternatives
 from cfgfix.code.model import nodes
 from cfgfix.code.model.expressions import dotted, walk
 from cfgfix.code.model.nodes import Expr
+from cfgfix.code.model.summary import Scope
 from cfgfix.core.records import dataclass, replace
 
 _DATACLASSES = frozenset(
@@ -74,6 +75,7 @@ class Field:
         items: What each item of a list must be, or None.
         classes: The classes of a union, of which one takes what is given.
         factory: What makes its value where none is given, or None.
+        converter: What attrs makes its value with, or None.
     """
 
     name: str
@@ -88,6 +90,7 @@ class Field:
     items: Field | None = None
     classes: tuple[ClassObject, ...] = ()
     factory: Value | None = None
+    converter: Value | None = None
 
 
 def kind_of(run: Run, cls: ClassObject) -> str:
@@ -112,6 +115,42 @@ def kind_of(run: Run, cls: ClassObject) -> str:
     return ""
 
 
+_SLOTTED = frozenset(
+    {"attr.define", "attr.frozen", "attr.mutable", "attrs.define", "attrs.frozen", "attrs.mutable"}
+)
+"""Decorators that make a class with slots unless they are told otherwise."""
+
+
+def has_slots(run: Run, cls: ClassObject) -> bool:
+    """Tell whether objects of a class have its fields only and no `__dict__`."""
+    lineage = list(classes.lineage(cls))
+    if classes.outside_bases(cls):
+        return False
+    for here in lineage:
+        scope = here.scope
+        if any(classes.member(here, name) is not None for name in ("__setattr__", "__dict__", "__getattr__")):
+            return False
+        if not any(
+            _makes_slots(run, item, scope.module.summary.scopes[scope.parent]) for item in scope.decorators
+        ):
+            return False
+    return bool(lineage)
+
+
+def _makes_slots(run: Run, decorator: Expr, scope: Scope) -> bool:
+    """Tell whether a decorator gives a class slots for its fields."""
+    call = decorator if isinstance(decorator, nodes.Call) else None
+    name = run.program.static_name(call.func if call is not None else decorator, scope)
+    said = call.keyword("slots") if call is not None else None
+    if said is not None:
+        return (
+            isinstance(said, nodes.Literal)
+            and said.value is True
+            and name in _SLOTTED | _DATACLASSES | _ATTRS
+        )
+    return name in _SLOTTED
+
+
 def fields_of(run: Run, cls: ClassObject, kind: str) -> list[Field]:
     """Return the fields of a class, those of its bases first."""
     found: dict[str, Field] = {}
@@ -131,6 +170,7 @@ def fields_of(run: Run, cls: ClassObject, kind: str) -> list[Field]:
             limits = _limits_of(event.annotation)
             names: tuple[str, ...] = ()
             factory: Value | None = None
+            converter: Value | None = None
             if event.value is not None:
                 default = here.names.names.get(name, UNKNOWN)
                 if isinstance(default, Made) and default.name.rpartition(".")[2] in (
@@ -142,6 +182,7 @@ def fields_of(run: Run, cls: ClassObject, kind: str) -> list[Field]:
                     names = _aliases(default)
                     factory = default.keywords.get("default_factory", default.keywords.get("factory"))
                     limits = (*limits, *_limits_given(default))
+                    converter = default.keywords.get("converter") if kind == "attrs" else None
                     required, default = _by_field(default)
             elif kind == "pydantic" and optional and run.pydantic != 2:
                 required, default = False, NONE
@@ -158,6 +199,7 @@ def fields_of(run: Run, cls: ClassObject, kind: str) -> list[Field]:
                 _items_of(run, event.annotation, here),
                 _classes_of(event.annotation, here) if kind == "pydantic" else (),
                 factory,
+                converter,
             )
         changed = _changed_before(run, here) if kind == "pydantic" else frozenset()
         for name in found.keys() & changed if EVERY_FIELD not in changed else list(found):

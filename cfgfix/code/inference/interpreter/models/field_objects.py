@@ -110,6 +110,10 @@ def construct_with_fields(call: Call, cls: ClassObject, kind: str) -> Value:
             key.kept_as.add(field.name)
             key.accepted = key.accepted or key.name == name
         instance.attributes[field.name] = _field_value(call, field, kind, value)
+        if field.converter is not None:
+            instance.attributes[field.name] = call.run.call(
+                Call(call.frame, field.converter, (value,), {}, call.spot)
+            )
     for field in fields:
         if any(by_name.get(name) is field for name in given):
             continue
