@@ -377,6 +377,9 @@ class Arguments:
             for name in found.at:
                 value = bound.arguments.get(name)
                 key = _key_of(value) if value is not None else None
+                if key is None and type(value) is Scalar and len(value.origins) == 1:
+                    # A text of an INI file as the number that it is made.
+                    (key,) = value.origins
                 if value is None or key is None or key.source != path:
                     continue
                 raises = f": {found.error}" if found.error else ""
