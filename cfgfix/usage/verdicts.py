@@ -13,6 +13,7 @@ from cfgfix.core.edits import DeleteKey, RenameKey, SetValue
 from cfgfix.core.errors import internal_fault
 from cfgfix.core.findings import format_key_path
 from cfgfix.core.records import dataclass, replace
+from cfgfix.usage.absent_inputs import find_absent_inputs
 from cfgfix.usage.arguments import Arguments
 from cfgfix.usage.config_files import ConfigFile, DocumentStep, KeyPath, Place
 from cfgfix.usage.config_runs import ConfigRuns, Verdict
@@ -174,6 +175,7 @@ def _verdicts_of(
         find_open_interpolations(runs)
         find_refused_arguments(runs, arguments)
         find_wrong_values(runs)
+        find_absent_inputs(runs)
         find_numbers_as_text(runs)
         find_trained_on(runs)
         find_unread(runs)

@@ -8,10 +8,22 @@ from cfgfix.code.checks.models import fits_eagerly, kept_eager, may_fit_eagerly
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import GRAPH, hot_paths
+from cfgfix.code.inference.releases import refused_by_three
 from cfgfix.code.inference.traced_tensors import TracedTensors
 from cfgfix.code.model.expressions import dotted, is_none, place_of, text, walk
 from cfgfix.code.model.hit import at, hit_in
-from cfgfix.code.model.nodes import Boolean, Call, Compare, Conditional, Expr, Name, Place, Unary
+from cfgfix.code.model.nodes import (
+    Binary,
+    Boolean,
+    Call,
+    Compare,
+    Conditional,
+    Expr,
+    Literal,
+    Name,
+    Place,
+    Unary,
+)
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Instance, Site, Value, alternatives
@@ -58,6 +70,76 @@ def decided_in_python(program: Program) -> Iterator[Hit]:
                 related=(at(used, label="follows the schedule"),),
                 severity="warning" if may_fit_eagerly(program) else None,
             )
+
+
+_OF_FLOATS = frozenset(
+    {"rsqrt", "sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh", "sigmoid", "erf", "atan"}
+)  # fmt: skip
+"""Functions of TensorFlow that refuse integers."""
+_OF_INTEGERS = frozenset({"+", "-", "*", "//", "%"})
+_EITHER = frozenset({"minimum", "maximum"})
+
+
+def integer_step(program: Program) -> Iterator[Hit]:
+    """Find schedules that give the step, an integer, to what takes only floats."""
+    for module in program.modules:
+        for owner in module.summary.scopes:
+            if owner.kind != "class" or "__call__" not in owner.children:
+                continue
+            if not any(name.startswith(_SCHEDULE) for name in program.bases(owner).outside):
+                continue
+            method = module.summary.scopes[owner.children["__call__"]]
+            if len(method.params) < 2 or method.decorators:
+                continue
+            step = method.params[1].name
+            used = _optimizer_with(program, owner)
+            grade = refused_by_three(program, method)
+            if used is None or grade is None or method.binding(step):
+                continue
+            for event in method.events():
+                found = next(_given_to_floats(program, method, event, step), None)
+                if found is None:
+                    continue
+                yield hit_in(
+                    method,
+                    found.place,
+                    event.block,
+                    {"schedule": owner.name, "function": text(found.func), "step": step},
+                    related=(at(used, label="follows the schedule"),),
+                    severity=grade[0],
+                )
+                break
+
+
+def _given_to_floats(program: Program, method: Scope, event: Event, step: str) -> Iterator[Call]:
+    """Yield calls of functions of floats with the step or what is counted from it."""
+    for top in (event.value, *event.extra_nodes()):
+        for part in walk(top) if top is not None else ():
+            if not isinstance(part, Call) or not part.args or not _is_of(program, method, part, _OF_FLOATS):
+                continue
+            if _is_integer(program, method, part.args[0], step):
+                yield part
+
+
+def _is_of(program: Program, scope: Scope, call: Call, names: frozenset[str]) -> bool:
+    """Tell whether a call is one of TensorFlow's functions of some names."""
+    head, _, name = (program.static_name(call.func, scope) or "").rpartition(".")
+    return name in names and head in ("tensorflow", "tensorflow.math")
+
+
+def _is_integer(program: Program, scope: Scope, expr: Expr, step: str) -> bool:
+    """Tell whether an expression is the step, or counted from it with whole numbers."""
+    if isinstance(expr, Name):
+        return expr.name == step
+    if isinstance(expr, Binary) and expr.operator in _OF_INTEGERS:
+        sides = (expr.left, expr.right)
+    elif isinstance(expr, Call) and len(expr.args) == 2 and _is_of(program, scope, expr, _EITHER):
+        sides = (expr.args[0], expr.args[1])
+    else:
+        return False
+    counted = [_is_integer(program, scope, side, step) for side in sides]
+    whole = [isinstance(side, Literal) and type(side.value) is int for side in sides]
+    return any(counted) and all(one or other for one, other in zip(counted, whole, strict=True))
 
 
 @once

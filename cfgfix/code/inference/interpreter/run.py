@@ -355,6 +355,9 @@ class Run(Decisions):
         """Variables of the environment that the program reads, by name."""
         self.tested_paths: set[str] = set()
         """Paths of which the program asks whether there is such a file."""
+        self.read_paths: list[tuple[Value, Spot, tuple[str, ...]]] = []
+        """The files that the program opens to read, each with what must hold for that."""
+        self.written_paths: set[str] = set()
         self.commands: dict[int, list[tuple[frozenset[str], Value]]] = {}
         """The commands of groups of click and apps of typer with their names, by identity of what they were added to."""
         self.behind: list[str] | None = None

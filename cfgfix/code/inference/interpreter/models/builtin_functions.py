@@ -90,6 +90,10 @@ def _open(call: Call) -> Value:
     known = constant_text(path)
     if known is not None and call.frame.catches("FileNotFoundError"):
         call.run.tested_paths.add(known)
+    if known is not None and opens_for_writing(mode):
+        call.run.written_paths.add(known)
+    elif path.origins:
+        call.run.read_paths.append((path, call.spot, call.run.conditions))
     if isinstance(path, Choice):
         return choice(OpenFile(text_of(item), writing=opens_for_writing(mode)) for item in path.values)
     if type(path) is Scalar and not isinstance(path.value, str):

@@ -173,7 +173,11 @@ def _computed(run: Run, sign: str, left: Scalar, right: Scalar, spot: Spot) -> S
         return None
     try:
         result = function(one, other)
-    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+    except ZeroDivisionError:
+        if right.key is not None and not right.optional and not run.every_way:
+            run.refuse("wrong-type", right.key, f"`{sign}`", spot, "ZeroDivisionError", value=other)
+        return None
+    except (TypeError, ValueError, OverflowError):
         return None
     if isinstance(result, str) and len(result) > MAX_TEXT:
         return None
