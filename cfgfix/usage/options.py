@@ -124,7 +124,7 @@ def option_verdicts(project: ProjectRuns) -> list[OptionVerdict]:
     unique = []
     for verdict in found:
         # A name that none defines is one cause, wherever it is read.
-        subject = verdict.values.get("name", (verdict.spot.place, verdict.values.get("argument")))
+        subject = verdict.values.get("name", (verdict.spot.place, verdict.said))
         place = (verdict.check, verdict.spot.path, subject)
         if place not in told:
             told.add(place)
@@ -555,7 +555,8 @@ def _of_commands(project: ProjectRuns, results: Sequence[RunResult]) -> Iterator
         ):
             continue
         options = found.run.parsers.get(parser, [])
-        if parser in found.run.open_parsers or not options:
+        if parser in found.run.open_parsers or not options or "fire" in _packages_of(found):
+            # Fire parses the command and hands its parts to functions, which may parse for themselves.
             continue
         for command in commands:
             if how == FLAGS_RUN:
