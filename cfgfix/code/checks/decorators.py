@@ -21,7 +21,7 @@ MAX_IMPORTS = 4
 
 
 def return_nothing(program: Program) -> Iterator[Hit]:
-    """Find names below a decorator of the project that returns nothing, and that are used."""
+    """Find used names below a decorator of the project that returns nothing."""
     for module in program.modules:
         scopes = module.summary.scopes
         for scope in scopes:
