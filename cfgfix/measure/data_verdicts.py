@@ -28,6 +28,8 @@ LONG_START = 0.25
 some ten milliseconds, on a busy machine more."""
 ROOM = 0.8
 """Share of the step that a pipeline may take for a batch and still keep up on a free machine."""
+EXPLAINED = 0.5
+"""Share of what a step loses from which waiting for a CPU can be what loses it."""
 WAITS = 0.5
 """Share of the slowest part's time that the CPUs work, below which it waits for something else."""
 HANDING_OVER = 0.0003
@@ -131,7 +133,12 @@ def _feeds(found: DataProfile, load: Load) -> Verdict:
     if alone is not None:
         evidence.append(f"undisturbed, its slowest part takes {alone * 1e3:.3g} ms per batch")
     swings = _swings(found)
-    if load.contended and not swings and (alone is None or alone < consumer.step_seconds):
+    if (
+        load.contended
+        and not swings
+        and not _waits_by_itself(found, lost)
+        and (alone is None or alone < consumer.step_seconds)
+    ):
         evidence.append(
             f"{load.elsewhere:.2g} of {load.cpus} CPUs were at work for other processes, {load.busy:.2g} for this one"
         )
@@ -151,6 +158,15 @@ def _feeds(found: DataProfile, load: Load) -> Verdict:
         )
     word = "highly" if idle.value >= high else "moderately"
     return Verdict("input", Outcome.PROBLEM, f"{word} input-bound", tuple(evidence))
+
+
+def _waits_by_itself(found: DataProfile, lost: float) -> bool:
+    """Tell whether other processes explain little of what a step loses.
+
+    It is at most what threads waited for a CPU.
+    """
+    delayed = found.rates.delayed * found.rates.batch.mean
+    return 0.0 < delayed < EXPLAINED * lost
 
 
 def _swings(found: DataProfile) -> bool:

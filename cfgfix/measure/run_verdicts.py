@@ -174,6 +174,10 @@ def _input(found: RunProfile, *, wait_share: float, floor: float, busy: float) -
     yield from (verdict for verdict in nested if verdict.name in ("order", "repeats", "batches"))
 
 
+_KERAS_DATA = "keras.src.trainers.data_adapters."
+"""What Keras itself does for the data at the end of an epoch."""
+
+
 def _stalls(found: RunProfile) -> Iterator[Verdict]:
     for stall in found.stalls:
         if stall.share < WORTH_TELLING:
@@ -192,15 +196,18 @@ def _stalls(found: RunProfile) -> Iterator[Verdict]:
             often = EPOCH_END
         # A pipeline that is built anew for each epoch costs its tracing; short epochs make it look large.
         building = stall.what.startswith("tensorflow.python.data")
+        by_keras = stall.when == EPOCH_END and _KERAS_DATA in stall.what
         yield Verdict(
             "stall",
-            Outcome.PROBLEM if stall.share >= NOTABLE and not building else Outcome.INFO,
+            Outcome.PROBLEM if stall.share >= NOTABLE and not building and not by_keras else Outcome.INFO,
             f"{stall.label} takes {_ms(stall.seconds)} {often}, {stall.share:.1%} of the run",
             (f"{counted(stall.count, 'time')} in {counted(found.steps, 'step')}, {stall.when}",),
             change="look at what the step does then: other shapes, a branch, Python inside it"
             if stall.compiled
             else "build the dataset once, before the loop over the epochs"
             if building
+            else "longer epochs: Keras ends and starts the workers of a PyDataset with each"
+            if by_keras
             else "do it less often, or in a thread of its own",
             worth=gain(stall.share),
         )

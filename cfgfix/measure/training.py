@@ -279,7 +279,8 @@ def _shares(steps: Sequence[Step], found: Attribution, total: float) -> dict[str
     """Return what the run went to; the shares add up to one."""
     usual = [step for step in steps if not step.starts]
     middle = float(np.median([step.seconds for step in usual])) if usual else 0.0
-    extra = sum(max(0.0, step.seconds - middle) for step in steps if step.starts)
+    # A last, smaller batch is traced in the step that ends an epoch; that is no part of the start of the next.
+    extra = sum(max(0.0, step.seconds - step.trace - middle) for step in steps if step.starts)
     evaluating = sum(
         found.evaluating[place] / max(found.all_looks[place], 1) * step.seconds
         for place, step in enumerate(steps)
@@ -287,7 +288,7 @@ def _shares(steps: Sequence[Step], found: Attribution, total: float) -> dict[str
     rest = {
         "wait": sum(step.wait for step in usual),
         "call": sum(step.call for step in usual),
-        "trace": sum(step.trace for step in usual),
+        "trace": sum(step.trace for step in steps),
         "python": sum(step.between for step in usual),
     }
     evaluating += sum(step.aside for step in steps if step.starts)

@@ -390,6 +390,15 @@ def test_what_waits_for_a_cpu_is_not_taken_for_waiting():
     assert "cannot be told" in said(0.7)
 
 
+@pytest.mark.parametrize(
+    ("delayed", "outcome"), [(0.0, Outcome.GOOD), (0.9, Outcome.GOOD), (0.1, Outcome.PROBLEM)]
+)
+def test_other_processes_explain_no_more_than_threads_waited_for_a_cpu(delayed, outcome):
+    found = profile_of(idle=0.5, stages=[stage(0.002, python=False)], elsewhere=1.8)
+    rates = replace(found.rates, delayed=delayed)
+    assert judge(replace(found, rates=rates), None, 2)[0].outcome is outcome
+
+
 def test_delays_of_threads_are_read_where_the_system_tells_them(tf):
     delays = sampling.read_delays()
     assert all(delay >= 0 for delay in delays.values())

@@ -265,6 +265,42 @@ def test_the_end_of_an_epoch_is_told_by_function():
     assert "ModelCheckpoint.on_epoch_end" in problems[0].summary
 
 
+@pytest.mark.parametrize("kind", ["fit", "loop"])
+def test_what_the_line_of_the_loop_takes_between_epochs_is_their_start(kind):
+    made = Programme(kind)
+    for place in (39, 79):
+        made.planted([place], 0.5, "train", PLACE)
+        made.loop.steps[place].starts = True
+    found, problems = made.judged()
+    assert (found.stalls, problems) == ((), [])
+    assert found.shares["epochs"] == pytest.approx(0.5, abs=0.05)
+    assert any("starts of epochs take" in verdict.summary for verdict in found.verdicts)
+
+
+def test_tracing_in_the_last_step_of_an_epoch_is_no_start_of_the_next():
+    made = Programme()
+    step = made.loop.steps[59]
+    step.starts, step.trace = True, 1.0
+    for later in made.loop.steps[59:]:
+        later.end += 1.0
+        later.begin += 1.0 if later is not step else 0
+    found, _ = made.judged()
+    assert found.shares["trace"] > 0.4
+    assert found.shares["epochs"] < 0.02
+
+
+def test_what_keras_does_for_the_data_between_epochs_is_not_the_users():
+    made = Programme("fit")
+    what = "keras.src.trainers.data_adapters.py_dataset_adapter.PyDatasetEnqueuer.stop"
+    for place in (39, 79):
+        made.planted([place], 0.2, "PyDatasetAdapter.on_epoch_end", "", what)
+        made.loop.steps[place].starts = True
+    found, problems = made.judged()
+    assert problems == []
+    (verdict,) = (one for one in found.verdicts if one.name == "stall")
+    assert "longer epochs" in verdict.change
+
+
 def test_growing_memory_is_told_where_it_goes_on():
     steps = Programme().loop.steps
     end = steps[-1].end
