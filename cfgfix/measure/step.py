@@ -12,10 +12,13 @@ from typing import Any
 import numpy as np
 
 from cfgfix.core.wording import cause_line, counted
+from cfgfix.measure.data import MachineLoad, usable_cpus
 from cfgfix.measure.operations import StepOperations, trace_operations
+from cfgfix.measure.pace import Load
 from cfgfix.measure.sampling import (
     Progress,
     UserCodeError,
+    read_delays,
     silent,
     user_code,
 )
@@ -168,7 +171,9 @@ def measure(
             )
             whole = times["step"]
         peak = {name: float(tf.config.experimental.get_memory_info(name)["peak"]) for name in gpus}
-    waits, steps, samples = _loop(subject, dataset, plan, progress)
+    machine = MachineLoad()
+    waits, steps, samples, delayed = _loop(subject, dataset, plan, progress)
+    load = Load(usable_cpus(), *machine.shares(), delayed)
     # Of a step of a millisecond the call of `next` alone is a noticeable share.
     in_memory = tf.data.Dataset.from_tensors(batch).repeat().prefetch(2)
     floor = bootstrap(_loop(subject, in_memory, replace(plan, seconds=plan.seconds / 4), progress)[0])
@@ -220,6 +225,7 @@ def measure(
         peak_bytes=peak,
         step_memory=tuple(memory),
         operations=operations,
+        load=load,
         limits=old_limits(data_share=share, steps_per_second=loops.size / total),
         notes=tuple(notes),
     )
@@ -264,8 +270,11 @@ def _watch(
 
 def _loop(
     subject: StepSubject, dataset: Any, plan: StepPlan, progress: Progress
-) -> tuple[Floats, Floats, int]:
-    """Run the training loop; return waits, step times, and the samples of all timed steps. The first steps are warm-up."""
+) -> tuple[Floats, Floats, int, float]:
+    """Run the training loop; return waits, step times, the samples of all timed steps, and how many threads waited for a CPU.
+
+    The first steps are warm-up.
+    """
     from cfgfix.measure.sampling import describe_batch
 
     waits, steps = [], []
@@ -274,6 +283,7 @@ def _loop(
     lead = 3
     with user_code("running the training loop"):
         iterator = iter(dataset)
+        delays, begun = read_delays(), time.perf_counter()
         for place in range(plan.steps + lead):
             start = time.perf_counter()
             batch = next(iterator)
@@ -288,7 +298,9 @@ def _loop(
             progress("running the training loop", (place + 1) / (plan.steps + lead))
             if place >= lead + 5 and end - begin > plan.seconds:
                 break
-    return np.array(waits), np.array(steps), samples
+        delayed = sum(delay - delays.get(thread, 0.0) for thread, delay in read_delays().items())
+        delayed /= max(time.perf_counter() - begun, 1e-9)
+    return np.array(waits), np.array(steps), samples, max(0.0, delayed)
 
 
 def _compare(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cfgfix.measure.operations import StepOperations
+from cfgfix.measure.pace import Load
 from cfgfix.measure.statistics import (
     Interval,
     Summary,
@@ -82,6 +83,8 @@ class StepProfile:
     comparisons: tuple[Comparison, ...]
     peak_bytes: Mapping[str, float]
     """Peak memory by device; `host` is the process."""
+    load: Load | None = None
+    """Of the machine while the loop ran."""
     xla_inside: bool = False
     """Whether functions that the step calls are compiled with XLA."""
     floor: float = 0.0

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from cfgfix.core.wording import counted, times_as_fast
+from cfgfix.measure.data_verdicts import EXPLAINED
 from cfgfix.measure.statistics import Interval
 from cfgfix.measure.step_profile import Comparison, StepProfile
 from cfgfix.measure.verdicts import INPUT_BOUND, Outcome, Verdict
@@ -48,6 +49,16 @@ def _data(found: StepProfile) -> Verdict:
         )
     if share.value < low:
         return Verdict("data", Outcome.GOOD, "the step does not wait for data", evidence)
+    load = found.load
+    # What threads waited for a CPU is at most what other processes can have made the loop wait.
+    if load is not None and load.contended and load.delayed >= EXPLAINED * share.value:
+        return Verdict(
+            "data",
+            Outcome.INCONCLUSIVE,
+            "other processes keep the CPUs at work, which the batches and the step wait for",
+            (*evidence, f"{load.delayed:.2g} threads waited for a CPU, on average"),
+            change="measure again while the machine is free",
+        )
     word = "highly" if share.value >= high else "moderately"
     return Verdict(
         "data",

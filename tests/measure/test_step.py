@@ -10,6 +10,7 @@ import pytest
 from cfgfix.core.errors import CfgfixError
 from cfgfix.measure import step as step_module
 from cfgfix.measure.operations import Operation, StepOperations
+from cfgfix.measure.pace import Load
 from cfgfix.measure.sampling import UserCodeError
 from cfgfix.measure.statistics import Interval, summarise
 from cfgfix.measure.step import measure, split_parts, time_in_turn
@@ -426,6 +427,20 @@ def test_a_batch_in_memory_is_not_waited_for(tf):
     assert found.floor > 0
     assert found.data_share.value <= max(0.0, found.data.mean / found.loop.mean)
     assert "a batch in memory" in found.verdicts[0].evidence[0]
+
+
+@pytest.mark.parametrize(
+    ("load", "outcome"),
+    [
+        (None, Outcome.PROBLEM),
+        (Load(2, 0.5, 0.2, 0.6), Outcome.PROBLEM),
+        (Load(2, 0.3, 1.7, 0.6), Outcome.INCONCLUSIVE),
+        (Load(2, 0.3, 1.7, 0.05), Outcome.PROBLEM),
+    ],
+)
+def test_waiting_beside_other_work_is_no_fault_of_the_data(load, outcome):
+    share = Interval(0.3, 0.25, 0.35)
+    assert judge(made(data_share=share, load=load), on_gpu=False)[0].outcome is outcome
 
 
 def test_a_retrace_without_a_cause_says_so():
