@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Sequence as Row
 
+from cfgfix.code.inference.interpreter.events import Loading
 from cfgfix.code.inference.interpreter.notes import Chosen
 from cfgfix.code.inference.interpreter.objects import Scalar
 from cfgfix.core.records import replace
@@ -14,14 +15,13 @@ from cfgfix.usage.config_files import Entry
 from cfgfix.usage.entrances import ASIDE, Entrance, Entrances
 from cfgfix.usage.program_runs import MAX_STEPS, ProjectRuns, files_put_in
 from cfgfix.usage.project_files import DATA
-from cfgfix.usage.run_host import Site, counts_as_read, is_recursive, site_of
+from cfgfix.usage.run_host import Site, counts_as_read, from_outside, is_recursive, site_of
 from cfgfix.usage.run_results import (
     FITS,
     OpenSite,
     RunResult,
     count_all_lacking_keys,
     count_lacking_keys,
-    from_outside,
     names_at_top,
     share_of,
     share_of_all,
@@ -365,7 +365,8 @@ class _FurtherRuns:
                 if not result.entrance.framework or result.entrance in entered or loading.how == "hydra":
                     continue
                 entered.append(result.entrance)
-                made = self.project.one(result.entrance, result.command, {site_of(loading): path})
+                forced = _sites_of_same_path(result.opened[nearest].loadings, loading)
+                made = self.project.one(result.entrance, result.command, dict.fromkeys(forced, path))
                 if len(entered) <= MAX_FITTING and _takes(made, path):
                     self.project.results.append(made)
 
@@ -386,6 +387,13 @@ class _FurtherRuns:
         ends = ("/".join(item.split("/")[common:]) for item in (path, program))
         first, second = (set(_WORDS.findall(os.path.splitext(end)[0].lower())) for end in ends)
         return len((first & second) - _ANY_PROGRAM)
+
+
+def _sites_of_same_path(loadings: Row[Loading], loading: Loading) -> list[Site]:
+    """Return the load sites of one file that get its path from where one of them gets it."""
+    return [
+        site_of(other) for other in loadings if other is loading or other.path.origins == loading.path.origins
+    ]
 
 
 def _of_one_kind(one: Entry, other: Entry) -> bool:
@@ -462,11 +470,12 @@ def _open_sites(project: ProjectRuns, entrance: Entrance, results: Row[RunResult
             site = OpenSite(entrance, result.command, loading, set(), known, said)
             found.setdefault(site_of(loading), site).names.update(key.asked)
         for path, opened in result.opened.items():
-            if not from_outside(opened.loading.path) or is_recursive(opened.loading):
-                continue
-            site = OpenSite(entrance, result.command, opened.loading, set(), known)
-            names = found.setdefault(site_of(opened.loading), site).names
-            # What the file at hand says decides which keys are asked for; another one may ask for others.
-            for run in (result, *project.other_ways(result)):
-                names.update(names_at_top(run, path))
+            for loading in opened.loadings:
+                if not from_outside(loading.path) or is_recursive(loading):
+                    continue
+                site = OpenSite(entrance, result.command, loading, set(), known)
+                names = found.setdefault(site_of(loading), site).names
+                # What the file at hand says decides which keys are asked for; another one may ask for others.
+                for run in (result, *project.other_ways(result)):
+                    names.update(names_at_top(run, path))
     return [site for site in found.values() if site.names or site.said]

@@ -468,7 +468,9 @@ def find_overwritten(runs: ConfigRuns) -> None:
                 if (mine := opened.keys.get(path)) is not None and mine.written_down
                 for key in opened.keys.values()
             )
-            shown = "info" if changed or _names_something(str(path[-1])) else None
+            # One that a function takes by its name and does not use is meant for this one.
+            is_taken = any(key.accepted for key in keys)
+            shown = "info" if (changed and not is_taken) or _names_something(str(path[-1])) else None
             _add_verdict(runs, "logged-key", entry, logs[0], "only logged", shown)
         elif (
             reads

@@ -24,7 +24,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
-from cfgfix.core.records import dataclass, field
+from cfgfix.core.records import dataclass, field, replace
 from cfgfix.usage.commands import Command
 from cfgfix.usage.config_files import ConfigFile, Entry, KeyPath, Problem, Unread
 from cfgfix.usage.entrances import Entrance
@@ -65,8 +65,9 @@ class Opened:
         keys: What became of each key.
         root: Its values; None where it could not be loaded.
         problem: Why it could not.
-        loading: The call that loads it.
+        loading: The call that loads it; of several the one whose path something outside may decide.
         evidence: What says that this call gets this file.
+        loadings: All calls that load it.
     """
 
     file: ConfigFile
@@ -76,6 +77,7 @@ class Opened:
     problem: Problem | None
     loading: Loading
     evidence: str
+    loadings: list[Loading] = field(default_factory=list)
     _read: dict[KeyPath, list[ConfigKey]] = field(default_factory=dict, compare=False, repr=False)
 
     def read_from(self, path: KeyPath) -> list[ConfigKey]:
@@ -274,7 +276,11 @@ class Host:
         known = self.opened.get(path)
         keys = known.keys if known is not None else {}
         if known is None:
-            self.opened[path] = Opened(config, loader, keys, root, problem, loading, evidence)
+            self.opened[path] = Opened(config, loader, keys, root, problem, loading, evidence, [loading])
+        else:
+            known.loadings.append(loading)
+            if from_outside(loading.path) and not from_outside(known.loading.path):
+                self.opened[path] = replace(known, loading=loading, evidence=evidence)
         if root is None:
             return None
         omega = loading.how in ("omegaconf", "hydra")
@@ -381,6 +387,17 @@ def site_of(loading: Loading) -> Site:
     """Return where a call that loads a file stands."""
     way = [(scope.module.path, *place.start) for scope, place in loading.spot.calls]
     return (*way, (loading.spot.path, *loading.spot.place.start))
+
+
+def from_outside(path: Value) -> bool:
+    """Tell whether something that no program says may decide which file is opened."""
+    if isinstance(path, Unknown):
+        return True
+    return (
+        any(key.source == OPTIONS for key in path.origins)
+        or (isinstance(path, Scalar) and path.optional)
+        or isinstance(path, PartialText)
+    )
 
 
 def _text(value: Value) -> str | None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from cfgfix.code.inference.interpreter.command_line import OPTIONS
 from cfgfix.code.inference.interpreter.events import REQUIRED, Loading
 from cfgfix.code.inference.interpreter.interpreter import Interpreter
-from cfgfix.code.inference.interpreter.objects import ConfigKey, Mapping, PartialText, Scalar, Unknown, Value
+from cfgfix.code.inference.interpreter.objects import ConfigKey, Mapping
 from cfgfix.core.records import dataclass
 from cfgfix.usage.commands import Command
 from cfgfix.usage.config_files import KeyPath
 from cfgfix.usage.entrances import Entrance
-from cfgfix.usage.run_host import Opened, Repair, Site, counts_as_read, site_of
+from cfgfix.usage.run_host import Opened, Repair, Site, counts_as_read, from_outside, site_of
 from cfgfix.usage.spelling import nearest_name
 
 FITS = 0.5
@@ -277,15 +276,4 @@ def loads_form(how: str) -> tuple[str, ...]:
     """Return how the names of the files end that a function loads."""
     return {"json": (".json",), "toml": (".toml",), "ini": (".ini", ".cfg", ".conf")}.get(
         how, (".yaml", ".yml")
-    )
-
-
-def from_outside(path: Value) -> bool:
-    """Tell whether something that no program says may decide which file is opened."""
-    if isinstance(path, Unknown):
-        return True
-    return (
-        any(key.source == OPTIONS for key in path.origins)
-        or (isinstance(path, Scalar) and path.optional)
-        or isinstance(path, PartialText)
     )

@@ -18,6 +18,7 @@ from cfgfix.code.inference.interpreter.objects import (
     EITHER,
     NONE,
     UNKNOWN,
+    Choice,
     ClassObject,
     ConfigKey,
     External,
@@ -33,7 +34,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
-from cfgfix.code.inference.interpreter.run import NORMAL, RAISE, Call, Frame, Run
+from cfgfix.code.inference.interpreter.run import NORMAL, RAISE, Call, Frame, Run, WithUnknown
 from cfgfix.code.inference.interpreter.values import choice, constant_of, held_values, key_of, origins_of
 from cfgfix.code.model.summary import Scope
 
@@ -61,7 +62,7 @@ def call_value(call: Call) -> Value:
     callee = call.callee
     if isinstance(callee, FunctionObject):
         known = call_decorated(call, callee)
-        return known if known is not None else enter(call, callee)
+        return known if known is not None else _enter_with_each(call, callee)
     if isinstance(callee, ClassObject):
         return _construct(call, callee)
     if isinstance(callee, External):
@@ -196,13 +197,50 @@ def _call_with_unknown(function: FunctionObject, frame: Frame) -> None:
 # Functions of the project
 
 
+def _enter_with_each(call: Call, function: FunctionObject) -> Value:
+    """Return what a function gives that is handed a config or what is not known in its place.
+
+    It is entered with each: what it does with the one says nothing of the other, as with settings that are taken from a
+    checkpoint where a run goes on and from their file where it begins.
+    """
+    mixed = next((value for value in call.values if type(value) is Choice and _is_known_in_part(value)), None)
+    if mixed is None:
+        return enter(call, function)
+    known = [item for item in mixed.values if _is_section(item)]
+    others = [item for item in mixed.values if not _is_section(item)]
+    found: list[Value] = []
+    for one in (*known, others[0] if len(others) == 1 else Unknown(origins_of(others))):
+        args = tuple(one if value is mixed else value for value in call.args)
+        keywords = {name: one if value is mixed else value for name, value in call.keywords.items()}
+        found.append(enter(call.handing(function, args, keywords), function))
+    return choice(found)
+
+
+def _is_known_in_part(value: Choice) -> bool:
+    """Tell whether a value is a section of a config, or something of which nothing is known."""
+    return any(type(item) in (Unknown, Made) and not item.origins for item in value.values) and any(
+        map(_is_section, value.values)
+    )
+
+
+def _is_section(value: Value) -> bool:
+    """Tell whether a value holds what stands in a section of a config."""
+    return isinstance(value, Mapping) and bool(value.sections)
+
+
 def enter(call: Call, function: FunctionObject) -> Value:
     """Return what a function of the project gives."""
     run, scope, spot = call.run, function.scope, call.spot
     count = run.running.get(id(scope), 0)
     times = run.times_entered[id(scope)] = run.times_entered.get(id(scope), 0) + 1
     given = run.given.setdefault(id(scope), {})
-    if call.frame.depth >= MAX_DEPTH or count >= MAX_SAME or times > _most_times(run, scope, times, count):
+    unknown = _unknown_alone(call, function)
+    if count:
+        run.recursive.add(id(scope))
+        if unknown is not None and unknown in run.with_unknown:
+            # It does again what it does: a function that goes down a tree would go down one without an end.
+            return Unknown(origins_of(call.values))
+    if call.frame.depth >= MAX_DEPTH or count >= MAX_SAME or times > _most_times(run, scope, times):
         if times > MAX_ENTERED and _known_here(call, given):
             for value in call.values:
                 call.use(value)
@@ -220,12 +258,16 @@ def enter(call: Call, function: FunctionObject) -> Value:
     inner = Frame(run, scope, names, way, call.frame.depth + 1, function.receiver, _owner(function))
     inner.caught = list(call.frame.caught)
     run.running[id(scope)] = count + 1
+    if unknown is not None:
+        run.with_unknown.append(unknown)
     try:
         signal = run.suite(inner, scope.body)
         if signal == RAISE:
             run.left_early.add(id(scope))
     finally:
         run.running[id(scope)] = count
+        if unknown is not None:
+            run.with_unknown.pop()
     if scope.generator:
         return Sequence(inner.yielded, open=True, kind="generator")
     if not inner.returned:
@@ -235,6 +277,14 @@ def enter(call: Call, function: FunctionObject) -> Value:
     if may_end and scope.body[-1].kind not in ("return", "raise"):
         return choice((result, UNKNOWN if inner.went_on else NONE))
     return result
+
+
+def _unknown_alone(call: Call, function: FunctionObject) -> WithUnknown | None:
+    """Return what tells a call that hands over nothing that is known from others; None for one that does."""
+    values = call.values
+    if not values or any(type(value) is not Unknown for value in values):
+        return None
+    return id(function.scope), id(function.receiver), tuple(value.origins for value in values)
 
 
 def _known_here(call: Call, given: dict[int, Value]) -> bool:
@@ -251,19 +301,20 @@ def _known_here(call: Call, given: dict[int, Value]) -> bool:
     return True
 
 
-def _most_times(run: Run, scope: Scope, times: int, inside: int) -> int:
+def _most_times(run: Run, scope: Scope, times: int) -> int:
     """Return how many times a function may be entered in one run.
 
-    One that is inside itself goes down a tree, as one that makes a config flat does: it ends with the tree.
+    One that was inside itself goes down a tree, as one that makes a config flat does: it ends with the tree.
     """
     if times <= MAX_ENTERED:
         return MAX_ENTERED
     if run.tensors is not None:
         # Functions that build blocks of a model are called as often as it has blocks.
         return MAX_ENTERED_SHORT
-    known = run.short.get(id(scope))
+    key = id(scope), id(scope) in run.recursive
+    known = run.short.get(key)
     if known is None:
-        known = run.short[id(scope)] = _is_short(scope, loops=inside > 0)
+        known = run.short[key] = _is_short(scope, loops=key[1])
     return MAX_ENTERED_SHORT if known else MAX_ENTERED
 
 

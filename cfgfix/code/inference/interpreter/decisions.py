@@ -115,6 +115,10 @@ class Decisions(Notes):
         """Note a test of which only one way can be taken, such as one of a value's type."""
         self._decided[id(test)] = test
 
+    def is_decided(self, test: Value) -> bool:
+        """Tell whether only one way can be taken at a test."""
+        return id(test) in self._decided
+
     def write_out(self, keywords: Mapping) -> None:
         """Note named arguments that the code writes out one by one.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from cfgfix.code.inference.given_texts import texts_given
 from cfgfix.code.inference.interpreter import classes, reading, writing
 from cfgfix.code.inference.interpreter.events import GUARD, Asked
 from cfgfix.code.inference.interpreter.models.builtin_functions import BUILTINS
@@ -258,7 +259,10 @@ def _boolean(frame: Frame, expr: nodes.Boolean) -> Value:
     if len(found) == 1:
         return found[0]
     if expr.operator == "and" and any(truth(item) is False for item in found):
-        return Scalar(False, origins_of(found))
+        result = Scalar(False, origins_of(found))
+        if any(run.is_decided(item) and truth(item) is False for item in found):
+            run.decide(result)
+        return result
     return choice(found)
 
 
@@ -291,10 +295,50 @@ def _compare(frame: Frame, expr: nodes.Compare) -> Value:
         and expr.rights[0].operator in ("in", "not in")
     ):
         frame.run.test_name(values[0], names_held(values[1]), found)
+    if frame.run.every_way and not origins and _is_fixed(frame, expr, False not in results):
+        frame.run.decide(found)
     if len(values) == 2 and frame.run.is_written_out(values[1]) and not origins:
         # Only a membership test is made of a mapping.
         frame.run.decide(found)
     return found
+
+
+def _is_fixed(frame: Frame, expr: nodes.Compare, outcome: bool) -> bool:
+    """Tell whether a comparison with a word turns out the same with every word that the code gives what it is about."""
+    if len(expr.rights) != 1:
+        return False
+    left, sign, right = expr.left, expr.rights[0].operator, expr.rights[0].right
+    for about, other, is_left in ((left, right, True), (right, left, False)):
+        if not isinstance(about, (nodes.Name, nodes.Attribute)):
+            continue
+        words = _words_in(other)
+        name = about.name if isinstance(about, nodes.Name) else about.attribute
+        if (
+            words is None
+            or sign not in ("==", "!=", "in", "not in")
+            or (sign[-2:] == "in" and is_left is isinstance(other, nodes.Literal))
+        ):
+            continue
+        given = texts_given(frame.run.program, name)
+        return bool(given) and all(
+            (
+                any(word in text_given for word in words)
+                if sign[-2:] == "in" and not is_left
+                else text_given in words
+            )
+            is (outcome is (sign in ("==", "in")))
+            for text_given in given or ()
+        )
+    return False
+
+
+def _words_in(expr: Expr) -> tuple[str, ...] | None:
+    """Return the word that an expression is, or the words in a list that is written out; None for anything else."""
+    items = expr.items if isinstance(expr, nodes.Collection) else (expr,)
+    words = tuple(
+        item.value for item in items if isinstance(item, nodes.Literal) and isinstance(item.value, str)
+    )
+    return words if len(words) == len(items) else None
 
 
 def _comparison_result(

@@ -258,6 +258,12 @@ Model = Callable[[Call], "Value | None"]
 """What a function or method outside the project does: what its call gives, or None where that is not modelled."""
 
 
+ImportSite = tuple[str, int, int]
+"""A call that imports a module by a text: file, line and column."""
+WithUnknown = tuple[int, int, tuple[frozenset[ConfigKey], ...]]
+"""A function and what it is bound to, by identity, and where its arguments come from, of which nothing else is known."""
+
+
 class Tensors(Protocol):
     """What a run asks of the tensors that models are built from, where it follows them."""
 
@@ -314,7 +320,9 @@ class Run(Decisions):
         running: How many times a scope is inside itself, by its identity.
         times_entered: How many times a scope was entered, by its identity.
         given: What a scope was entered with that may hold a section of a config, by the identities of both.
-        short: Whether a scope that was entered often is short and has no loops, by its identity.
+        recursive: Scopes that were inside themselves, by identity.
+        with_unknown: The calls that the run is inside which hand over nothing that is known.
+        short: Whether a scope that was entered often is short and has no loops or is recursive, by its identity and that.
         turns: The turns of loops over items that are not known which the run is in, each with a number of its own.
         tensors: What follows the tensors of models in this run; None where nothing does.
         filtering: How many conditions of comprehensions the run is inside.
@@ -362,6 +370,10 @@ class Run(Decisions):
         """The commands of groups of click and apps of typer with their names, by identity of what they were added to."""
         self.behind: list[str] | None = None
         """The arguments behind the name of the command of a group that runs; None outside of one that is named."""
+        self.open_imports: dict[ImportSite, tuple[str, ...]] = {}
+        """Modules of the project that calls may import which get a name of which parts are known."""
+        self.given_imports: dict[ImportSite, str] = {}
+        """The modules that such calls import in this run."""
         self.hydra_folder: Value | None = None
         """The folder of configs that `hydra.initialize` was given last."""
         self.resolvers: dict[ClassObject | str, list[str]] = {}
@@ -372,7 +384,9 @@ class Run(Decisions):
         self.left_early: set[int] = set()
         self.running: dict[int, int] = {}
         self.times_entered: dict[int, int] = {}
-        self.short: dict[int, bool] = {}
+        self.recursive: set[int] = set()
+        self.with_unknown: list[WithUnknown] = []
+        self.short: dict[tuple[int, bool], bool] = {}
         self.given: dict[int, dict[int, Value]] = {}
         self.filtering = 0
         self.written_tables: dict[int, Mapping] = {}

@@ -102,7 +102,37 @@ def are_same(first: Value, second: Value) -> bool:
         )
     if type(first) is Unknown and type(second) is Unknown:
         return first.origins == second.origins
-    return False
+    return type(first) is Mapping and type(second) is Mapping and _are_same_section(first, second)
+
+
+def _are_same_section(first: Mapping, second: Mapping) -> bool:
+    """Tell whether two mappings hold the same of one section of a config, as what is loaded at two places does."""
+    return (
+        bool(first.sections)
+        and first.sections == second.sections
+        and (first.key, first.flavour, first.access, first.absent, first.open, first.locked)
+        == (second.key, second.flavour, second.access, second.absent, second.open, second.locked)
+        and first.unsure == second.unsure
+        and first.fields is second.fields
+        and first.entries.keys() == second.entries.keys()
+        and all(_hold_same(value, second.entries[name]) for name, value in first.entries.items())
+    )
+
+
+def _hold_same(first: Value, second: Value) -> bool:
+    """Tell whether two entries or items are certainly the same."""
+    if type(first) is Choice and type(second) is Choice:
+        pairs = zip(first.values, second.values, strict=False)
+        return len(first.values) == len(second.values) and all(are_same(*pair) for pair in pairs)
+    if type(first) is Sequence and type(second) is Sequence:
+        pairs = zip(first.items, second.items, strict=False)
+        return (
+            first.key is second.key
+            and (first.kind, first.open, first.uncounted) == (second.kind, second.open, second.uncounted)
+            and len(first.items) == len(second.items)
+            and all(_hold_same(*pair) for pair in pairs)
+        )
+    return are_same(first, second)
 
 
 def _sameness(value: Value) -> object:
@@ -157,7 +187,8 @@ def held_values(value: Value, depth: int = 12, *, into_objects: bool = True) -> 
         elif isinstance(here, Sequence):
             inner = here.items
         elif isinstance(here, Instance):
-            inner = here.attributes.values() if into_objects or here.sections else ()
+            stands_for_section = bool(here.sections) and not _is_of_framework(here.cls)
+            inner = here.attributes.values() if into_objects or stands_for_section else ()
             inner = [*inner, *([here.entries] if here.entries is not None else ())]
         elif isinstance(here, Choice):
             inner = here.values
@@ -171,6 +202,26 @@ def held_values(value: Value, depth: int = 12, *, into_objects: bool = True) -> 
         if inner:
             left -= 1
             pending.extend([(item, left) for item in inner])
+
+
+def _is_of_framework(cls: ClassObject) -> bool:
+    """Tell whether a class derives from one of TensorFlow or Keras: a model or layer that keeps settings is no section of a config."""
+    pending, seen = [cls], set[int]()
+    while pending:
+        here = pending.pop()
+        if id(here) in seen:
+            continue
+        seen.add(id(here))
+        for base in here.bases:
+            for item in alternatives(base):
+                if isinstance(item, ClassObject):
+                    pending.append(item)
+                elif name_of(item).startswith(_FRAMEWORK):
+                    return True
+    return False
+
+
+_FRAMEWORK = ("tensorflow.", "keras.")
 
 
 def truth(value: Value) -> bool | None:

@@ -34,7 +34,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Unknown,
     Value,
 )
-from cfgfix.code.inference.interpreter.run import MAX_TURNS, Call
+from cfgfix.code.inference.interpreter.run import MAX_TURNS, Call, Run
 from cfgfix.code.inference.interpreter.values import (
     alternatives,
     choice,
@@ -274,15 +274,29 @@ def _isinstance(call: Call) -> Value:
     if len(call.args) != 2:
         return UNKNOWN
     wanted = call.args[1].items if isinstance(call.args[1], Sequence) else [call.args[1]]
-    answers = {_is_a(call.args[0], item) for item in wanted}
-    if True not in answers and answers != {False}:
+    of_each = [{_is_a(call.run, one, item) for item in wanted} for one in alternatives(call.args[0])]
+    told = {True if True in answers else False if answers == {False} else None for answers in of_each}
+    if len(told) > 1 or None in told:
         return UNKNOWN
-    found = Scalar(True in answers)
+    found = Scalar(True in told)
     call.run.decide(found)
     return found
 
 
-def _is_a(value: Value, cls: Value) -> bool | None:
+def _is_single_option(run: Run, value: Value) -> bool:
+    """Tell whether a value is what an option of the command line gives that takes one text or number."""
+    if type(value) is not Unknown or len(value.origins) != 1:
+        return False
+    (key,) = value.origins
+    option = run.options.get(key.name) if key.source == OPTIONS else None
+    return option is not None and not option.many and option.action == "" and option.kind in _SINGLE
+
+
+_SINGLE = frozenset({"", "builtins.float", "builtins.int", "builtins.str"})
+"""Conversions of options after which a value is no list."""
+
+
+def _is_a(run: Run, value: Value, cls: Value) -> bool | None:
     if isinstance(cls, ClassObject):
         if isinstance(value, Instance):
             return any(item is cls for item in classes.lineage(value.cls)) or (
@@ -319,7 +333,7 @@ def _is_a(value: Value, cls: Value) -> bool | None:
     ):
         if isinstance(value, Sequence):
             return value.kind == name.rpartition(".")[2] or not name.startswith("builtins.")
-        return False if isinstance(value, (Scalar, Mapping)) else None
+        return False if isinstance(value, (Scalar, Mapping)) or _is_single_option(run, value) else None
     if name in CLASSES_OF_ARRAYS:
         return False if isinstance(value, (Scalar, Mapping, Sequence)) else None
     kinds = _CLASSES.get(name)

@@ -1,0 +1,100 @@
+"""Which texts the code of a program gives parameters and attributes of a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cfgfix.code.model.expressions import walk_own
+from cfgfix.code.model.nodes import Attribute, Expr, Literal, Name, Starred
+from cfgfix.code.model.program import Program, once
+from cfgfix.code.model.summary import Scope
+
+
+@once
+def texts_given(program: Program, name: str) -> frozenset[str] | None:
+    """Return the texts that the code of a program gives what is called so.
+
+    None where it gives anything else, or where a command line, a config or a text that is worked out may.
+    """
+    texts: set[str] = set()
+    places = _places_of(program, name)
+    words = [word.encode() for word in (name, *places)]
+    for module in program.all_modules():
+        content = program.content_of(module.path)
+        if not any(word in content for word in words):
+            continue
+        for scope in module.summary.scopes:
+            for given in _given_in(scope, name, places):
+                if given is None:
+                    return None
+                texts.add(given)
+            if _is_said_as_text(scope, name):
+                return None
+    return frozenset(texts)
+
+
+def _places_of(program: Program, name: str) -> dict[str, int]:
+    """Return the functions and classes that take something so called by its place, each with that place."""
+    found: dict[str, int] = {}
+    for module in program.all_modules():
+        scopes = module.summary.scopes
+        for scope in scopes:
+            plain = [item.name for item in scope.params if item.kind == "plain"]
+            if name not in plain:
+                continue
+            is_method = scope.parent >= 0 and scopes[scope.parent].kind == "class"
+            called = scopes[scope.parent].name if is_method and scope.name == "__init__" else scope.name
+            place = plain.index(name) - is_method
+            found[called] = min(place, found.get(called, place))
+    return found
+
+
+def _given_in(scope: Scope, name: str, places: dict[str, int]) -> Iterator[str | None]:
+    """Yield the texts that a scope gives what is called so; None for anything else."""
+    for item in scope.params:
+        if item.name == name and item.default is not None:
+            yield from _text_of(item.default, name)
+    for call in scope.calls:
+        for keyword, value in call.keywords:
+            if keyword == name:
+                yield from _text_of(value, name)
+        place = places.get(_last_step(call.func))
+        if place is not None and len(call.args) > place:
+            # Whatever stands before it may be the object of a method that is called by its class.
+            if any(isinstance(item, Starred) for item in call.args):
+                yield None
+            else:
+                yield from _text_of(call.args[place], name)
+    for event in scope.events_of("assign", "annotate", "augment", "for", "with"):
+        if any(_last_step(target) == name for target in event.targets):
+            if event.kind in ("assign", "annotate") and event.value is not None:
+                yield from _text_of(event.value, name)
+            elif event.kind != "annotate":
+                yield None
+
+
+def _text_of(value: Expr, name: str) -> Iterator[str | None]:
+    """Yield the text that a value is, nothing for one that is handed on under the same name or None, None for any other."""
+    if isinstance(value, Literal) and (value.value is None or isinstance(value.value, str)):
+        if value.value is not None:
+            yield value.value
+    elif _last_step(value) != name:
+        yield None
+
+
+def _is_said_as_text(scope: Scope, name: str) -> bool:
+    """Tell whether a text names it, as the declaration of an option or a key does."""
+    tops = [event.value for event in scope.events() if event.value is not None]
+    tops += [item for call in scope.calls for item in (*call.args, *(value for _, value in call.keywords))]
+    return any(
+        isinstance(item, Literal)
+        and isinstance(item.value, str)
+        and item.value.lstrip("-").replace("-", "_") == name
+        for item in walk_own(tops)
+    )
+
+
+def _last_step(expr: Expr) -> str:
+    if isinstance(expr, Name):
+        return expr.name
+    return expr.attribute if isinstance(expr, Attribute) else ""
