@@ -95,6 +95,8 @@ def main() -> None:
         code = [item for item in reports if item["path"].endswith(CODE)]
         configs = [item for item in reports if not item["path"].endswith(CODE)]
         known = {item["path"].removeprefix("./") for item in configs if not item.get("passed_over")}
+        # A Python module of settings is a config of the programs that import it.
+        known |= {item["path"].removeprefix("./") for item in code if item.get("imported_by")}
         for path, kind, *_ in rows_of(listed):
             count[f"{kind} files"] += 1
             count[f"{kind} files taken for configs"] += path in known

@@ -48,8 +48,33 @@ def report_python(session: Session, base: Settings, request: Request, reports: l
         found = _found(scan, request)
         if request.fix:
             found = _with_config_repairs(session, project, request, scan, found, reports)
-        reports += _as_reports(session, project, request, scan, found)
+        made = list(_as_reports(session, project, request, scan, found))
+        reports += _with_modules_of_settings(session, project, files, made)
     return len(files)
+
+
+def _with_modules_of_settings(
+    session: Session, project: Project, files: Sequence[PythonFile], reports: list[FileReport]
+) -> list[FileReport]:
+    """Return the reports of Python files with those that hold settings marked: they are configs of the programs that import them."""
+    if not project.rule_set.code:
+        return reports
+    by_path = {os.path.abspath(file.path): file.path for file in files}
+    held = {
+        path: programs
+        for code in session.codes()
+        for inside, programs in code.modules()
+        if (path := by_path.get(os.path.join(code.root, inside))) is not None
+    }
+    known = {report.path for report in reports}
+    return [
+        *(replace(report, imported_by=held.get(report.path, ())) for report in reports),
+        *(
+            FileReport(path, language="python", settings=project.settings, imported_by=programs)
+            for path, programs in sorted(held.items())
+            if path not in known
+        ),
+    ]
 
 
 def scans_python(session: Session, base: Settings, request: Request) -> bool:

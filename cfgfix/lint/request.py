@@ -102,6 +102,8 @@ class FileReport:
     """Why no program of the code here is known to open it, where none is."""
     opened_by: tuple[str, ...] = ()
     """The programs that open it, where the code tells that it is a config."""
+    imported_by: tuple[str, ...] = ()
+    """The programs that import it, for a Python file that holds their settings."""
     alone: bool = False
     """Whether a person names this one file, who is then told that it is passed over."""
     before: str | None = None

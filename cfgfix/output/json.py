@@ -44,6 +44,7 @@ def _file(file: FileReport) -> dict[str, Any]:
         "dialect": file.dialect,
         "loader": file.loader,
         "opened_by": list(file.opened_by),
+        "imported_by": list(file.imported_by),
         "passed_over": file.passed_over,
         "lacking": file.lacking,
         "findings": [finding_data(finding) for finding in file.findings],

@@ -47,6 +47,7 @@ def _file(file: FileReport, path: Callable[[str], str]) -> FileReport:
         passed_over=visible(file.passed_over) if file.passed_over else file.passed_over,
         lacking=visible(file.lacking) if file.lacking else file.lacking,
         opened_by=tuple(map(visible, file.opened_by)),
+        imported_by=tuple(map(visible, file.imported_by)),
         findings=tuple(map(shown, file.findings)),
         applied=tuple(Applied(shown(item.finding), item.edits) for item in file.applied),
         refused=tuple(Refused(shown(item.finding), visible(item.reason)) for item in file.refused),

@@ -235,7 +235,11 @@ def summary(report: Report, style: Style) -> list[str]:
     reduced = text_report(report)
     findings = reduced.report.findings()
     counts = {severity: sum(finding.severity is severity for finding in findings) for severity in Severity}
-    checked = [file for file in report.files if file.passed_over is None and file.language != "python"]
+    checked = [
+        file
+        for file in report.files
+        if file.passed_over is None and (file.language != "python" or file.imported_by)
+    ]
     passed = [file for file in report.files if file.passed_over is not None]
     unopened = [file for file in passed if file.lacking is not None]
     others = [file for file in passed if file.lacking is None]
@@ -292,9 +296,10 @@ def summary(report: Report, style: Style) -> list[str]:
             else "silenced by comments or the baseline"
         )
         lines.append(f"{_plural(hidden, 'finding')} {why}")
-    if report.hardware and checked:
+    is_file = any(file.language != "python" for file in checked)
+    if report.hardware and is_file:
         lines.append(report.hardware)
-    if report.loading and checked:
+    if report.loading and is_file:
         lines.append(report.loading)
     return lines
 
@@ -334,18 +339,20 @@ def _known_by(checked: Sequence[FileReport]) -> str:
     """Return in brackets how it is known that files are configs, where code tells it of some."""
     counts: dict[str, int] = {}
     for file in checked:
-        for program in file.opened_by[:1]:
-            counts[program] = counts.get(program, 0) + 1
+        ways = [f"opened by {program}" for program in file.opened_by]
+        ways += [f"imported by {program}" for program in file.imported_by]
+        for way in ways[:1]:
+            counts[way] = counts.get(way, 0) + 1
     if not counts:
         return ""
     programs = sorted(counts, key=lambda program: -counts[program])
     if len(programs) > MAX_PROGRAMS:
         rest = sum(counts[program] for program in programs[MAX_PROGRAMS - 1 :])
         programs = programs[: MAX_PROGRAMS - 1]
-        told = [f"{counts[program]} opened by {program}" for program in programs]
+        told = [f"{counts[program]} {program}" for program in programs]
         told.append(f"{rest} by other programs")
     else:
-        told = [f"{counts[program]} opened by {program}" for program in programs]
+        told = [f"{counts[program]} {program}" for program in programs]
     by_keys = len(checked) - sum(counts.values())
     if by_keys:
         told.append(f"{by_keys} known by {'its' if by_keys == 1 else 'their'} keys")

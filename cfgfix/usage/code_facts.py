@@ -76,11 +76,13 @@ class KnownCode:
         configs: What it says of every config that it opens, by its path relative to the repository.
         followed: What was found, for the files that none of it opens.
         options: What is wrong with options of programs; None where that was not asked.
+        modules: The Python files that hold settings, each with the programs that import it, as paths relative to the repository.
     """
 
     configs: dict[str, CodeFacts]
     followed: FollowedCode
     options: tuple[OptionHit, ...] | None
+    modules: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 def packed(known: KnownCode) -> Any:
@@ -127,6 +129,7 @@ def packed(known: KnownCode) -> Any:
             calls,
             followed.mentions,
         ),
+        known.modules,
     )
 
 
@@ -192,7 +195,7 @@ def unpacked(data: Any) -> KnownCode:
     """Return what `packed` made data of."""
     from cfgfix.usage.unopened import FollowedCode, OpenCall
 
-    found, options, (modules, programs, framework, cut_off, calls, mentions) = data
+    found, options, (modules, programs, framework, cut_off, calls, mentions), held = data
     followed = FollowedCode(
         modules,
         programs,
@@ -230,6 +233,7 @@ def unpacked(data: Any) -> KnownCode:
         configs,
         followed,
         None if options is None else tuple((path, check, _unpacked_hit(hit)) for path, check, hit in options),
+        tuple((path, tuple(importing)) for path, importing in held),
     )
 
 

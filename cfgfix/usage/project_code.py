@@ -145,6 +145,10 @@ class ProjectCode:
             found = self._known.options
         return found or ()
 
+    def modules(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Return the Python files that hold settings, with the programs importing them."""
+        return self.known().modules
+
     def followed(self) -> FollowedCode:
         """Return what following the code found, for configs that no code opens."""
         return self.known().followed
@@ -208,12 +212,13 @@ class ProjectCode:
         from cfgfix.usage.mentions import MentionIndex
         from cfgfix.usage.options import option_verdicts
         from cfgfix.usage.reached import Places
-        from cfgfix.usage.settings_in_code import setting_verdicts
+        from cfgfix.usage.settings_in_code import settings_in_code
         from cfgfix.usage.unopened import followed_code
         from cfgfix.usage.verdicts import verdicts_by_file
         from cfgfix.usage.wrong_access import access_verdicts
 
         places = Places()
+        held = settings_in_code(runs, MentionIndex(runs))
         found = KnownCode(
             {path: _facts_of(item) for path, item in verdicts_by_file(runs).items()},
             followed_code(runs),
@@ -223,10 +228,11 @@ class ProjectCode:
                     *option_verdicts(runs),
                     *absent_programs(runs),
                     *access_verdicts(runs),
-                    *setting_verdicts(runs, MentionIndex(runs)),
+                    *held.verdicts,
                     *_batches(runs),
                 )
             ),
+            held.modules,
         )
         if self._keep and not self.failures:
             from cfgfix.usage.kept_runs import packed_runs
@@ -294,7 +300,7 @@ class ProjectCode:
         configs = {**before.configs, **{path: _facts_of(item) for path, item in verdicts.items()}}
         # What the code trains may depend on the changed text as well.
         declares = self._follows_models or any(made.has_options for made in runs.made)
-        known = KnownCode(configs, before.followed, None if declares else before.options)
+        known = KnownCode(configs, before.followed, None if declares else before.options, before.modules)
         if not self.failures:
             self._store(known, packed_configs(kept_configs(runs, configs_before)))
         return known

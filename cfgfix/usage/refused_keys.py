@@ -226,6 +226,23 @@ def _judge_refusal(runs: ConfigRuns, result: RunResult, item: Refusal) -> None:
                 label=f"{item.by} needs `{item.name}`",
             )
         )
+    elif item.kind == "given-twice":
+        runs.reported.add(entry.path)
+        runs.add(
+            Verdict(
+                "given-twice",
+                entry.path,
+                entry.key,
+                {
+                    "key": format_key_path(entry.path),
+                    "name": item.name,
+                    "by": item.by,
+                    "place": runs.place(item.spot),
+                },
+                spot=item.spot,
+                label=f"gives `{item.name}` itself",
+            )
+        )
     elif item.kind == "choice":
         _tell_choice(runs, result, item, entry)
     elif item.kind == "absent-file":

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from cfgfix.code.inference.interpreter.events import DEFAULT, REQUIRED, Asked
 from cfgfix.code.inference.interpreter.interpreter import Interpreter
+from cfgfix.code.inference.interpreter.models.outside import TRACKERS
 from cfgfix.code.inference.interpreter.objects import ConfigKey, Scalar, Sequence, Spot, Value
+from cfgfix.code.inference.interpreter.run import ImportSite
 from cfgfix.code.inference.interpreter.written_settings import WRITTEN, WrittenSettings
-from cfgfix.code.model.expressions import place_of
+from cfgfix.code.model.expressions import dotted, place_of
+from cfgfix.code.model.nodes import Literal, Name, Place
+from cfgfix.code.model.program import Module
+from cfgfix.code.model.python_files import SETTINGS_MODULE
+from cfgfix.code.model.summary import Event, Scope
+from cfgfix.core.records import dataclass
 from cfgfix.usage.arguments import MISSPELT, TOGETHER, UNKNOWN, VALUE, WORD, Arguments, Fault
 from cfgfix.usage.entrances import Entrance
 from cfgfix.usage.env_files import variable_verdicts
 from cfgfix.usage.mentions import MentionIndex
+from cfgfix.usage.module_names import names_taken
 from cfgfix.usage.options import OptionVerdict, assigned_attributes
 from cfgfix.usage.program_runs import ProjectRuns
 from cfgfix.usage.run_host import counts_as_read
@@ -23,16 +31,38 @@ from cfgfix.usage.sinks import Sinks
 from cfgfix.usage.spelling import nearest_name, value_in_words
 
 _WORD = re.compile(rb"[A-Za-z_]\w*")
+_ALL_NAMES = (b"globals(", b"vars(", b"locals(", b"__dict__", b"dir(")
+_CONSTANT = re.compile(r"[A-Z][A-Z0-9_]{2,}")
+MAX_MODULES = 24
+"""Most modules that a program is run with at a call that imports one by a name which it is given."""
+MAX_MODULE_STEPS = 400_000
+"""Most steps of such runs that are made again with both ways taken."""
 MAX_STEPS = 300_000
 """Most steps of all runs that follow settings in the code."""
 
 
-def setting_verdicts(project: ProjectRuns, index: MentionIndex) -> list[OptionVerdict]:
-    """Return what is wrong with the settings that stand in a project's code."""
+@dataclass(frozen=True, slots=True)
+class SettingsInCode:
+    """The settings that stand in a project's code.
+
+    Attributes:
+        verdicts: What is wrong with them.
+        modules: The Python files that hold them, each with the programs that import it, as paths relative to the project.
+    """
+
+    verdicts: tuple[OptionVerdict, ...] = ()
+    modules: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+def settings_in_code(project: ProjectRuns, index: MentionIndex) -> SettingsInCode:
+    """Return what is known of the settings that stand in a project's code."""
     found = _Followed(project, index)
-    if not found.runs or found.cut_off:
-        return []
-    return [*found.verdicts(), *variable_verdicts(project, index, found.plain)]
+    if not found.runs:
+        return SettingsInCode()
+    modules = tuple(found.modules())
+    if found.cut_off:
+        return SettingsInCode((), modules)
+    return SettingsInCode((*found.verdicts(), *variable_verdicts(project, index, found.plain)), modules)
 
 
 class _Followed:
@@ -49,8 +79,8 @@ class _Followed:
         self.runs: list[RunResult] = []
         self.plain: list[RunResult] = []
         self.cut_off = False
+        self.module_steps = 0
         self.assigned: set[str] | None = None
-        self._words: Counter[bytes] | None = None
         self._counts: dict[ConfigKey, tuple[int, int]] = {}
         for entrance in project.programs_of_framework():
             self._follow(entrance)
@@ -60,30 +90,57 @@ class _Followed:
             for opened in result.opened.values()
             for key in opened.keys.values()
         }
+        self.read_places = {
+            _place(written, key)
+            for result in self.runs
+            if (written := result.run.code_settings) is not None
+            for key in written.spots
+            if self._is_alive(key)
+        }
         self.seen = {scope for result in self.runs for scope in result.run.entered}
         self.of_unknown = {name for result in self.runs for name in result.run.of_unknown}
 
     def _follow(self, entrance: Entrance) -> None:
         """Run a program twice: as it goes, and with both ways taken."""
-        steps = sum(result.run.steps for result in self.runs)
-        if self.cut_off or steps > MAX_STEPS:
+        if self.cut_off or self._is_spent():
             self.cut_off = True
             return
         plain = self.project.run_aside(entrance, _follow_written)
-        every = self.project.run_aside(entrance, _follow_written, every_way=True)
-        self.cut_off = plain.run.exhausted or every.run.exhausted
+        given = [
+            {site: name} for site, names in plain.run.open_imports.items() for name in names[:MAX_MODULES]
+        ]
+        if given:
+            for one in given:
+                self._add(entrance, self.project.run_aside(entrance, _following_with(one)), one)
+        else:
+            self._add(entrance, plain, {})
+
+    def _is_spent(self) -> bool:
+        return sum(result.run.steps for result in self.runs if not result.run.given_imports) > MAX_STEPS
+
+    def _add(self, entrance: Entrance, plain: RunResult, given: dict[ImportSite, str]) -> None:
+        """Add a run of a program, and the one that takes both ways at conditions."""
         self.plain.append(plain)
-        self.runs += [plain, every]
+        self.runs.append(plain)
+        written = plain.run.code_settings
+        if given and written is not None and self.module_steps > MAX_MODULE_STEPS:
+            # Another way may read more of it.
+            written.loose |= written.chosen
+            return
+        every = self.project.run_aside(entrance, _following_with(given), every_way=True)
+        self.module_steps += plain.run.steps + every.run.steps if given else 0
+        self.cut_off = self.cut_off or plain.run.exhausted or every.run.exhausted
+        self.runs.append(every)
 
     def verdicts(self) -> Iterator[OptionVerdict]:
         """Yield what is wrong, each cause once."""
         dead = self._dead()
-        told: set[tuple[str, int, int]] = set()
+        told: set[tuple[str, int, int, str]] = set()
         joined: set[int] = set()
         names: set[tuple[str, str]] = set()
         for result in self.plain:
             for item in result.run.asked:
-                place = (item.spot.path, *item.spot.place.start)
+                place = (item.spot.path, *item.spot.place.start, *_chosen_module(result, item))
                 verdict = self._asked(result, item, dead, joined) if place not in told else None
                 if verdict is not None and (verdict.spot.path, str(verdict.values["name"])) not in names:
                     told.add(place)
@@ -91,11 +148,47 @@ class _Followed:
                     yield verdict
         yield from self._overrides()
         yield from self._refused()
+        yield from self._given_twice()
         for key, spot in dead:
             if id(key) in joined or (spot.path, key.name) in names or _is_shown(key):
                 continue
             names.add((spot.path, key.name))
             yield OptionVerdict("dead-setting", spot, {"name": _qualified_name(key)})
+        for name, spot in self._dead_constants():
+            if (spot.path, name) not in names:
+                yield OptionVerdict("dead-setting", spot, {"name": name})
+
+    # Which modules hold them
+
+    def modules(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield the Python files that hold settings, each with the programs that import it."""
+        keys: dict[str, dict[tuple[int, str], bool]] = {}
+        programs: dict[str, dict[str, None]] = {}
+        chosen: set[str] = set()
+        for result in self.runs:
+            written = result.run.code_settings
+            program = result.entrance.module.path
+            if written is None:
+                continue
+            for key, spot in written.spots.items():
+                if spot.path == program or (key.parent is not None and key.parent in written.loose):
+                    continue
+                here = keys.setdefault(spot.path, {})
+                here[spot.line, key.name] = here.get((spot.line, key.name), False) or self._is_alive(key)
+                programs.setdefault(spot.path, {})[self.project.relative(program)] = None
+            for section in written.chosen:
+                path = written.holders[section][0].path
+                chosen.add(path)
+                keys.setdefault(path, {})
+                programs.setdefault(path, {})[self.project.relative(program)] = None
+        for path, found in keys.items():
+            if path in chosen or (any(found.values()) and self._is_named_so(path)):
+                yield self.project.relative(path), tuple(programs[path])
+
+    def _is_named_so(self, path: str) -> bool:
+        """Tell whether a module or the folder that it lies in is called what settings are called."""
+        *folders, name = self.project.relative(path).removesuffix(".py").split("/")
+        return any(SETTINGS_MODULE.fullmatch(item) is not None for item in (name, *folders[-1:]))
 
     # What commands give
 
@@ -148,6 +241,25 @@ class _Followed:
                     continue
                 told.add((spot.path, spot.line, fault.key.name))
                 yield self._refusal(fault, spot)
+
+    def _given_twice(self) -> Iterator[OptionVerdict]:
+        """Yield the settings that are spread over a call which has an argument of that name already."""
+        told: set[tuple[str, int, str]] = set()
+        for result in self.plain:
+            written = result.run.code_settings
+            for item in result.run.refusals if written is not None else ():
+                spot = written.spots.get(item.key) if written is not None else None
+                if item.kind != "given-twice" or spot is None or (spot.path, spot.line, item.name) in told:
+                    continue
+                told.add((spot.path, spot.line, item.name))
+                values = {
+                    "key": _qualified_name(item.key),
+                    "name": item.name,
+                    "by": item.by,
+                    "place": self._line(item.spot),
+                }
+                label = f"gives `{item.name}` itself"
+                yield OptionVerdict("given-twice", spot, values, item.spot, label)
 
     def _refusal(self, fault: Fault, spot: Spot) -> OptionVerdict:
         meant = f"; is {fault.meant!r} meant?" if fault.meant else ""
@@ -208,20 +320,51 @@ class _Followed:
         if key.accepted or key.interpolated or key.name in self.of_unknown:
             return False
         if settings.is_module(section):
-            return self._stands_once(key.name) and not self._is_meant(key)
+            return not self._is_taken(settings, key) and not self._is_meant(key)
         return all(scope in self.seen for scope in self.index.scopes(key.name))
 
-    def _stands_once(self, name: str) -> bool:
-        """Tell whether a name stands in the code where it is set and nowhere else.
+    def _dead_constants(self) -> Iterator[tuple[str, Spot]]:
+        """Yield the numbers that stand in capitals at the top of a program's modules and that no word of any code means.
 
-        Any module may read it as its own.
+        Of a row of numbers that follow one another, which tells kinds or columns apart, nothing is said.
         """
-        if self._words is None:
-            program = self.project.program
-            self._words = Counter()
-            for module in program.all_modules():
-                self._words.update(_WORD.findall(program.content_of(module.path)))
-        return self._words[name.encode()] == 1 and name not in self.index.words_outside()
+        modules = {id(module): module for result in self.plain for module in result.run.modules_run()}
+        words: Counter[bytes] | None = None
+        for module in modules.values():
+            scope = module.scope
+            found = dict(_constants_in(scope)) if scope is not None and "__all__" not in scope.names else {}
+            if not found or self._is_looked_through(module):
+                continue
+            for name, (value, event) in found.items():
+                if any(other in (value - 1, value + 1) for other, _ in found.values()):
+                    continue
+                words = words or self._words()
+                if scope is not None and words[name.encode()] == 1 and name not in self.index.words_outside():
+                    yield name, Spot(scope, event.place, event.block)
+
+    def _is_looked_through(self, module: Module) -> bool:
+        """Tell whether code may take any variable of a module, or it is there for its settings, which are looked at as such."""
+        name = module.name.rpartition(".")[2]
+        content = self.project.program.content_of(module.path)
+        return (
+            SETTINGS_MODULE.fullmatch(name) is not None
+            or any(word in content for word in _ALL_NAMES)
+            or names_taken(self.project.program, module) is None
+        )
+
+    def _words(self) -> Counter[bytes]:
+        """Return how often each word stands in the code, comments included."""
+        program = self.project.program
+        found: Counter[bytes] = Counter()
+        for module in program.all_modules():
+            found.update(_WORD.findall(program.content_of(module.path)))
+        return found
+
+    def _is_taken(self, settings: WrittenSettings, key: ConfigKey) -> bool:
+        """Tell whether any code may take a variable of a module of settings."""
+        spot = settings.spots[key]
+        taken = names_taken(self.project.program, spot.scope.module)
+        return taken is None or key.name in taken or key.name in self.index.words_outside()
 
     def _is_meant(self, key: ConfigKey) -> bool:
         """Tell whether a name that is asked for and not there means a variable.
@@ -235,11 +378,12 @@ class _Followed:
         )
 
     def _alive_of(self, settings: WrittenSettings, section: ConfigKey) -> tuple[int, int]:
-        """Return how many keys a section has, and how many of them are alive."""
+        """Return how many keys a section has, and how many of them are alive in any run."""
         found = self._counts.get(section)
         if found is None:
-            keys = settings.keys_of(section)
-            found = self._counts[section] = sum(1 for _ in keys), sum(map(self._is_alive, keys))
+            keys = list(settings.keys_of(section))
+            alive = sum(self._is_alive(key) or _place(settings, key) in self.read_places for key in keys)
+            found = self._counts[section] = len(keys), alive
         return found
 
     def _is_alive(self, key: ConfigKey) -> bool:
@@ -258,8 +402,13 @@ class _Followed:
         if any(section.escapes for section in sections):
             return None
         asks_default = item.how == DEFAULT and item.default is not None
+        is_chosen = not written.chosen.isdisjoint(sections)
         if not asks_default and (
-            item.how != REQUIRED or item.caught or item.conditions or self._may_be_set(item.name)
+            item.how != REQUIRED
+            or item.caught
+            or item.conditions
+            # What is set on a module is set where the run comes to it.
+            or (not is_chosen and self._may_be_set(item.name))
         ):
             return None
         mine = {
@@ -288,10 +437,19 @@ class _Followed:
         holder = next((written.holders[section] for section in sections if section in written.holders), None)
         known = [key.name for section in sections for key in written.keys_of(section)]
         meant = near or nearest_name(item.name, known)
+        values = {
+            "name": item.name,
+            "error": item.error,
+            "where": "here",
+            "near": f"; is `{meant}` meant?" if meant else "",
+        }
+        if holder is not None and is_chosen:
+            values["where"] = f"in {self._line(item.spot)}"
+            return OptionVerdict("absent-setting", holder[0], values, item.spot, f"reads `{item.name}`")
         return OptionVerdict(
             "absent-setting",
             item.spot,
-            {"name": item.name, "error": item.error, "near": f"; is `{meant}` meant?" if meant else ""},
+            values,
             rivals[near][1] if near is not None else holder[0] if holder is not None else None,
             f"`{near}` stands here" if near is not None else "the settings stand here",
         )
@@ -332,8 +490,39 @@ def _holds(value: Value, key: ConfigKey) -> bool:
     return isinstance(value, Scalar) and value.key is key
 
 
+def _constants_in(scope: Scope) -> Iterator[tuple[str, tuple[float, Event]]]:
+    """Yield the names in capitals that a module gives a number at its top."""
+    for event in scope.body:
+        target = event.targets[0] if event.kind == "assign" and len(event.targets) == 1 else None
+        value = event.value.value if isinstance(event.value, Literal) else None
+        if (
+            isinstance(target, Name)
+            and _CONSTANT.fullmatch(target.name)
+            and isinstance(value, (int, float))
+            and type(value) is not bool
+        ):
+            yield target.name, (value, event)
+
+
 def _follow_written(run: Interpreter) -> None:
     run.code_settings = WrittenSettings()
+
+
+def _following_with(given: dict[ImportSite, str]) -> Callable[[Interpreter], None]:
+    """Return what prepares a run that imports modules which are given for those that it may import."""
+
+    def prepare(run: Interpreter) -> None:
+        _follow_written(run)
+        run.given_imports = given
+
+    return prepare
+
+
+def _chosen_module(result: RunResult, item: Asked) -> tuple[str]:
+    """Return the module that a name is asked of, where the program imports it by a name that it is given."""
+    written = result.run.code_settings
+    of = written.chosen.intersection(item.sections) if written is not None else ()
+    return (next((written.holders[section][0].path for section in of), "") if written is not None else "",)
 
 
 def _asks_module(result: RunResult, item: Asked) -> bool:
@@ -352,13 +541,24 @@ def _is_read(key: ConfigKey) -> bool:
 
 
 def _is_shown(key: ConfigKey) -> bool:
-    """Tell whether a setting is printed, logged or written down, alone or with those around it: it may be a label."""
-    around: ConfigKey | None = key
+    """Tell whether a setting is shown by itself, or kept with its run: it may be a label."""
+    around = key.parent
+    whole = set[tuple[str, Place]]()
     while around is not None:
-        if around.logs:
+        if any(map(_is_tracked, around.logs)):
             return True
+        whole.update((spot.path, spot.place) for spot in around.logs)
         around = around.parent
-    return False
+    return any((spot.path, spot.place) not in whole for spot in key.logs)
+
+
+def _is_tracked(spot: Spot) -> bool:
+    """Tell whether a call hands something to a package that keeps what a run was made with."""
+    call = next((item for item in spot.scope.calls if item.place == spot.place), None)
+    name = dotted(call.func) or "" if call is not None else ""
+    return (spot.scope.module.summary.scopes[0].imports.get(name.partition(".")[0]) or name).partition(".")[
+        0
+    ] in TRACKERS
 
 
 def _qualified_name(key: ConfigKey) -> str:

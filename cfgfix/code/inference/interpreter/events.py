@@ -60,9 +60,9 @@ class Refusal:
     """A key or value of the config that something in the run does not take.
 
     Attributes:
-        kind: `unknown-key`, `missing-key`, `swallowed`, `wrong-type`, `no-number`, `ignored-key`, `absent-file`.
+        kind: `unknown-key`, `missing-key`, `swallowed`, `wrong-type`, `no-number`, `ignored-key`, `absent-file`, `given-twice`.
         key: The key; for `missing-key` the section.
-        name: For `missing-key` the name that is lacking.
+        name: For `missing-key` the name that is lacking, for `given-twice` the argument.
         by: What refuses it, in words, such as `drill()` or `the class Trees`.
         spot: Where it is refused.
         says: What happens then, such as `TypeError`.

@@ -641,6 +641,8 @@ def _call(frame: Frame, call: nodes.Call) -> Value:
             if isinstance(key, Unnamed) or key in given.unsure:
                 run.use(item, frame.spot(call.place, call.block), deep=True)
             else:
+                if str(key) in keywords:
+                    _note_given_twice(frame, call, str(key), item)
                 keywords[str(key)] = item
         opaque = opaque or given.open or bool(given.unsure)
     spot = frame.spot(call.place, call.block)
@@ -658,6 +660,14 @@ def _call(frame: Frame, call: nodes.Call) -> Value:
         finally:
             run.assumed.pop()
     return choice(results)
+
+
+def _note_given_twice(frame: Frame, call: nodes.Call, name: str, value: Value) -> None:
+    """Note a key of a section that is spread over a call which writes out an argument of that name."""
+    key = key_of(value)
+    if key is not None and frame.run.sure and not frame.catches("TypeError"):
+        spot = frame.spot(call.place, call.block)
+        frame.run.refuse("given-twice", key, f"{text(call.func)}()", spot, "TypeError", name=name)
 
 
 def assign(frame: Frame, target: Expr, value: Value, event: Event) -> None:

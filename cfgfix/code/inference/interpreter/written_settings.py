@@ -58,12 +58,14 @@ class WrittenSettings:
         spots: Where each of their keys stands.
         holders: Their sections, each with where it stands and what it is called.
         loose: Sections that may be results rather than settings: of them it is not told that nothing reads a key.
+        chosen: Modules that the program imports by a name that it is given.
     """
 
     def __init__(self) -> None:
         self.spots: dict[ConfigKey, Spot] = {}
         self.holders: dict[ConfigKey, tuple[Spot, str]] = {}
         self.loose: set[ConfigKey] = set()
+        self.chosen: set[ConfigKey] = set()
         self._keys: dict[ConfigKey, dict[ConfigKey, None]] = {}
         self._classes: dict[int, tuple[ClassObject, ConfigKey]] = {}
         self._modules: dict[int, tuple[ModuleObject, ConfigKey]] = {}
@@ -189,16 +191,28 @@ class WrittenSettings:
 
     # Modules
 
-    def of_module(self, module: ModuleObject) -> None:
-        """Note a module that holds settings as its variables, once its body has run."""
+    def of_module(self, module: ModuleObject, *, chosen: bool = False) -> None:
+        """Note a module that holds settings as its variables, once its body has run.
+
+        Args:
+            module: The module.
+            chosen: Whether the program imports it by a name that it is given: it is then what its program is set by, whatever it is called.
+        """
         scope, names = module.names.scope, module.names.names
         named = SETTINGS_MODULE.fullmatch(module.module.name.rpartition(".")[2])
-        if named is None or len(self.holders) >= MAX_SECTIONS or not names.keys().isdisjoint(_OPEN_MODULE):
+        if (
+            id(module) in self._modules
+            or not (chosen or named is not None)
+            or len(self.holders) >= MAX_SECTIONS
+            or not names.keys().isdisjoint(_OPEN_MODULE)
+        ):
             return
         section = ConfigKey(WRITTEN, (), None)
         self.holders[section] = Spot(scope, scope.place, 0), module.module.name
         self._modules[id(module)] = module, section
-        if named["const"]:
+        if chosen:
+            self.chosen.add(section)
+        elif named is not None and named["const"]:
             # Constants of nature and tables of names are no settings.
             self.loose.add(section)
         for event in scope.body:

@@ -92,7 +92,9 @@ def binary(run: Run, sign: str, left: Value, right: Value, spot: Spot) -> Value:
         return FilePath(join_paths((left.text, text_of(right))))
     if sign == "/" and isinstance(right, FilePath):
         return FilePath(join_paths((text_of(left), right.text)))
-    if sign == "+" and is_text(left) and is_text(right):
+    texts = is_text(left) + is_text(right)
+    if sign == "+" and (texts == 2 or (texts == 1 and Unknown in (type(left), type(right)))):
+        # What is added to a text is one.
         return joined([*parts_of(left), *parts_of(right)], origins)
     if sign == "%" and type(left) is Scalar and isinstance(left.value, str):
         return percent(left, right)

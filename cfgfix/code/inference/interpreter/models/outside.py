@@ -75,7 +75,7 @@ _DUMPS = (
     "json.JSONEncoder",
 )
 
-_TRACKERS = frozenset(
+TRACKERS = frozenset(
     {"aim", "clearml", "comet_ml", "dvclive", "mlflow", "neptune", "tensorboardX", "trains", "wandb"}
 )
 """Packages that keep what a run was made with, and take nothing out of it."""
@@ -126,7 +126,7 @@ def _only_tells(name: str) -> bool:
         return False
     if name.startswith(_LOGS) or name in _DUMPS:
         return True
-    if last.startswith(_KEEPS) and name.partition(".")[0] in _TRACKERS:
+    if last.startswith(_KEEPS) and name.partition(".")[0] in TRACKERS:
         return True
     return last in _TELLING and ("logg" in name or "print" in last or "logging.getLogger" in name)
 

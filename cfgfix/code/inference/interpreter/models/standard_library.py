@@ -13,11 +13,13 @@ from cfgfix.code.inference.interpreter.objects import (
     Made,
     Mapping,
     OpenFile,
+    PartialText,
     Sequence,
     Value,
 )
 from cfgfix.code.inference.interpreter.run import Call, Model
 from cfgfix.code.inference.interpreter.values import alternatives, choice, constant_text, copied, key_of
+from cfgfix.code.inference.interpreter.written_settings import WrittenSettings
 
 
 def _copy_deep(call: Call) -> Value:
@@ -42,7 +44,48 @@ def _import_named(call: Call) -> Value:
     name = constant_text(call.first)
     for value in call.args:
         call.use(value)
+    if call.run.code_settings is not None and call.first.origins:
+        given = _import_given(call, call.run.code_settings)
+        if given is not None:
+            return given
     return call.run.imported(name, call.frame.scope.module) if name is not None else UNKNOWN
+
+
+def _import_given(call: Call, written: WrittenSettings) -> Value | None:
+    """Return the module that a run is given of those which a call may import; None where it is given none.
+
+    They are the modules whose name has the parts that are known, or those beside the one that a command names.
+    """
+    run = call.run
+    site = (call.spot.path, *call.spot.place.start)
+    given = run.given_imports.get(site)
+    module = run.program.module(given, call.frame.scope.module) if given is not None else None
+    if module is not None and module.scope is not None:
+        found = run.module(module)
+        written.of_module(found, chosen=True)
+        return found
+    name = constant_text(call.first)
+    if name is not None:
+        package = name.rpartition(".")[0]
+        parts: tuple[str | None, ...] = (f"{package}." if package else "", None)
+    else:
+        parts = call.first.parts if isinstance(call.first, PartialText) else (None,)
+    if any(parts):
+        run.open_imports[site] = tuple(_modules_named(call, parts))
+    return None
+
+
+def _modules_named(call: Call, parts: tuple[str | None, ...]) -> list[str]:
+    """Return the names of the modules of which some parts are known, by which a call can import them."""
+    fits = reading.partial_pattern(PartialText(parts))
+    steps = sum(part.count(".") for part in parts if part is not None) + 1
+    program, importer = call.run.program, call.frame.scope.module
+    found = []
+    for module in program.all_modules():
+        name = ".".join(module.path.removesuffix(".py").replace("\\", "/").split("/")[-steps:])
+        if module is not importer and fits(name) and program.module(name, importer) is module:
+            found.append(name)
+    return sorted(found)
 
 
 def _first_argument(call: Call) -> Value:

@@ -88,12 +88,27 @@ def percent(left: Scalar, right: Value) -> Value:
         known = tuple(item.value for item in right.items if type(item) is Scalar)
         values = known if len(known) == len(right.items) else None
     origins = left.origins | origins_of(held_values(right, 2))
+    if values is None and type(right) is not Scalar:
+        return _percent_in_part(left.value, right, origins)
     if values is None or len(left.value) > MAX_TEXT or "*" in left.value or _WIDE_PERCENT.search(left.value):
         return Unknown(origins)
     try:
         return Scalar((left.value % values)[:MAX_TEXT], origins)
     except (TypeError, ValueError, KeyError, MemoryError):
         return Unknown(origins)
+
+
+def _percent_in_part(text: str, right: Value, origins: frozenset[ConfigKey]) -> Value:
+    """Return what a text whose signs are all `%s` gives with values of which not all are known."""
+    literals = text.split("%s")
+    is_tuple = isinstance(right, Sequence) and right.kind == "tuple" and not right.open
+    items = right.items if is_tuple and isinstance(right, Sequence) else [right]
+    if len(text) > MAX_TEXT or any("%" in item for item in literals) or len(items) != len(literals) - 1:
+        return Unknown(origins)
+    parts: list[str | None] = [literals[0]]
+    for item, literal in zip(items, literals[1:], strict=True):
+        parts += [*parts_of(item), literal]
+    return joined(parts, origins)
 
 
 def text_of(value: Value) -> Value:
