@@ -75,6 +75,10 @@ def make_all_runs(project: ProjectRuns) -> None:
         for command in _distinct_commands(commands.get(number, ()), by_place=by_place):
             if project.spent():
                 break
+            if any(map(_was_in_vain, mine)) and not _names_data(command):
+                # What is too much to follow under one command is so under another that names no file: it counts as followed.
+                project.steps += mine[-1].run.steps
+                continue
             result = project.one(entrance, command)
             if not result.run.loadings:
                 # A program that loads nothing under one command loads nothing under another, as a rule.
@@ -394,6 +398,16 @@ def _sites_of_same_path(loadings: Row[Loading], loading: Loading) -> list[Site]:
     return [
         site_of(other) for other in loadings if other is loading or other.path.origins == loading.path.origins
     ]
+
+
+def _was_in_vain(result: RunResult) -> bool:
+    """Tell whether a run was cut off before it opened a config."""
+    return result.run.exhausted and not result.opened
+
+
+def _names_data(command: Command | None) -> bool:
+    """Tell whether a command names a file that may be a config."""
+    return command is not None and any(item.endswith(DATA) for item in command.arguments)
 
 
 def _of_one_kind(one: Entry, other: Entry) -> bool:

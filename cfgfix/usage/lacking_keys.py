@@ -23,7 +23,12 @@ def find_lacking(runs: ConfigRuns) -> None:
     """Tell of keys that programs ask for and the file lacks."""
     seen = runs.asked_told
     asked = [(result, item) for result in runs.results for item in result.run.asked]
-    asked.sort(key=lambda pair: {REQUIRED: 0, DEFAULT: 1, GUARD: 2}[pair[1].how])
+    asked.sort(
+        key=lambda pair: (
+            {REQUIRED: 0, DEFAULT: 1, GUARD: 2}[pair[1].how],
+            _is_trial_of_module(runs, pair[0]),
+        )
+    )
     for result, item in asked:
         section = next((key.path for key in item.sections if key.source == runs.path), None)
         if section is None or section not in runs.entries:
@@ -92,9 +97,18 @@ def _judge_asked(runs: ConfigRuns, result: RunResult, item: Asked, section: KeyP
                 "place": runs.place(item.spot),
                 "entry": runs.program_of(result),
             },
+            severity="info" if _is_trial_of_module(runs, result) else None,
             spot=item.spot,
             label=f"reads `{item.name}`",
         )
+    )
+
+
+def _is_trial_of_module(runs: ConfigRuns, result: RunResult) -> bool:
+    """Tell whether a program is what a module of another one does where it is run by itself, without TensorFlow."""
+    return not result.entrance.framework and any(
+        other.entrance.framework and result.entrance.module in other.run.modules_run()
+        for other in runs.results
     )
 
 

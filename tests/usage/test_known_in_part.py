@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from test_followed_idioms import HEAD, told
 
+from cfgfix.usage.project_code import ProjectCode
+
 AGAIN = """
 import argparse, copy, json, pickle
 from collections import namedtuple
@@ -156,3 +158,39 @@ with open("again.yaml", "w") as stream:
 """
     found = told(tmp_path, {"fire.py": HEAD + text, "kiln.yaml": "heat: 0.1\npause: 4\n"})
     assert found == {"kiln.yaml": [("logged-key", "pause")]}
+
+
+def test_what_a_module_lacks_that_is_run_by_itself(tmp_path: Path) -> None:
+    """Its few lines try its functions out; what the programs lack that train counts for more."""
+    files = {
+        "bake.py": HEAD
+        + "import oven\nplan = oven.read()\ntf.keras.layers.Dense(plan['trays'])\noven.heat(plan)\n",
+        "oven.py": "import yaml\n\n\ndef read():\n    return yaml.safe_load(open('oven.yaml'))\n\n\n"
+        "def heat(plan):\n    print(plan['gas'] if 'gas' in plan else 0)\n\n\n"
+        "if __name__ == '__main__':\n    print(read()['gas'])\n",
+        "oven.yaml": "trays: 3\n",
+    }
+    assert told(tmp_path, files) == {"oven.yaml": []}
+    files["prepare.py"] = "from oven import read\nprint(read()['gas'])\n"
+    assert told(tmp_path, files) == {"oven.yaml": [("missing-key", "gas")]}
+
+
+def test_commands_of_a_program_that_is_too_much_to_follow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no less under other words; a command that names a file may open that first."""
+    for part in ("statements", "expressions"):
+        monkeypatch.setattr(f"cfgfix.code.inference.interpreter.{part}.MAX_STEPS", 60)
+    files = {
+        "bake.py": f"import sys\n{HEAD}yaml.safe_load(open(input()))\nfor turn in [1, 2, 3, 4, 5, 6, 7, 8, 9]:\n    print(turn, turn + 1, turn * 2, turn - 3)\n"
+        "plan = yaml.safe_load(open(sys.argv[1]))\ntf.keras.layers.Dense(plan['trays'])\n",
+        "small.yaml": "trays: 3\n",
+        "run.sh": "".join(f"python bake.py {word}\n" for word in ("slow", "fast", "hot", "small.yaml")),
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    code = ProjectCode(str(tmp_path), lambda _path: False, keep=False)
+    runs = code._run(code._files())
+    given = [made.command.arguments for made in runs.made if made.command is not None]
+    assert [list(arguments) for arguments in given] == [["slow"], ["small.yaml"]]
+    assert all(made.outcome[0] for made in runs.made)
