@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.code.model.expressions import children
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Attribute, Call, Comprehension, Expr, Name
-from cfgfix.code.model.program import Module, Program, once
+from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Scope
 
 

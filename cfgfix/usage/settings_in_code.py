@@ -13,8 +13,8 @@ from cfgfix.code.inference.interpreter.objects import ConfigKey, Scalar, Sequenc
 from cfgfix.code.inference.interpreter.run import ImportSite
 from cfgfix.code.inference.interpreter.written_settings import WRITTEN, WrittenSettings
 from cfgfix.code.model.expressions import dotted, place_of
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Literal, Name, Place
-from cfgfix.code.model.program import Module
 from cfgfix.code.model.python_files import SETTINGS_MODULE
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.core.records import dataclass

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from test_followed_idioms import HEAD, told
 
+from cfgfix.code.inference.given_texts import texts_given
 from cfgfix.usage.project_code import ProjectCode
 
 AGAIN = """
@@ -142,6 +143,28 @@ def test_a_word_that_other_code_gives(tmp_path: Path) -> None:
         "kiln.yaml": "heat: 0.1\nshelves: 3\n",
     }
     assert told(tmp_path, files) == {"kiln.yaml": []}
+
+
+GIVEN = {
+    "a default and a call": ("def fire(mode='top'):\n    pass\n\n\nfire(mode='low')\n", {"top", "low"}),
+    "by its place": ("def fire(heat, mode):\n    pass\n\n\nfire(3, 'low')\n", {"low"}),
+    "handed on": ("def fire(mode):\n    pass\n\n\ndef go(mode='top'):\n    fire(mode)\n", {"top"}),
+    "a loop": ("for mode in read():\n    pass\n", None),
+    "a loop over pairs": ("for mode, heat in read():\n    pass\n", None),
+    "a comprehension": ("made = [mode for mode, heat in read()]\n", None),
+    "an import": ("from kiln import mode\n", None),
+    "an option": ("parser.add_argument('--mode', default='top')\n", None),
+    "a star": ("def fire(heat, mode):\n    pass\n\n\nfire(*read())\n", None),
+    "a number": ("mode = 3\n", None),
+}
+
+
+@pytest.mark.parametrize(("code", "expected"), GIVEN.values(), ids=list(GIVEN))
+def test_which_words_code_gives(tmp_path: Path, code: str, expected: set[str] | None) -> None:
+    (tmp_path / "fire.py").write_text(code, encoding="utf-8")
+    project = ProjectCode(str(tmp_path), lambda _path: False, keep=False)
+    with project._program(project._files()) as program:
+        assert texts_given(program, "mode") == expected
 
 
 def test_a_parameter_that_nothing_uses_of_a_config_that_is_written_again(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.code.model.expressions import walk_own
-from cfgfix.code.model.nodes import Attribute, Expr, Literal, Name, Starred
+from cfgfix.code.model.nodes import Attribute, Comprehension, Expr, Literal, Name, Starred
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Scope
 
@@ -28,7 +28,7 @@ def texts_given(program: Program, name: str) -> frozenset[str] | None:
                 if given is None:
                     return None
                 texts.add(given)
-            if _is_said_as_text(scope, name):
+            if _is_said_as_text(scope, name) or _is_bound_in_passing(scope, name):
                 return None
     return frozenset(texts)
 
@@ -59,18 +59,24 @@ def _given_in(scope: Scope, name: str, places: dict[str, int]) -> Iterator[str |
             if keyword == name:
                 yield from _text_of(value, name)
         place = places.get(_last_step(call.func))
-        if place is not None and len(call.args) > place:
-            # Whatever stands before it may be the object of a method that is called by its class.
-            if any(isinstance(item, Starred) for item in call.args):
+        if place is None:
+            continue
+        if any(isinstance(item, Starred) for item in call.args):
+            yield None
+        elif len(call.args) > place:
+            yield from _text_of(call.args[place], name)
+    for event in scope.events():
+        for target in event.targets:
+            if _last_step(target) == name:
+                if event.kind in ("assign", "annotate"):
+                    yield from _text_of(event.value, name) if event.value is not None else ()
+                else:
+                    yield None
+            elif any(_last_step(part) == name for part in walk_own((target,)) if part is not target):
+                # `for name, value in items`
                 yield None
-            else:
-                yield from _text_of(call.args[place], name)
-    for event in scope.events_of("assign", "annotate", "augment", "for", "with"):
-        if any(_last_step(target) == name for target in event.targets):
-            if event.kind in ("assign", "annotate") and event.value is not None:
-                yield from _text_of(event.value, name)
-            elif event.kind != "annotate":
-                yield None
+        if event.kind == "import" and any(bound == name for bound, _ in event.imports):
+            yield None
 
 
 def _text_of(value: Expr, name: str) -> Iterator[str | None]:
@@ -82,16 +88,34 @@ def _text_of(value: Expr, name: str) -> Iterator[str | None]:
         yield None
 
 
+def _is_bound_in_passing(scope: Scope, name: str) -> bool:
+    """Tell whether a lambda or comprehension binds a name, by which it may be anything."""
+    if scope.kind in ("lambda", "comprehension"):
+        return name in scope.names or any(item.name == name for item in scope.params)
+    return any(
+        _last_step(part) == name
+        for item in _expressions_in(scope)
+        if isinstance(item, Comprehension)
+        for target, _, _ in item.generators
+        for part in walk_own((target,))
+    )
+
+
 def _is_said_as_text(scope: Scope, name: str) -> bool:
     """Tell whether a text names it, as the declaration of an option or a key does."""
-    tops = [event.value for event in scope.events() if event.value is not None]
-    tops += [item for call in scope.calls for item in (*call.args, *(value for _, value in call.keywords))]
     return any(
         isinstance(item, Literal)
         and isinstance(item.value, str)
         and item.value.lstrip("-").replace("-", "_") == name
-        for item in walk_own(tops)
+        for item in _expressions_in(scope)
     )
+
+
+def _expressions_in(scope: Scope) -> Iterator[Expr]:
+    """Yield the expressions that a scope evaluates."""
+    tops = [event.value for event in scope.events() if event.value is not None]
+    tops += [item for call in scope.calls for item in (*call.args, *(value for _, value in call.keywords))]
+    return walk_own(tops)
 
 
 def _last_step(expr: Expr) -> str:
