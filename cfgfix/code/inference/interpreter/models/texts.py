@@ -103,7 +103,12 @@ def _percent_in_part(text: str, right: Value, origins: frozenset[ConfigKey]) -> 
     literals = text.split("%s")
     is_tuple = isinstance(right, Sequence) and right.kind == "tuple" and not right.open
     items = right.items if is_tuple and isinstance(right, Sequence) else [right]
-    if len(text) > MAX_TEXT or any("%" in item for item in literals) or len(items) != len(literals) - 1:
+    if (
+        len(text) > MAX_TEXT
+        or any("%" in item for item in literals)
+        or len(items) != len(literals) - 1
+        or not all(isinstance(item, (FilePath, PartialText, Scalar, Unknown)) for item in items)
+    ):
         return Unknown(origins)
     parts: list[str | None] = [literals[0]]
     for item, literal in zip(items, literals[1:], strict=True):
