@@ -23,7 +23,7 @@ from cfgfix.lint.recognition import recognise, targets_of
 from cfgfix.lint.request import UNKNOWN_CONFIG, YAML, FileReport, Request
 from cfgfix.lint.rule_set import Skip
 from cfgfix.lint.session import Session
-from cfgfix.lint.targets import with_nearby_code, with_nearby_ruamel
+from cfgfix.lint.targets import with_class_by_code, with_nearby_code, with_nearby_ruamel
 from cfgfix.rules.report import tell_cut
 
 TYPE_CHECKING = False
@@ -122,6 +122,9 @@ def _report_config(
         document, shift = override(document, request.overrides)
     hidden: list[Finding] = []
     targets = targets_of(session, project, dialect, code_facts)
+    if code_facts is None and not forced and project.rule_set.code and source.path != "-":
+        code = session.repository_code(source.path)
+        targets = [with_class_by_code(project, code, document, target) for target in targets]
     cut: set[str] = set()
     judged_text = ""
     most = MAX_FIXED if request.fix else MAX_FINDINGS

@@ -120,6 +120,8 @@ class Project:
     """The schema read from a class, where the settings name one."""
     usage: Usage | None = None
     usage_known: bool = False
+    usages_by_class: dict[str, tuple[Inferred, Usage] | None] = field(default_factory=dict)
+    """What the code does with the configs of classes that it was found to load files into."""
     sources: tuple[str, ...] = ()
     """The Python files that the usage rests on."""
     nearby_code: NearbyCodeReader | None = None

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from cfgfix.hardware.model import Hardware
     from cfgfix.usage.job_limits import Job
     from cfgfix.usage.key_uses import Usage
+    from cfgfix.usage.project_code import ProjectCode
 
 
 def dialect_of(document: Document, project: Project, *, forced: bool = False) -> Dialect | None:
@@ -131,6 +132,56 @@ def target_of(project: Project, dialect: Dialect, machine: Machine) -> Target:
         )
         project.targets[key] = target
     return target
+
+
+def with_class_by_code(project: Project, code: ProjectCode, document: Document, target: Target) -> Target:
+    """Return a target for a config that no program is known to open, with what the code does with the class that it fits.
+
+    The class is the one that makes its objects of files, where there is one such, and the config has its sections.
+    """
+    settings = project.settings
+    if target.usage is not None or settings.schema is not None or not project.rule_set.code:
+        return target
+    name = code.config_class()
+    if name is None:
+        return target
+    if name not in project.usages_by_class:
+        project.usages_by_class[name] = _usage_of_class(
+            project, replace(settings, schema=name, root=code.root)
+        )
+    found = project.usages_by_class[name]
+    if found is None or not _has_sections_of(document, found[0]):
+        return target
+    return replace(target, usage=found[1])
+
+
+def _usage_of_class(project: Project, settings: Settings) -> tuple[Inferred, Usage] | None:
+    from cfgfix.usage.checks import project_files, usage_of
+
+    try:
+        inferred = _infer(settings)
+        files = project_files(settings)
+        project.sources = tuple(dict.fromkeys((*project.sources, *(file.path for file in files))))
+        shared = project.rule_set.rules
+        return inferred, usage_of(files, settings, inferred, (), content_stamp(()), shared=shared)
+    except CfgfixError:
+        return None
+    except Exception as error:  # noqa: BLE001 - a fault here costs what the code says, not the check
+        project.failures.append(internal_fault(error, settings.root))
+        return None
+
+
+def _has_sections_of(document: Document, inferred: Inferred) -> bool:
+    """Tell whether all keys at the top of a document are fields of a class, two of them sections or more."""
+    known = inferred.schema.get("properties", {})
+    for root in document.roots:
+        if root.kind != Kind.MAPPING or not root.items:
+            return False
+        if any(key.kind != Kind.SCALAR or key.text not in known for key, _ in root.items):
+            return False
+        if sum(value.kind == Kind.MAPPING for _, value in root.items) < 2:
+            return False
+    return bool(document.roots)
 
 
 def with_meanings(target: Target, reached: Sequence[Reached]) -> Target:

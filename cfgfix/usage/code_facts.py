@@ -77,12 +77,14 @@ class KnownCode:
         followed: What was found, for the files that none of it opens.
         options: What is wrong with options of programs; None where that was not asked.
         modules: The Python files that hold settings, each with the programs that import it, as paths relative to the repository.
+        classes: The classes of fields that make their objects of a file, as `path:Class`.
     """
 
     configs: dict[str, CodeFacts]
     followed: FollowedCode
     options: tuple[OptionHit, ...] | None
     modules: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    classes: tuple[str, ...] = ()
 
 
 def packed(known: KnownCode) -> Any:
@@ -130,6 +132,7 @@ def packed(known: KnownCode) -> Any:
             followed.mentions,
         ),
         known.modules,
+        known.classes,
     )
 
 
@@ -195,7 +198,7 @@ def unpacked(data: Any) -> KnownCode:
     """Return what `packed` made data of."""
     from cfgfix.usage.unopened import FollowedCode, OpenCall
 
-    found, options, (modules, programs, framework, cut_off, calls, mentions), held = data
+    found, options, (modules, programs, framework, cut_off, calls, mentions), held, classes = data
     followed = FollowedCode(
         modules,
         programs,
@@ -234,6 +237,7 @@ def unpacked(data: Any) -> KnownCode:
         followed,
         None if options is None else tuple((path, check, _unpacked_hit(hit)) for path, check, hit in options),
         tuple((path, tuple(importing)) for path, importing in held),
+        tuple(classes),
     )
 
 

@@ -149,6 +149,11 @@ class ProjectCode:
         """Return the Python files that hold settings, with the programs importing them."""
         return self.known().modules
 
+    def config_class(self) -> str | None:
+        """Return the one class that makes its objects of files; None for none or several."""
+        found = self.known().classes
+        return found[0] if len(found) == 1 else None
+
     def followed(self) -> FollowedCode:
         """Return what following the code found, for configs that no code opens."""
         return self.known().followed
@@ -213,7 +218,7 @@ class ProjectCode:
         from cfgfix.usage.options import option_verdicts
         from cfgfix.usage.reached import Places
         from cfgfix.usage.settings_in_code import settings_in_code
-        from cfgfix.usage.unopened import followed_code
+        from cfgfix.usage.unopened import followed_code, loading_classes
         from cfgfix.usage.verdicts import verdicts_by_file
         from cfgfix.usage.wrong_access import access_verdicts
 
@@ -233,6 +238,7 @@ class ProjectCode:
                 )
             ),
             held.modules,
+            tuple(loading_classes(runs)),
         )
         if self._keep and not self.failures:
             from cfgfix.usage.kept_runs import packed_runs
@@ -300,7 +306,9 @@ class ProjectCode:
         configs = {**before.configs, **{path: _facts_of(item) for path, item in verdicts.items()}}
         # What the code trains may depend on the changed text as well.
         declares = self._follows_models or any(made.has_options for made in runs.made)
-        known = KnownCode(configs, before.followed, None if declares else before.options, before.modules)
+        known = KnownCode(
+            configs, before.followed, None if declares else before.options, before.modules, before.classes
+        )
         if not self.failures:
             self._store(known, packed_configs(kept_configs(runs, configs_before)))
         return known

@@ -210,7 +210,7 @@ def facts_after_changes(
             configs[other] = made
         if options is not None and any(_names(hit, config.path) for _, _, hit in options):
             return None
-    return KnownCode(configs, known.followed, options, known.modules)
+    return KnownCode(configs, known.followed, options, known.modules, known.classes)
 
 
 def name_same_functions(kept: KeptConfigs, changed: Iterable[str], root: str) -> bool:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 
-from cfgfix.code.model.expressions import walk_own
+from cfgfix.code.model.expressions import dotted, walk_own
 from cfgfix.code.model.nodes import Expr, Literal
 from cfgfix.code.model.summary import Scope
 from cfgfix.config.document.compose import MAPPING, SCALAR, Document
@@ -91,6 +91,29 @@ class FollowedCode:
         programs = _count_text(self.framework, "program")
         verb = "names" if self.framework == 1 else "name"
         return f"the {programs} here {verb} every file loaded, and this is none of them"
+
+
+_LOADS = frozenset({"yaml.safe_load", "yaml.load", "yaml.full_load", "json.load", "json.loads"})
+
+
+def loading_classes(project: ProjectRuns) -> Iterator[str]:
+    """Yield the classes of fields that make their objects of a file, as `path:Class`, where programs of TensorFlow are."""
+    if not any(entrance.framework for entrance in project.entered):
+        return
+    for module in project.program.all_modules():
+        scopes = module.summary.scopes
+        found = {
+            scopes[scope.parent].qualname
+            for scope in scopes
+            if scope.kind == "function"
+            and scope.parent > 0
+            and scope.params
+            and scope.params[0].name == "cls"
+            and any(event.kind == "annotate" for event in scopes[scope.parent].body)
+            and any(dotted(call.func) in _LOADS for call in scope.calls)
+        }
+        for name in sorted(found):
+            yield f"{project.relative(module.path)}:{name}"
 
 
 def _count_text(count: int, word: str) -> str:
