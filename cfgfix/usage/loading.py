@@ -701,7 +701,11 @@ def _flags(module: Module) -> dict[str, _Flag]:
                 default, given = action == "store_false", True
             required = constant(call.keyword("required")) is True
             known = found.get(name)
-            if known is not None and (known.default, known.given) != (default, given):
+            if known is not None and (known.default, known.given, known.required) != (
+                default,
+                given,
+                required,
+            ):
                 # Two parsers of one program with an option of that name: which one is meant is not known.
                 given = switch = required = False
             found[name] = _Flag(long, default, given, switch, required, scope, call)
