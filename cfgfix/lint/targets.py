@@ -135,7 +135,7 @@ def target_of(project: Project, dialect: Dialect, machine: Machine) -> Target:
 
 
 def with_class_by_code(project: Project, code: ProjectCode, document: Document, target: Target) -> Target:
-    """Return a target for a config that no program is known to open, with what the code does with the class that it fits.
+    """Return a target for an unopened config with what code does with its class.
 
     The class is the one that makes its objects of files, where there is one such, and the config has its sections.
     """
@@ -172,7 +172,10 @@ def _usage_of_class(project: Project, settings: Settings) -> tuple[Inferred, Usa
 
 
 def _has_sections_of(document: Document, inferred: Inferred) -> bool:
-    """Tell whether all keys at the top of a document are fields of a class, two of them sections or more."""
+    """Tell whether all keys at the top of a document are fields of a class.
+
+    Two of them or more must be sections.
+    """
     known = inferred.schema.get("properties", {})
     for root in document.roots:
         if root.kind != Kind.MAPPING or not root.items:

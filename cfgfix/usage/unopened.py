@@ -97,7 +97,10 @@ _LOADS = frozenset({"yaml.safe_load", "yaml.load", "yaml.full_load", "json.load"
 
 
 def loading_classes(project: ProjectRuns) -> Iterator[str]:
-    """Yield the classes of fields that make their objects of a file, as `path:Class`, where programs of TensorFlow are."""
+    """Yield the classes of fields that make their objects of a file.
+
+    Each as `path:Class`; none where no program comes to TensorFlow.
+    """
     if not any(entrance.framework for entrance in project.entered):
         return
     for module in project.program.all_modules():

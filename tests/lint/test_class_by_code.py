@@ -76,7 +76,7 @@ def findings(folder: Path, files: dict[str, str]) -> set[tuple[str, str]]:
 @pytest.fixture(autouse=True)
 def too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the code be too much to follow."""
-    monkeypatch.setattr("cfgfix.usage.program_runs.MAX_STEPS", 0)
+    monkeypatch.setattr("cfgfix.usage.program_runs.ProjectRuns.spent", lambda _: True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CFGFIX_CACHE_DIR", "")
     (tmp_path / ".git").mkdir()
