@@ -9,12 +9,12 @@ from cfgfix.code.checks.bindings import bound_in_loop
 from cfgfix.code.checks.common import COMPILED, in_tests, never_entered
 from cfgfix.code.checks.compiled_scopes import compiled_for_sure, compiled_reach, compiled_scopes, eager_guard
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.inference.hot_paths import innermost_loop, inside
+from cfgfix.code.inference.hot_paths import Reach, innermost_loop, inside
 from cfgfix.code.inference.references import public_name
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, is_name, text, walk
 from cfgfix.code.model.hit import Step, hit_at, hit_in
-from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Expr, Literal, Name, Place
+from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Expr, Literal, Name, Place, Subscript
 from cfgfix.code.model.program import Program, is_keras_model
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Made, Site, alternatives
@@ -226,6 +226,15 @@ def captured(program: Program) -> Iterator[Hit]:
                 if expr is None or isinstance(expr, (Name, Literal)):
                     continue
                 for part in walk(expr):
+                    if isinstance(part, Subscript) and sure and reach.passes(event.block, None):
+                        kept = _item(part, own)
+                        if kept is None or (id(owner), kept) in seen:
+                            continue
+                        changed = _item_changed_in_loop(program, owner, kept)
+                        if changed is not None:
+                            seen.add((id(owner), kept))
+                            yield _captured(scope, event, reach, part.place, f"{own}{kept}", changed)
+                        continue
                     if (
                         not isinstance(part, Attribute)
                         or not isinstance(part.base, Name)
@@ -243,14 +252,60 @@ def captured(program: Program) -> Iterator[Hit]:
                     if where is None:
                         continue
                     seen.add((id(owner), part.attribute))
-                    yield hit_in(
-                        scope,
-                        part.place,
-                        event.block,
-                        {"what": f"{own}.{part.attribute}", "via": reach.via, "line_of": where.place.line},
-                        entry=reach,
-                        related=(where,),
-                    )
+                    yield _captured(scope, event, reach, part.place, f"{own}.{part.attribute}", where)
+
+
+def _captured(scope: Scope, event: Event, reach: Reach, place: Place, what: str, changed: Step) -> Hit:
+    return hit_in(
+        scope,
+        place,
+        event.block,
+        {"what": what, "via": reach.via, "line_of": changed.place.line},
+        entry=reach,
+        related=(changed,),
+    )
+
+
+def _item(expr: Expr, own: str) -> str | None:
+    """Return what stands behind the object's own name in `self.settings["rate"]`, or None for anything else."""
+    if not isinstance(expr, Subscript) or not isinstance(expr.index, Literal):
+        return None
+    shown = dotted(expr.base)
+    if not isinstance(expr.index.value, str) or shown is None or not shown.startswith(f"{own}."):
+        return None
+    return f'{shown.removeprefix(own)}["{expr.index.value}"]'
+
+
+def _item_changed_in_loop(program: Program, owner: Scope, kept: str) -> Step | None:
+    """Return where a method gives an item another number in a loop that goes on with the object, or None."""
+    for method in owner.module.summary.scopes:
+        if program.owner(method) is not owner or not method.params or method.name == "__init__":
+            continue
+        if compiled_reach(program, method) is not None:
+            continue
+        own = method.params[0].name
+        for event in method.events():
+            if event.kind not in ("assign", "augment") or not any(
+                _item(target, own) == kept for target in event.targets
+            ):
+                continue
+            if not (event.kind == "augment" or _is_plain_number(event.value)):
+                continue
+            loop = innermost_loop(method, event.block)
+            if loop is not None and any(
+                isinstance(call.func, Attribute)
+                and is_name(call.func.base, own)
+                and inside(method, call.block, loop)
+                for call in method.calls
+            ):
+                return Step(method, event.place, event.block, "changed here, in each turn")
+    return None
+
+
+def _is_plain_number(value: Expr | None) -> bool:
+    return isinstance(value, Binary) or (
+        isinstance(value, Literal) and type(value.value) in (int, float, bool)
+    )
 
 
 def _change_after_call(program: Program, owner: Scope, name: str, traced: Scope) -> Step | None:
