@@ -6,14 +6,15 @@ import re
 from collections.abc import Iterator
 
 from cfgfix.code.checks.models import method_of
-from cfgfix.code.checks.runtime_start import SET_THREADS, SET_VISIBLE, in_try
+from cfgfix.code.checks.runtime_start import LIST_DEVICES, SET_THREADS, SET_VISIBLE, in_try
 from cfgfix.code.inference.environment import environment_of
 from cfgfix.code.inference.flow.flow import flow_of
+from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.releases import IMPORTS
-from cfgfix.code.model.expressions import constant, is_name, place_of, text
-from cfgfix.code.model.hit import Rewrite, hit_at
-from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Expr, Name, Subscript
+from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text, walk
+from cfgfix.code.model.hit import Rewrite, Step, hit_at, hit_in
+from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Expr, FString, Name, Subscript
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Constant, Site
@@ -87,6 +88,69 @@ def invisible_gpu_number(program: Program) -> Iterator[Hit]:
                 # What a handler is ready for may be wanted.
                 severity="info" if in_try(site.scope, site.call.block) else None,
             )
+
+
+def counted_anew(program: Program) -> Iterator[Hit]:
+    """Find the number of a card that is made visible alone, as the index of the cards that are visible then."""
+    seen: set[tuple[int, int]] = set()
+    for listed in flow_of(program).named(*LIST_DEVICES):
+        scope, key = listed.scope, (id(listed.scope), listed.call.number)
+        statement = statement_of(scope, listed.call.place)
+        if key in seen or statement is None or statement.kind != "assign" or len(statement.targets) != 1:
+            continue
+        seen.add(key)
+        alone = [
+            (event, number)
+            for where, name, value, event, _ in environment_of(program, scope.module)
+            if where is scope
+            and name == "CUDA_VISIBLE_DEVICES"
+            and event.place.end <= listed.call.place.start
+            and event.block in set(scope.block_numbers(listed.call.block))
+            for number in [_number_alone(value)]
+            if number is not None
+        ]
+        kept = dotted(statement.targets[0])
+        if not alone or kept is None:
+            continue
+        event, number = alone[-1]
+        for other in scope.events():
+            if other.place.start < statement.place.end or other.value is None:
+                continue
+            wrong = next(
+                (
+                    part
+                    for part in walk(other.value)
+                    if isinstance(part, Subscript)
+                    and dotted(part.base) == kept
+                    and text(part.index) == number
+                ),
+                None,
+            )
+            if wrong is None or in_try(scope, other.block):
+                continue
+            yield hit_in(
+                scope,
+                wrong.place,
+                other.block,
+                {"shown": text(wrong), "number": number, "line": event.place.line},
+                related=(Step(scope, event.place, event.block, "makes this card alone visible"),),
+            )
+            break
+
+
+def _number_alone(value: Expr | None) -> str | None:
+    """Return how the number of one card is written that a variable of the environment gets, but for 0."""
+    inner = value
+    if isinstance(value, Call) and dotted(value.func) == "str" and len(value.args) == 1:
+        inner = value.args[0]
+    elif isinstance(value, FString) and len(value.parts) == 1 and len(value.pieces) == 1 and not value.tail:
+        inner = value.parts[0]
+    if isinstance(inner, (Name, Attribute)):
+        return text(inner) if inner is not value else None
+    shown = constant(inner)
+    if isinstance(shown, str) and shown.isdigit() and shown != "0":
+        return shown
+    return str(shown) if type(shown) is int and shown > 0 else None
 
 
 def other_device(program: Program) -> Iterator[Hit]:
