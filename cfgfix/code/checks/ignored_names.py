@@ -1,0 +1,169 @@
+"""What says how a run is done and is read by nothing: arguments of functions and numbers of scripts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from cfgfix.code.checks.common import in_tests
+from cfgfix.code.inference.flow.flow import flow_of
+from cfgfix.code.model.expressions import text, walk
+from cfgfix.code.model.hit import Step, hit_in
+from cfgfix.code.model.nodes import Expr, Literal, Name
+from cfgfix.code.model.program import Program, is_keras_part
+from cfgfix.code.model.summary import Event, Scope
+from cfgfix.code.model.values import Site
+from cfgfix.rules.hit import Hit
+
+NEEDLES = (b"tensorflow", b"keras")
+
+_SAYS_HOW = re.compile(
+    r"shuffle|training|is_training|(?:use_|do_|with_)?augment(?:ation)?|(?:random_)?seed|batch_?size|drop_remainder|normali[sz]e|dropout(?:_rate)?"
+    r"|drop_rate|lr|learning_rate|(?:num_|n_)?epochs|weight_decay|(?:shuffle_)?buffer(?:_size)?|repeat|num_parallel_calls|num_workers"
+)
+_BY_KERAS = frozenset({"training", "mask"})
+
+
+def argument(program: Program) -> Iterator[Hit]:
+    """Find arguments that callers give and that the function never reads."""
+    seen: set[tuple[int, str]] = set()
+    for site in flow_of(program).entering:
+        if in_tests(site.scope) or site.call.opaque:
+            continue
+        for target in site.targets:
+            function = target.scope
+            if function.kind != "function" or target.partial or target.fixed:
+                continue
+            for number, parameter in enumerate(function.params):
+                key = (id(function), parameter.name)
+                if key in seen or parameter.kind not in ("plain", "keyword"):
+                    continue
+                if _SAYS_HOW.fullmatch(parameter.name) is None or not _is_given(site, function, number):
+                    continue
+                seen.add(key)
+                if _is_open(program, function, parameter.name) or _is_read(function, parameter.name):
+                    continue
+                yield hit_in(
+                    function,
+                    function.place,
+                    -1,
+                    {"name": parameter.name, "function": function.name, "line": site.call.name_line},
+                    related=(Step(site.scope, site.call.name_place, site.call.block, "gives it"),),
+                )
+
+
+def _is_given(site: Site, function: Scope, number: int) -> bool:
+    bound = 1 if function.params[0].name in ("self", "cls") else 0
+    return site.call.argument(number - bound, function.params[number].name) is not None
+
+
+def _is_open(program: Program, function: Scope, name: str) -> bool:
+    """Tell whether others say what a function takes: a decorator, a base class, or one of several functions of a kind."""
+    if function.decorators or (function.name.startswith("__") and function.name != "__init__"):
+        return True
+    body = [event for event in function.events() if event.kind not in ("expr", "pass")]
+    if len(body) < 2 or any(event.kind == "raise" and event.block == 0 for event in body):
+        return True
+    owner = program.owner(function)
+    if owner is not None:
+        outside = program.bases(owner).outside
+        if outside and function.name != "__init__":
+            return True
+        if name in _BY_KERAS and is_keras_part(program, owner):
+            return True
+    same = [
+        scope
+        for module in program.modules
+        for scope in module.summary.scopes
+        if scope is not function
+        and scope.kind == "function"
+        and any(item.name == name for item in scope.params)
+        and (scope.name == function.name if function.name != "__init__" else False)
+    ]
+    return bool(same)
+
+
+def _is_read(function: Scope, name: str) -> bool:
+    """Tell whether a function, or one inside it, reads a name, or all names at once."""
+    scopes = function.module.summary.scopes
+    inner = {function.number}
+    for scope in scopes:
+        if scope.parent in inner:
+            inner.add(scope.number)
+    for number in inner:
+        scope = scopes[number]
+        defaults = [
+            item.default for item in scope.params if scope is not function and item.default is not None
+        ]
+        for value in (*_values_of(scope), *defaults, *scope.decorators):
+            for part in walk(value):
+                if isinstance(part, Name) and part.name in (name, "locals", "vars"):
+                    return True
+    return False
+
+
+def _values_of(scope: Scope) -> Iterator[Expr]:
+    for event in scope.events():
+        if event.value is not None:
+            yield event.value
+        yield from event.extra_nodes()
+        if event.kind == "augment":
+            yield from event.targets
+        else:
+            yield from (target for target in event.targets if not isinstance(target, Name))
+    for item in scope.blocks:
+        if item.test is not None:
+            yield item.test
+    yield from scope.calls
+
+
+# Numbers of scripts
+
+_CONSTANT = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*")
+_SAYS_SIZE = re.compile(
+    r"(?:^|_)(?:SIZE|EPOCHS?|BATCH|BATCHSIZE|RATE|LR|STEPS?|SEED|DIMS?|LENGTH|LEN|TOTAL|NUM|DROPOUT|UNITS|DECAY|PATIENCE|SPLIT|MOMENTUM|CLASSES|WIDTH|HEIGHT"
+    r"|CHANNELS|BUFFER|ITERATIONS|LAYERS|HIDDEN)(?:_|$)"
+)
+
+
+def constant(program: Program) -> Iterator[Hit]:
+    """Find numbers at the top of a script that nothing reads, among others that something does."""
+    words: Counter[str] | None = None
+    for module in program.modules:
+        top = module.summary.scopes[0]
+        if in_tests(top) or module.path.endswith("__init__.py"):
+            continue
+        numbers = [event for event in top.body if _names_number(event)]
+        if len(numbers) < 2:
+            continue
+        words = _words_of(program) if words is None else words
+        lost = [event for event in numbers if words[text(event.targets[0])] == 1]
+        if 2 * len(lost) > len(numbers):
+            continue
+        for event in lost:
+            yield hit_in(top, event.place, event.block, {"name": text(event.targets[0])})
+
+
+def _names_number(event: Event) -> bool:
+    if event.kind != "assign" or len(event.targets) != 1 or not isinstance(event.targets[0], Name):
+        return False
+    name, value = event.targets[0].name, event.value
+    return (
+        isinstance(value, Literal)
+        and type(value.value) in (int, float)
+        and _CONSTANT.fullmatch(name) is not None
+        and _SAYS_SIZE.search(name) is not None
+    )
+
+
+_WORD = re.compile(r"\w+")
+
+
+def _words_of(program: Program) -> Counter[str]:
+    """Return how often each word stands in the code of a project; comments do not count."""
+    found: Counter[str] = Counter()
+    for module in program.all_modules():
+        for line in module.source_lines():
+            found.update(_WORD.findall(line.partition("#")[0]))
+    return found
