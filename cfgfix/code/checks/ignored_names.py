@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import re
+import textwrap
+import tokenize
 from collections import Counter
 from collections.abc import Iterator
 
 from cfgfix.code.checks.common import in_tests
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.model.expressions import text, walk
+from cfgfix.code.model.expressions import text
 from cfgfix.code.model.hit import Step, hit_in
-from cfgfix.code.model.nodes import Expr, Literal, Name
+from cfgfix.code.model.nodes import Literal, Name
 from cfgfix.code.model.program import Program, is_keras_part
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Site
@@ -85,37 +88,24 @@ def _is_open(program: Program, function: Scope, name: str) -> bool:
 
 
 def _is_read(function: Scope, name: str) -> bool:
-    """Tell whether a function, or one inside it, reads a name, or all names at once."""
-    scopes = function.module.summary.scopes
-    inner = {function.number}
-    for scope in scopes:
-        if scope.parent in inner:
-            inner.add(scope.number)
-    for number in inner:
-        scope = scopes[number]
-        defaults = [
-            item.default for item in scope.params if scope is not function and item.default is not None
-        ]
-        for value in (*_values_of(scope), *defaults, *scope.decorators):
-            for part in walk(value):
-                if isinstance(part, Name) and part.name in (name, "locals", "vars"):
-                    return True
-    return False
+    """Tell whether the code of a function names something more than once, or all names at once.
 
-
-def _values_of(scope: Scope) -> Iterator[Expr]:
-    for event in scope.events():
-        if event.value is not None:
-            yield event.value
-        yield from event.extra_nodes()
-        if event.kind == "augment":
-            yield from event.targets
-        else:
-            yield from (target for target in event.targets if not isinstance(target, Name))
-    for item in scope.blocks:
-        if item.test is not None:
-            yield item.test
-    yield from scope.calls
+    The text is asked, since a run with known values has those in place of names.
+    """
+    lines = function.module.source_lines()[function.place.line - 1 : function.place.end_line]
+    code = textwrap.dedent("\n".join(lines)) + "\n"
+    count = 0
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(code).readline):
+            count += token.type == tokenize.NAME and token.string == name
+            if token.type == tokenize.NAME and token.string in ("locals", "vars"):
+                return True
+            # Up to Python 3.11 what an f-string is filled with is part of its text.
+            if token.type == tokenize.STRING and "f" in token.string[:2].lower() and name in token.string:
+                return True
+    except (tokenize.TokenError, IndentationError):
+        return True
+    return count > 1
 
 
 # Numbers of scripts
@@ -131,8 +121,8 @@ def constant(program: Program) -> Iterator[Hit]:
     """Find numbers at the top of a script that nothing reads, among others that something does."""
     words: Counter[str] | None = None
     for module in program.modules:
-        top = module.summary.scopes[0]
-        if in_tests(top) or module.path.endswith("__init__.py"):
+        top = module.scope
+        if top is None or in_tests(top) or module.path.endswith("__init__.py"):
             continue
         numbers = [event for event in top.body if _names_number(event)]
         if len(numbers) < 2:
