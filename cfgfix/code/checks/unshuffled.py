@@ -10,6 +10,7 @@ from cfgfix.code.checks.elements import kind
 from cfgfix.code.checks.models import model_calls
 from cfgfix.code.checks.order import named_for_evaluation
 from cfgfix.code.checks.pipelines import pipelines_to, possible
+from cfgfix.code.inference.entry_points import reached_from
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
@@ -48,11 +49,13 @@ _KEEPS_ORDER = frozenset(
 )
 _STEPS = frozenset({"apply_gradients", "minimize", "train_on_batch"})
 _BATCHES = frozenset({"batch", "padded_batch"})
+_CHANCE = re.compile(r"(?i)random\.|randint|rand\(|randn|normal\(|uniform\(|synthetic|fake")
+"""Words of files that make arrays at random: those have no order."""
 _MIXES = re.compile(
-    r"(?i)shuffl|permut|sample\(|\.sample|split|choice|argsort|random_state|random\.|randint|rand\(|randn|synthetic|fake|"
+    r"(?i)shuffl|permut|sample\(|\.sample|split|choice|argsort|random_state|"
     r"stateful|timeseries|time_series|window|lookback|look_back|seq_len|sequence_length|curriculum|bucket"
 )
-"""Words of files that mix the data themselves, make it at random, or go by time: what the order is there is not known."""
+"""Words of files that mix the data themselves or go by time: what the order is there is not known."""
 
 
 def in_one_order(program: Program) -> Iterator[Hit]:
@@ -76,7 +79,13 @@ def in_one_order(program: Program) -> Iterator[Hit]:
             id(step.site.scope.module): step.site.scope.module for way in ways for step in way if step.site
         }
         modules[id(trained.scope.module)] = trained.scope.module
-        if any(map(_mixes, modules.values())):
+        words = [_MIXES]
+        if kind(source) == "from_tensor_slices":
+            # How the arrays came to be is said by what makes them.
+            words.append(_CHANCE)
+            paths = {path for module in modules.values() for path in reached_from(program, module)}
+            modules.update((id(module), module) for module in program.all_modules() if module.path in paths)
+        if any(_speaks(module, word) for module in modules.values() for word in words):
             continue
         seen.add(key)
         yield hit_at(site, values={"line": place}, related=(trained,))
@@ -148,6 +157,6 @@ def _applies(program: Program, scope: Scope, depth: int) -> bool:
     )
 
 
-def _mixes(module: Module) -> bool:
-    """Tell whether the code of a file has words of mixing, of chance or of time; comments do not count."""
-    return any(_MIXES.search(line.partition("#")[0]) for line in module.source_lines())
+def _speaks(module: Module, word: re.Pattern[str]) -> bool:
+    """Tell whether the code of a file has one of some words; comments do not count."""
+    return any(word.search(line.partition("#")[0]) for line in module.source_lines())
