@@ -205,9 +205,13 @@ def _asks_for_workers(program: Program, owner: Scope) -> bool:
                 return True
     init = program.method(owner, "__init__")
     makers = flow_of(program).callers(init) if init is not None else []
-    return any(
+    if any(
         name == "workers" and constant(value) != 1 for maker in makers for name, value in maker.call.keywords
-    ) or (init is not None and any(call.opaque for call in init.calls if call.method == "__init__"))
+    ):
+        return True
+    handed_on = init is not None and any(call.opaque for call in init.calls if call.method == "__init__")
+    # What `**kwargs` hands on is known where each maker writes all that it gives.
+    return handed_on and (not makers or any(maker.call.opaque for maker in makers))
 
 
 _TRAINS = frozenset({"train_on_batch", "fit"})
@@ -232,17 +236,19 @@ def _in_step_loops(program: Program) -> Iterator[Hit]:
             if found is None or _has_workers(scope.module):
                 continue
             yield hit_in(
-                site.scope,
-                site.call.name_place,
-                site.call.block,
+                scope,
+                call.call.name_place,
+                call.call.block,
                 {
                     "call": text(site.call.func),
                     "what": "the loop decodes before each step",
                     "then": "a tf.data pipeline decodes the next batch while this one is trained on",
                     "line_of": found.call.name_line,
                 },
-                flow=steps_to(site.scope, path),
-                related=(Step(scope, found.call.name_place, found.call.block, "trains in the same round"),),
+                related=(
+                    Step(scope, found.call.name_place, found.call.block, "trains in the same round"),
+                    *((at(site, label="decodes"),) if path else ()),
+                ),
             )
             break
 

@@ -12,7 +12,7 @@ from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import ELEMENT, PYTHON, hot_paths, inside
 from cfgfix.code.model.expressions import constant, dotted, is_name, text, walk
-from cfgfix.code.model.hit import Step, hit_in, steps_to
+from cfgfix.code.model.hit import Step, at, hit_in
 from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import (
     Attribute,
@@ -84,9 +84,9 @@ def all_in_memory(program: Program) -> Iterator[Hit]:
             seen.add(key)
             height, width = size
             yield hit_in(
-                site.scope,
-                site.call.name_place,
-                site.call.block,
+                scope,
+                call.call.name_place,
+                call.call.block,
                 {
                     "call": text(site.call.func),
                     "height": height,
@@ -95,8 +95,10 @@ def all_in_memory(program: Program) -> Iterator[Hit]:
                     "loop_line": scope.blocks[loop].line,
                     "line": fit.call.name_line,
                 },
-                flow=steps_to(site.scope, path),
-                related=(Step(fit.scope, fit.call.name_place, fit.call.block, "trained on from memory"),),
+                related=(
+                    Step(fit.scope, fit.call.name_place, fit.call.block, "trained on from memory"),
+                    *((at(site, label="decodes"),) if path else ()),
+                ),
             )
             break
 
