@@ -90,8 +90,8 @@ def invisible_gpu_number(program: Program) -> Iterator[Hit]:
             )
 
 
-def counted_anew(program: Program) -> Iterator[Hit]:
-    """Find the number of a card that is made visible alone, as the index of the cards that are visible then."""
+def cards_indexed_after_hiding(program: Program) -> Iterator[Hit]:
+    """Find cards that are made visible alone and indexed by their old number."""
     seen: set[tuple[int, int]] = set()
     for listed in flow_of(program).named(*LIST_DEVICES):
         scope, key = listed.scope, (id(listed.scope), listed.call.number)

@@ -28,7 +28,7 @@ _SAYS_HOW = re.compile(
 _BY_KERAS = frozenset({"training", "mask"})
 
 
-def argument(program: Program) -> Iterator[Hit]:
+def unread_arguments(program: Program) -> Iterator[Hit]:
     """Find arguments that callers give and that the function never reads."""
     seen: set[tuple[int, str]] = set()
     for site in flow_of(program).entering:
@@ -117,8 +117,8 @@ _SAYS_SIZE = re.compile(
 )
 
 
-def constant(program: Program) -> Iterator[Hit]:
-    """Find numbers at the top of a script that nothing reads, among others that something does."""
+def unread_numbers(program: Program) -> Iterator[Hit]:
+    """Find numbers at the top of a script that nothing reads."""
     words: Counter[str] | None = None
     for module in program.modules:
         top = module.scope

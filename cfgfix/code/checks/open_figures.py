@@ -21,7 +21,7 @@ _CLOSES = frozenset({"close", "clf", "cla", "show", "switch_backend", "ioff", "p
 _LOOPS = ("for", "while")
 
 
-def never_closed(program: Program) -> Iterator[Hit]:
+def unclosed_figures(program: Program) -> Iterator[Hit]:
     """Find figures that each turn of a loop makes anew and nothing closes."""
     for module in program.all_modules(words=(b"pyplot",)):
         if module.path.endswith(".ipynb"):

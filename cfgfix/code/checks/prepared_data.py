@@ -30,8 +30,8 @@ _TEST = re.compile(r"(?i)(?:^|_)(?:x_?)?(?:test|testing|val|valid|validation)(?:
 # Fitted before the split
 
 
-def fitted_before_split(program: Program) -> Iterator[Hit]:
-    """Find scalers that are fitted on all data, which is cut into training and test data behind it."""
+def scalers_fitted_before_split(program: Program) -> Iterator[Hit]:
+    """Find scalers that are fitted on data which is cut into parts afterwards."""
     for module in program.all_modules(words=(b"fit_transform(",)):
         for scope in module.summary.scopes:
             if scope.kind == "class" or in_tests(scope):
@@ -170,8 +170,8 @@ def _slices(expr: Expr, names: dict[str, None]) -> bool:
 # Cut from what is left
 
 
-def cut_from_rest(program: Program) -> Iterator[Hit]:
-    """Find a second part that is cut from a name which holds only the first part by then."""
+def parts_cut_from_rest(program: Program) -> Iterator[Hit]:
+    """Find second parts that are cut from what is left of the first."""
     for module in program.modules:
         for scope in module.summary.scopes:
             if scope.kind == "class" or in_tests(scope):

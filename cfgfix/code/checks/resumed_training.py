@@ -7,14 +7,15 @@ from collections.abc import Iterator
 
 from cfgfix.code.checks.common import evaluates, in_tests, only_value
 from cfgfix.code.checks.models import trains
-from cfgfix.code.inference.entry_points import reached_from
+from cfgfix.code.inference.entry_points import modules_sharing_runs
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.model.expressions import constant, dotted, text, walk
 from cfgfix.code.model.hit import at, hit_at
+from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Literal, Name
-from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Instance, Site, alternatives
 from cfgfix.rules.hit import Hit
@@ -34,8 +35,8 @@ _COUNTS = re.compile(r"(?:^|_)(?:step|steps|epoch|epochs|iteration|iterations|co
 # The state of an optimizer
 
 
-def without_optimizer(program: Program) -> Iterator[Hit]:
-    """Find checkpoints that a training goes on from and that have no optimizer in them."""
+def checkpoints_without_optimizer(program: Program) -> Iterator[Hit]:
+    """Find checkpoints that a training goes on from without its optimizer."""
     checkpoints = list(flow_of(program).named(_CHECKPOINT))
     kept = {
         id(site.scope.module)
@@ -191,7 +192,7 @@ def _stands_behind_training(scope: Scope, call: Call) -> bool:
 # No checkpoint at all
 
 
-def unnoticed(program: Program) -> Iterator[Hit]:
+def missing_checkpoints_unnoticed(program: Program) -> Iterator[Hit]:
     """Find predictions that go on with the first weights where no checkpoint is found."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).named(_LATEST):
@@ -257,7 +258,7 @@ def _may_train(program: Program, scope: Scope) -> bool:
     ):
         return True
     for module in program.modules:
-        if module is not here and here.path in reached_from(program, module):
+        if module is not here and here.path in modules_sharing_runs(program, module):
             top = module.summary.scopes[0]
             calls_it = any(
                 site.scope.module is module and not _is_a_mode(site)
@@ -283,7 +284,7 @@ def _is_a_mode(site: Site) -> bool:
 # Other names
 
 
-def other_names(program: Program) -> Iterator[Hit]:
+def checkpoints_under_other_names(program: Program) -> Iterator[Hit]:
     """Find checkpoints that are read under other names than they are written under."""
     written: list[tuple[Site, frozenset[str], object]] = []
     for site in flow_of(program).named("tensorflow.train.CheckpointManager"):

@@ -21,7 +21,7 @@ _RANDOM = frozenset(
 )
 
 
-def of_embeddings(program: Program) -> Iterator[Hit]:
+def shared_embedding_initializers(program: Program) -> Iterator[Hit]:
     """Find one initializer of two embeddings that stand side by side."""
     found: dict[tuple[int, int, str], list[Site]] = {}
     makers: dict[int, Site] = {}

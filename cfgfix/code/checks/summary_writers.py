@@ -24,7 +24,7 @@ _LOOPS = ("for", "while")
 _OF_TURNS = re.compile(r"(?:^|_)(?:epoch|step|iteration|episode|fold|trial|i|n|name)(?:_|$)", re.IGNORECASE)
 
 
-def made_each_turn(program: Program) -> Iterator[Hit]:
+def writers_made_each_turn(program: Program) -> Iterator[Hit]:
     """Find writers of summaries that a function makes whenever a loop calls it."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).named("tensorflow.summary.create_file_writer"):
@@ -106,8 +106,8 @@ def _trains_in(scope: Scope, loop: int) -> bool:
 # Profilers
 
 
-def profiled_throughout(program: Program) -> Iterator[Hit]:
-    """Find profilers that are started before the loop over epochs and stopped behind it."""
+def profilers_left_on(program: Program) -> Iterator[Hit]:
+    """Find profilers that run through the whole loop over epochs."""
     for site in flow_of(program).named(
         "tensorflow.summary.trace_on", "tensorflow.profiler.experimental.start"
     ):

@@ -18,7 +18,7 @@ from cfgfix.rules.hit import Hit
 NEEDLES = IMPORTS
 
 
-def otherwise_than_returned(program: Program) -> Iterator[Hit]:
+def results_unpacked_otherwise(program: Program) -> Iterator[Hit]:
     """Find calls whose result is unpacked into more or fewer names than it has parts."""
     for module in program.modules:
         for scope in module.summary.scopes:
@@ -110,7 +110,7 @@ _ERRORS = frozenset(
 )
 
 
-def never_raised(program: Program) -> Iterator[Hit]:
+def errors_never_raised(program: Program) -> Iterator[Hit]:
     """Find errors that a statement makes and does not raise."""
     for module in program.all_modules(words=(b"Error(", b"Exception(")):
         for scope in module.summary.scopes:

@@ -10,13 +10,14 @@ from cfgfix.code.checks.elements import kind
 from cfgfix.code.checks.models import model_calls
 from cfgfix.code.checks.order import named_for_evaluation
 from cfgfix.code.checks.pipelines import pipelines_to, possible
-from cfgfix.code.inference.entry_points import reached_from
+from cfgfix.code.inference.entry_points import modules_sharing_runs
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import constant
 from cfgfix.code.model.hit import Step, at, hit_at
-from cfgfix.code.model.program import Module, Program
+from cfgfix.code.model.module import Module
+from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Dataset, first_dataset
 from cfgfix.rules.hit import Hit
@@ -58,8 +59,8 @@ _MIXES = re.compile(
 """Words of files that mix the data themselves or go by time: what the order is there is not known."""
 
 
-def in_one_order(program: Program) -> Iterator[Hit]:
-    """Find training data that nothing shuffles and that is gone over in several epochs."""
+def unshuffled_training_data(program: Program) -> Iterator[Hit]:
+    """Find data that nothing shuffles and that is trained on in several epochs."""
     seen: set[tuple[int, int]] = set()
     for dataset, place, trained in _trained_on(program):
         ways = [way for way in pipelines_to(dataset) if possible(program, way)]
@@ -83,7 +84,7 @@ def in_one_order(program: Program) -> Iterator[Hit]:
         if kind(source) == "from_tensor_slices":
             # How the arrays came to be is said by what makes them.
             words.append(_CHANCE)
-            paths = {path for module in modules.values() for path in reached_from(program, module)}
+            paths = {path for module in modules.values() for path in modules_sharing_runs(program, module)}
             modules.update((id(module), module) for module in program.all_modules() if module.path in paths)
         if any(_speaks(module, word) for module in modules.values() for word in words):
             continue
