@@ -168,7 +168,7 @@ def rule_page(rule: Rule, data: dict[str, Any]) -> list[str]:
         if "source" in item:
             lines += _wrap(f"- {item['source']}: {item.get('says', '')}".rstrip(": "))
         else:
-            lines += _wrap(f"- measured ({item['measured_facts']}): {item.get('note', '')}".rstrip(": "))
+            lines += _wrap(f"- measured ({item['measured']}): {item.get('note', '')}".rstrip(": "))
             for table in of_rule([item]):
                 lines += wrapped_lines(table_text(table))
     places = {table.circumstances: table.script for table in of_rule(data["evidence"])}
@@ -179,7 +179,7 @@ def rule_page(rule: Rule, data: dict[str, Any]) -> list[str]:
             "",
             "Refuted by measurement",
             *_wrap(f"Myth: {item['claim']}"),
-            *_wrap(f"Measured: {item['measured_facts']}"),
+            *_wrap(f"Measured: {item['measured']}"),
             *_wrap(f"Instead: {item['instead']}"),
         ]
     lines += _examples(data)
