@@ -652,7 +652,7 @@ def _shown(project: ProjectRuns, command: Command) -> str:
     return os.path.relpath(command.path, project.root).replace(os.sep, "/")
 
 
-def _listed(choices: Sequence[Any]) -> str:
+def _listed(choices: Sequence[object]) -> str:
     return ", ".join(repr(choice) for choice in choices)
 
 
