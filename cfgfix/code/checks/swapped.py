@@ -61,7 +61,9 @@ def labels_and_predictions(program: Program) -> Iterator[Hit]:
         seen.add(key)
         first = _argument(site.call, 0, "y_true", "labels", "target")
         second = _argument(site.call, 1, "y_pred", "logits", "output")
-        if first is None or second is None or _kind(first) != "output" or _kind(second) != "labels":
+        if first is None or second is None or _kind(second) != "labels":
+            continue
+        if _kind(first) != "output" and not _is_called_to_train(first, site.scope):
             continue
         if _named_by_keras(site.scope, first, second):
             continue
@@ -103,6 +105,17 @@ def _kind(expr: Expr) -> str:
     if words & _OF_OUTPUTS:
         return "" if words & _NO_OUTPUTS else "output"
     return "labels" if words & _OF_LABELS else ""
+
+
+def _is_called_to_train(expr: Expr, scope: Scope) -> bool:
+    """Tell whether an expression is what a model or layer gives that is told whether it trains."""
+    if isinstance(expr, Name):
+        bound = scope.binding(expr.name)
+        made = bound[0].value if len(bound) == 1 and bound[0].kind == "assign" else None
+        if made is None or len(bound[0].targets) != 1 or not isinstance(bound[0].targets[0], Name):
+            return False
+        expr = made
+    return isinstance(expr, Call) and expr.keyword("training") is not None
 
 
 # Conditions of Python that ask a whole batch
