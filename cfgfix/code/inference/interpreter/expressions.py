@@ -359,6 +359,9 @@ def _comparison_result(
                 type(left.value) is type(right.value) and left.value == right.value
             )
             return same_object if operator == "is" else not same_object
+        if type(left) is Scalar and left.value is not None and type(right) is Scalar and right.value is None:
+            # An option with a default is never None, whatever the command gives.
+            return operator == "is not"
         if (
             type(right) is Scalar
             and right.value is None
