@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from cfgfix.code.checks.common import evaluates, in_tests, only_value
+from cfgfix.code.checks.handed_on import callers_of, constant_of
 from cfgfix.code.checks.models import trains
 from cfgfix.code.inference.entry_points import modules_sharing_runs
 from cfgfix.code.inference.eras import written_for_one
@@ -14,7 +15,7 @@ from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.model.expressions import constant, dotted, text, walk
 from cfgfix.code.model.hit import at, hit_at
 from cfgfix.code.model.module import Module
-from cfgfix.code.model.nodes import Attribute, Call, Expr, Literal, Name
+from cfgfix.code.model.nodes import Attribute, Call, Expr, Name
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Instance, Site, alternatives
@@ -289,7 +290,7 @@ def checkpoints_under_other_names(program: Program) -> Iterator[Hit]:
     written: list[tuple[Site, frozenset[str], object]] = []
     for site in flow_of(program).named("tensorflow.train.CheckpointManager"):
         made = _made_in(program, site, site.call.argument(0, "checkpoint"))
-        folder = _text_of(site, 1, "directory")
+        folder = _folder_of(program, site, 1, "directory")
         if made is None or folder is None:
             return
         written.append((site, made, folder))
@@ -303,7 +304,7 @@ def checkpoints_under_other_names(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).named(_LATEST):
         key = id(site.scope), site.call.number
-        folder = _text_of(site, 0, "checkpoint_dir")
+        folder = _folder_of(program, site, 0, "checkpoint_dir")
         if key in seen or folder is None or written_for_one(program, site.scope):
             continue
         restore = next(
@@ -339,14 +340,12 @@ def _listed(names: frozenset[str]) -> str:
     return " and ".join(f"`{name}`" for name in sorted(names))
 
 
-def _text_of(site: Site, position: int, name: str) -> str | None:
-    """Return the text that a call is given as a path, without what does not change the folder."""
-    given = site.argument(position, name)
-    found = getattr(given, "value", None)
-    if not isinstance(found, str):
-        written = site.call.argument(position, name)
-        found = written.value if isinstance(written, Literal) else None
-    return found.removeprefix("./").rstrip("/") if isinstance(found, str) else None
+def _folder_of(program: Program, site: Site, position: int, name: str) -> str | None:
+    """Return the folder that a call gets whoever enters its function, without what does not change it."""
+    written = site.call.argument(position, name)
+    found = [constant_of(program, site.scope, written, caller) for caller in callers_of(program, site.scope)]
+    folder = found[0] if all(item == found[0] for item in found) else None
+    return folder.removeprefix("./").rstrip("/") if isinstance(folder, str) else None
 
 
 def _made_in(program: Program, site: Site, expr: Expr | None) -> frozenset[str] | None:
