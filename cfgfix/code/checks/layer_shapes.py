@@ -12,6 +12,7 @@ from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.flow.symbolic import MERGES
 from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import IMPORTS
+from cfgfix.code.model.expressions import is_none
 from cfgfix.code.model.hit import Step, at, hit_in
 from cfgfix.code.model.nodes import Collection, Expr, Name
 from cfgfix.code.model.program import Program
@@ -183,7 +184,13 @@ class _Shapes:
             given = constant_in_every_call(self._program, site.scope, expr.name)
             return given.value if given is not None else UNKNOWN
         if isinstance(expr, Collection) and isinstance(value, Items) and len(expr.items) == len(value.items):
-            return tuple(self._written(*pair, site) for pair in zip(expr.items, value.items, strict=True))
+            sizes = [self._written(*pair, site) for pair in zip(expr.items, value.items, strict=True)]
+            # A None that the code does not write there stands for a size that is not known; what a run gives
+            # stands at the place of the whole.
+            return tuple(
+                UNKNOWN if size is None and not (is_none(item) and item.place != expr.place) else size
+                for size, item in zip(sizes, expr.items, strict=True)
+            )
         return _argument_value(value, self)
 
     def sequential(self) -> Iterator[Misfit]:

@@ -22,8 +22,9 @@ from cfgfix.code.tensorflow.layers.sizes import (
 
 def _dense(arguments: Arguments, inputs: Inputs) -> LayerSizes:
     shape = only_input(inputs)
+    width = channels(shape)
     units = arguments.number("units")
-    weights = channels(shape) * units + (units if arguments.flag("use_bias", True) else 0)
+    weights = width * units + (units if arguments.flag("use_bias", True) else 0)
     made = LayerSizes(((*shape[:-1], units),), trainable=weights, for_weights=True)
     return activated(made, activation_named(arguments.value("activation")))
 
@@ -45,7 +46,7 @@ def _of_axes(arguments: Arguments, shape: Shape, default: int) -> int:
             raise UnknownSize
         size = shape[axis - 1 if axis > 0 else axis]
         if size is None:
-            raise UnknownSize
+            raise MisfitError(f"gets {shown(shape)} (? is left open), and its weights need that size")
         sizes.append(size)
     return product(sizes)
 

@@ -129,7 +129,7 @@ def _attention(*, additive: bool) -> Rule:
         if not additive and arguments.word("score_mode", "dot") != "dot":
             weights += 1
         scores = known_elements((query[0], value[0]))
-        return LayerSizes(((query[0], channels(value)),), trainable=weights, inputs=True, extra=scores)
+        return LayerSizes(((query[0], value[-1]),), trainable=weights, inputs=True, extra=scores)
 
     return sizes
 

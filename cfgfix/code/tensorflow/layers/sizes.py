@@ -191,13 +191,16 @@ def elements(shape: Shape) -> int:
 
 
 def channels(shape: Shape) -> int:
-    """Return the last dimension of a tensor.
+    """Return the last dimension of a tensor, which the weights of a layer are made for.
 
     Raises:
-        UnknownSize: It is not known.
+        UnknownSize: It has none.
+        MisfitError: It is left open.
     """
-    if not shape or shape[-1] is None:
+    if not shape:
         raise UnknownSize
+    if shape[-1] is None:
+        raise MisfitError(f"gets {shown(shape)} (? is left open), and its weights need that size")
     return shape[-1]
 
 
