@@ -134,6 +134,9 @@ def _where_sorted(
         return _sorting_of_name(program, scope, expr.name, depth, through)
     if isinstance(expr, Attribute):
         return _sorting_of_attribute(program, scope, expr)
+    joined = _joined(expr)
+    if joined is not expr and isinstance(joined, Name) and len(getattr(_array_behind(expr), "args", ())) == 1:
+        return _sorting_of_name(program, scope, joined.name, depth - 1, through)
     place = _class_by_class(expr)
     return Step(scope, place, 0, "the labels stand class by class") if place is not None else None
 
