@@ -1,14 +1,18 @@
-"""Configurations that objects of the project give Keras, and that do not hold what their constructor needs."""
+"""Configurations that objects of the project give Keras, and that do not hold what their constructor takes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cfgfix.code.checks.common import in_tests
+from cfgfix.code.checks.outputs import constant_in_every_call
+from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.releases import IMPORTS
-from cfgfix.code.model.expressions import dotted, walk
-from cfgfix.code.model.hit import Step, hit_in
+from cfgfix.code.model.expressions import dotted, is_name, text, walk
+from cfgfix.code.model.hit import Step, at, hit_in
 from cfgfix.code.model.nodes import (
     Attribute,
+    Binary,
     Call,
     Comprehension,
     Dictionary,
@@ -20,7 +24,8 @@ from cfgfix.code.model.nodes import (
     Subscript,
 )
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import Scope
+from cfgfix.code.model.summary import Parameter, Scope
+from cfgfix.code.model.values import Constant, Site, alternatives
 from cfgfix.rules.hit import Hit
 
 NEEDLES = IMPORTS
@@ -59,42 +64,145 @@ _ADDS_NOTHING = frozenset(
 
 def lacks_argument(program: Program) -> Iterator[Hit]:
     """Find `get_config` that leaves out an argument the constructor needs."""
+    for scope, base, method, constructor in _own_ways(program):
+        needed = [item.name for item in _own_parameters(constructor) if item.default is None]
+        if not needed or base not in _PLAIN:
+            continue
+        keys = _keys(method)
+        if keys is None:
+            continue
+        lacking = [name for name in needed if name not in keys]
+        if lacking:
+            yield hit_in(
+                method,
+                method.place,
+                0,
+                {
+                    "owner": scope.name,
+                    "lacking": " and ".join(f"`{name}`" for name in lacking[:3]),
+                },
+                related=(Step(constructor, constructor.place, 0, "has no default for it"),),
+            )
+
+
+def loses_argument(program: Program) -> Iterator[Hit]:
+    """Find `get_config` that leaves out an argument which some object is given another value for than its default."""
+    for scope, base, method, constructor in _own_ways(program):
+        if not base.startswith("keras."):
+            continue
+        kept = [
+            (number, item)
+            for number, item in enumerate(constructor.params)
+            if item in _own_parameters(constructor)
+            and item.default is not None
+            and _is_kept(constructor, item.name)
+        ]
+        keys = _keys(method) if kept and _shows_all(method) else None
+        if keys is None:
+            continue
+        for number, item in kept:
+            given = _other_value(program, constructor, number, item) if item.name not in keys else None
+            if given is not None:
+                yield hit_in(
+                    method,
+                    method.place,
+                    0,
+                    {"owner": scope.name, "lacking": item.name, "default": text(item.default)},
+                    related=(at(given, label=f"made with another `{item.name}` here"),),
+                )
+                break
+
+
+def _shows_all(method: Scope) -> bool:
+    """Tell whether `get_config` returns what it is seen to put together, and nothing that another object gives."""
+    return all(
+        event.value is not None and _is_seen(method, event.value, 4) for event in method.events_of("return")
+    )
+
+
+def _is_seen(method: Scope, expr: Expr, depth: int) -> bool:
+    if isinstance(expr, Name):
+        bound = [event.value for event in method.binding(expr.name) if event.kind in ("assign", "annotate")]
+        return (
+            depth > 0
+            and bool(bound)
+            and all(value is not None and _is_seen(method, value, depth - 1) for value in bound)
+        )
+    if isinstance(expr, Binary):
+        return all(_is_seen(method, part, depth) for part in (expr.left, expr.right))
+    if not isinstance(expr, Call):
+        return isinstance(expr, Dictionary)
+    if expr.method in ("get_config", "copy") and expr.receiver is not None:
+        base = expr.receiver
+        if expr.method == "copy":
+            return _is_seen(method, base, depth)
+        return isinstance(base, Call) and is_name(base.func, "super")
+    return is_name(expr.func, "dict")
+
+
+def _own_ways(program: Program) -> Iterator[tuple[Scope, str, Scope, Scope]]:
+    """Yield the classes with a `get_config` and a constructor of their own, what they are derived from, and both."""
     for module in program.modules:
         for scope in module.summary.scopes:
             if scope.kind != "class" or "get_config" not in scope.children or "from_config" in scope.children:
                 continue
             made = scope.children.get("__init__")
-            if made is None:
-                continue
             classes, outside = program.bases(scope)
-            if len(classes) > 1 or len(scope.bases) != 1 or len(outside) != 1 or outside[0] not in _PLAIN:
+            if made is None or len(classes) > 1 or len(scope.bases) != 1 or len(outside) != 1:
                 continue
             method = module.summary.scopes[scope.children["get_config"]]
             constructor = module.summary.scopes[made]
-            if method.decorators or constructor.decorators:
-                continue
-            needed = [
-                item.name
-                for item in constructor.params[1:]
-                if item.kind in ("plain", "keyword") and item.default is None and item.name not in _OF_KERAS
-            ]
-            if not needed:
-                continue
-            keys = _keys(method)
-            if keys is None:
-                continue
-            lacking = [name for name in needed if name not in keys]
-            if lacking:
-                yield hit_in(
-                    method,
-                    method.place,
-                    0,
-                    {
-                        "owner": scope.name,
-                        "lacking": " and ".join(f"`{name}`" for name in lacking[:3]),
-                    },
-                    related=(Step(constructor, constructor.place, 0, "has no default for it"),),
-                )
+            if not method.decorators and not constructor.decorators:
+                yield scope, outside[0], method, constructor
+
+
+def _own_parameters(constructor: Scope) -> list[Parameter]:
+    return [
+        item
+        for item in constructor.params[1:]
+        if item.kind in ("plain", "keyword") and item.name not in _OF_KERAS
+    ]
+
+
+def _is_kept(constructor: Scope, name: str) -> bool:
+    """Tell whether an object keeps an argument, or something made of it, and does not give it to its base."""
+    if any(
+        is_name(part, name)
+        for call in constructor.calls_of("__init__")
+        for given in (*call.args, *(value for _, value in call.keywords))
+        for part in walk(given)
+    ):
+        return False
+    return any(
+        is_name(part, name)
+        for event in constructor.events_of("assign")
+        if event.value is not None
+        and any(isinstance(part, Attribute) for target in event.targets for part in walk(target))
+        for part in walk(event.value)
+    )
+
+
+def _other_value(program: Program, constructor: Scope, number: int, item: Parameter) -> Site | None:
+    """Return a call that gives a parameter something else than its default."""
+    for site in flow_of(program).callers(constructor):
+        given = site.call.argument(number - 1, item.name)
+        if given is None or site.call.opaque or in_tests(site.scope):
+            continue
+        if program.owner(site.scope) is program.owner(constructor):
+            # A copy of the object itself.
+            continue
+        values = alternatives(site.argument(number - 1, item.name))
+        known: Literal | Constant | None = (
+            constant_in_every_call(program, site.scope, given.name) if isinstance(given, Name) else None
+        )
+        if known is None and len(values) == 1 and isinstance(values[0], Constant):
+            known = values[0]
+        if isinstance(item.default, Literal) and known is not None:
+            if known.value != item.default.value:
+                return site
+        elif text(given) != text(item.default) and not (isinstance(given, Name) and given.name == item.name):
+            return site
+    return None
 
 
 def _keys(method: Scope) -> frozenset[str] | None:
