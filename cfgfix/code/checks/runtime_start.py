@@ -1,4 +1,4 @@
-"""Memory and threads of devices, set after the runtime has started."""
+"""Memory, threads and clusters, set up after the runtime has started."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ NEEDLES = (
     b"set_memory_growth",
     b"set_visible_devices",
     b"parallelism_threads",
+    b"MultiWorkerMirroredStrategy",
     *IMPORTS,
 )
 
@@ -258,6 +259,34 @@ def memory_after_start(program: Program) -> Iterator[Hit]:
 def threads_after_start(program: Program) -> Iterator[Hit]:
     """Thread counts set after the runtime has started."""
     yield from _late_calls(program, SET_THREADS)
+
+
+SET_UP_CLUSTER = (
+    "tensorflow.distribute.MultiWorkerMirroredStrategy",
+    "tensorflow.distribute.experimental.MultiWorkerMirroredStrategy",
+)
+
+
+def cluster_after_start(program: Program) -> Iterator[Hit]:
+    """Find strategies of several workers made after the runtime has started."""
+    seen: set[tuple[int, int]] = set()
+    for site in flow_of(program).named(*SET_UP_CLUSTER):
+        key = id(site.scope), site.call.number
+        earlier = earlier_start(site, program) if key not in seen else None
+        if earlier is None or earlier.name in SET_UP_CLUSTER or _begins_anew(site):
+            continue
+        seen.add(key)
+        yield hit_at(
+            site,
+            flow=(),
+            severity="warning" if in_try(site.scope, site.call.block) else None,
+            values={
+                "setter": site.name.rpartition(".")[2],
+                "starter": callee_text(earlier),
+                "where": _where(program, site, earlier),
+            },
+            related=(at(earlier, label="the runtime starts here"),),
+        )
 
 
 def _set_before(program: Program, site: Site) -> bool:
