@@ -14,6 +14,7 @@ from cfgfix.code.checks.keras3 import (
     own_methods_of_models,
 )
 from cfgfix.code.checks.models import keras_model_method
+from cfgfix.code.checks.whole_numbers import is_whole
 from cfgfix.code.checks.written_values import returned_by, written_at
 from cfgfix.code.inference.eras import release_in_words
 from cfgfix.code.inference.flow.flow import flow_of
@@ -25,7 +26,7 @@ from cfgfix.code.inference.releases import (
     refused_by_three,
 )
 from cfgfix.code.model.expression_builder import MAX_TEXT
-from cfgfix.code.model.expressions import is_name, is_true, walk
+from cfgfix.code.model.expressions import constant, is_name, is_true, walk
 from cfgfix.code.model.hit import hit_at
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Expr, FString, Literal, Name, Subscript
 from cfgfix.code.model.program import Program, once
@@ -63,6 +64,8 @@ class _End:
         )
 
 
+_DATE_NUMBERS = ("%S", "%M", "%H", "%d", "%m", "%Y", "%y", "%f", "%j", "%s")
+"""Ends of the form of a date that a number is put in for."""
 _A_NUMBER = _End("", False, True)
 
 
@@ -95,7 +98,13 @@ def _end_of_text(program: Program, expr: Expr, scope: Scope, block: int, depth: 
     if isinstance(expr, FString):
         if expr.tail:
             return _End(expr.tail, False, _ends_in_number(program, expr, scope))
-        return _A_NUMBER if expr.pieces and _is_number_in_text(expr, expr.pieces[-1], scope) else None
+        if not expr.pieces or isinstance(expr.pieces[-1], str):
+            return None
+        last = expr.pieces[-1]
+        counts = _is_number_in_text(expr, last, scope) or (
+            last[1] == "" and is_whole(program, expr.parts[last[0]], scope)
+        )
+        return _A_NUMBER if counts else None
     if isinstance(expr, (Name, Attribute, Subscript)) or (isinstance(expr, Call) and expr.method == "get"):
         found = written_at(program, expr, scope, block)
         return _end_of_text(program, *found, depth + 1) if found is not None else None
@@ -222,7 +231,11 @@ def _end_of_call(program: Program, call: Call, scope: Scope, inner: _Inner) -> _
             last = _End(last.text.rstrip("/"), last.whole)
         return _end_in_folder(last) if len(call.args) > 1 and last.whole else last
     if is_name(call.func, "str") and len(call.args) == 1:
-        return inner(call.args[0])
+        known = inner(call.args[0])
+        return _A_NUMBER if known is None and is_whole(program, call.args[0], scope) else known
+    if call.method == "strftime":
+        template = constant(call.args[-1] if name != "time.strftime" else call.args[0])
+        return _A_NUMBER if isinstance(template, str) and template.endswith(_DATE_NUMBERS) else None
     return None
 
 
@@ -240,7 +253,7 @@ def _end_of_result(program: Program, call: Call, scope: Scope, depth: int) -> _E
 def _end_in_folder(name: _End) -> _End | None:
     """Return the end of a name in a folder that is not known."""
     if not name.text:
-        return None
+        return name if name.number else None
     return name if name.text.startswith("/") else _End(f"/{name.text}", False)
 
 
