@@ -98,7 +98,8 @@ def loses_argument(program: Program) -> Iterator[Hit]:
             and _is_kept(constructor, item.name)
         ]
         keys = _keys(method) if kept and _shows_all(method) else None
-        if keys is None:
+        if keys is None or not keys <= {item.name for item in constructor.params} | _OF_KERAS:
+            # Under other names than the constructor's, it is no configuration that Keras can use.
             continue
         for number, item in kept:
             given = _other_value(program, constructor, number, item) if item.name not in keys else None
