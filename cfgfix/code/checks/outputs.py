@@ -51,7 +51,7 @@ def logits_as_probabilities(program: Program) -> Iterator[Hit]:
                 continue
             given = site.call.argument(1, "y_pred") or site.call.argument(1, "output")
             last = _output_given(program, site, given)
-            loss = _loss_called(site, function=function)
+            loss = _loss_called(program, site, function=function)
         else:
             continue
         key = id(site.scope), site.call.number
@@ -110,17 +110,71 @@ def _without_logits(made: Site) -> tuple[str, Site] | None:
     return made.name.rpartition(".")[2], made
 
 
-def _loss_called(site: Site, *, function: bool) -> tuple[str, Site | None] | None:
+def _loss_called(program: Program, site: Site, *, function: bool) -> tuple[str, Site | None] | None:
     if site.call.opaque:
         return None
     if function:
         if len(site.call.args) > 2 or site.call.keyword("from_logits") is not None:
             return None
         return site.name.rpartition(".")[2], None
-    found = alternatives(site.callee)
-    if len(found) != 1 or not isinstance(found[0], Made) or found[0].site is None:
+    made = _one(program, site.scope, site.call.func, site.callee)
+    if not isinstance(made, Made) or made.site is None:
         return None
-    return _without_logits(found[0].site)
+    return _without_logits(made.site)
+
+
+def _one(program: Program, scope: Scope, expr: Expr, value: Value | None) -> Value | None:
+    """Return the one thing that an expression stands for, as the code that it is made by tells, or None.
+
+    What one call made counts once, however often its function was run. An attribute that a constructor takes over from a
+    parameter is what the calls of the class give.
+    """
+    given = _taken_over(program, scope, expr)
+    found = (
+        [item for values in given for item in alternatives(values)] if given else list(alternatives(value))
+    )
+    calls = {
+        (type(item), id(item.site.call) if isinstance(item, Made) and item.site is not None else id(item))
+        for item in found
+    }
+    return found[-1] if len(calls) == 1 else None
+
+
+def _taken_over(program: Program, scope: Scope, expr: Expr) -> list[Value | None]:
+    """Return what calls give a parameter: one that a constructor keeps under an attribute, or one of a function around."""
+    if isinstance(expr, Name):
+        around: Scope | None = scope
+        while around is not None and not around.binding(expr.name):
+            if any(item.name == expr.name for item in around.params):
+                return _given_to(program, around, expr.name)
+            around = program.outer(around)
+        return []
+    owner = program.owner(scope)
+    if owner is None or not isinstance(expr, Attribute) or not scope.params:
+        return []
+    if not is_name(expr.base, scope.params[0].name):
+        return []
+    stores = [
+        (where, event)
+        for where, event, target in scope.module.stores()
+        if target.attribute == expr.attribute and program.owner(where) is owner
+    ]
+    if len(stores) != 1 or stores[0][0].name != "__init__" or not isinstance(stores[0][1].value, Name):
+        return []
+    return _given_to(program, stores[0][0], stores[0][1].value.name)
+
+
+def _given_to(program: Program, scope: Scope, name: str) -> list[Value | None]:
+    """Return what every call of a function gives a parameter; nothing where one is not seen."""
+    position = next((number for number, item in enumerate(scope.params) if item.name == name), None)
+    if position is None or scope.binding(name):
+        return []
+    callers = flow_of(program).callers(scope)
+    given = [
+        caller.argument(position - int(any(target.receiver is not None for target in caller.targets)), name)
+        for caller in callers
+    ]
+    return given if len(given) <= _MAX_CALLERS and None not in given else []
 
 
 def probabilities_as_logits(program: Program) -> Iterator[Hit]:
@@ -190,7 +244,8 @@ def _computed_by(program: Program, site: Site, expr: Expr | None) -> Value | Non
     if call is None or call.method in ("predict", "numpy"):
         return None
     sites: list[Site] = flow_of(program).within(site.scope)
-    return next((item.callee for item in sites if item.call is call), None)
+    found = next((item for item in sites if item.call is call), None)
+    return _one(program, site.scope, call.func, found.callee if found is not None else None)
 
 
 def _output_given(
