@@ -60,7 +60,7 @@ def in_own_window(program: Program) -> Iterator[Hit]:
             )
     for module in program.modules:
         for scope in module.summary.scopes:
-            yield from _cut_by_hand(program, scope)
+            yield from _cut_by_hand(scope)
 
 
 def _series(scope: Scope, expr: Expr) -> str | None:
@@ -105,7 +105,7 @@ def _series(scope: Scope, expr: Expr) -> str | None:
     return None
 
 
-def _cut_by_hand(program: Program, scope: Scope) -> Iterator[Hit]:
+def _cut_by_hand(scope: Scope) -> Iterator[Hit]:
     """Yield targets that a loop takes out of the window which it cuts beside them."""
     appended = [call for call in scope.calls_of("append") if len(call.args) == 1]
     for loop in scope.events_of("for"):
