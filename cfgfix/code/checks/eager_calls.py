@@ -16,6 +16,7 @@ from cfgfix.code.checks.predictions import (
     runs_in_some_turns,
 )
 from cfgfix.code.checks.step_loops import applies_gradients
+from cfgfix.code.checks.written_values import written_constant
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.flow.symbolic import holds_symbolic
@@ -23,7 +24,7 @@ from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths
 from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, is_name, text, walk
 from cfgfix.code.model.hit import at, hit_at
-from cfgfix.code.model.nodes import Attribute, Call, Name, Subscript
+from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name, Subscript
 from cfgfix.code.model.program import Program, is_keras_part
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
@@ -159,4 +160,29 @@ def _many(program: Program, scope: Scope, loop: int, site: Site) -> bool:
         call = inner
     if text(call.func) not in ("range", "trange", "tqdm.trange") or few_turns(program, scope, loop, _FEW):
         return False
+    if len(call.args) == 1 and not call.keywords:
+        turns = written_constant(program, call.args[0], scope, loop) or _of_several(
+            program, call.args[0], scope
+        )
+        if turns is not None and type(turns.value) is int and turns.value <= _FEW:
+            return False
     return site.call.block != 0
+
+
+def _of_several(program: Program, expr: Expr, scope: Scope) -> Literal | None:
+    """Return the constant of a name among several that a module gives at once."""
+    source = scope.module.summary.scopes[0].imports.get(expr.name) if isinstance(expr, Name) else None
+    module = program.module(source.rpartition(".")[0], scope.module) if source else None
+    if source is None or module is None or module.scope is None:
+        return None
+    name = source.rpartition(".")[2]
+    bound = module.scope.binding(name)
+    if len(bound) != 1 or bound[0].kind != "assign" or len(bound[0].targets) != 1:
+        return None
+    names, values = bound[0].targets[0], bound[0].value
+    if not isinstance(names, Collection) or not isinstance(values, Collection):
+        return None
+    if len(names.items) != len(values.items):
+        return None
+    pairs = zip(names.items, values.items, strict=True)
+    return next((value for item, value in pairs if is_name(item, name) and isinstance(value, Literal)), None)
