@@ -24,7 +24,7 @@ _MASKS = re.compile(
 
 
 def sees_ahead(program: Program) -> Iterator[Hit]:
-    """Find self-attention without a causal mask in a model that is trained on its own input, a step further."""
+    """Find attention without a causal mask in models that predict the next token."""
     sites = [site for site in flow_of(program).named(_ATTENTION) if not site.call.opaque]
     if not sites or any(_says_mask(site) for site in sites):
         return

@@ -113,10 +113,10 @@ def _cut_by_hand(scope: Scope) -> Iterator[Hit]:
             continue
         body = loop.bodies[0][0]
         here = [call for call in appended if call.block == body]
-        windows = [
-            (call, found) for call in here if (found := _window(scope, call.args[0], body)) is not None
-        ]
-        ones = [(call, found) for call in here if (found := _one(scope, call.args[0], body)) is not None]
+        cut = [(call, _window(scope, call.args[0], body)) for call in here]
+        windows = [(call, window) for call, window in cut if window is not None]
+        taken = [(call, _one(scope, call.args[0], body)) for call in here]
+        ones = [(call, one) for call, one in taken if one is not None]
         for _, (base, low, high) in windows:
             for call, (other, at) in ones:
                 last, first = _minus(high, at), _minus(at, low)

@@ -231,8 +231,8 @@ def _end_of_call(program: Program, call: Call, scope: Scope, inner: _Inner) -> _
             last = _End(last.text.rstrip("/"), last.whole)
         return _end_in_folder(last) if len(call.args) > 1 and last.whole else last
     if is_name(call.func, "str") and len(call.args) == 1:
-        known = inner(call.args[0])
-        return _A_NUMBER if known is None and is_whole(program, call.args[0], scope) else known
+        shown = inner(call.args[0])
+        return _A_NUMBER if shown is None and is_whole(program, call.args[0], scope) else shown
     if call.method == "strftime":
         template = constant(call.args[-1] if name != "time.strftime" else call.args[0])
         return _A_NUMBER if isinstance(template, str) and template.endswith(_DATE_NUMBERS) else None

@@ -86,7 +86,7 @@ def lacks_argument(program: Program) -> Iterator[Hit]:
 
 
 def loses_argument(program: Program) -> Iterator[Hit]:
-    """Find `get_config` that leaves out an argument which some object is given another value for than its default."""
+    """Find `get_config` that leaves out an argument given in some call."""
     for scope, base, method, constructor in _own_ways(program):
         if not base.startswith("keras."):
             continue

@@ -30,7 +30,7 @@ _Alias = tuple[Expr, Expr, Scope, Event]
 
 
 def same_object(program: Program) -> Iterator[Hit]:
-    """Find networks whose weights are copied to themselves, since the other one is the same object."""
+    """Find networks whose weights are copied to themselves, under another name."""
     copies = _copies(program)
     if not copies:
         return

@@ -23,7 +23,7 @@ _DEPTH = 6
 
 
 def mean_beside_sum(program: Program) -> Iterator[Hit]:
-    """Find the mean over all pixels added to a divergence that is summed over the latent dimensions."""
+    """Find the mean of an error added to a divergence that is summed."""
     for module in program.modules:
         for scope in module.summary.scopes:
             if scope.kind == "function":

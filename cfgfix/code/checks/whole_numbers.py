@@ -14,7 +14,7 @@ _MAX_CALLERS = 8
 
 
 def is_whole(program: Program, expr: Expr | None, scope: Scope, depth: int = 5) -> bool:
-    """Tell whether an expression is a whole number in every call of the functions around it."""
+    """Tell whether an expression is a whole number in every call."""
     if expr is None or depth == 0:
         return False
     if isinstance(expr, Literal):

@@ -46,7 +46,7 @@ def _of_axes(arguments: Arguments, shape: Shape, default: int) -> int:
             raise UnknownSize
         size = shape[axis - 1 if axis > 0 else axis]
         if size is None:
-            raise MisfitError(f"gets {shown(shape)} (? is left open), and its weights need that size")
+            raise MisfitError(f"gets {shape_text(shape)} (? is left open), and its weights need that size")
         sizes.append(size)
     return product(sizes)
 

@@ -191,7 +191,7 @@ def elements(shape: Shape) -> int:
 
 
 def channels(shape: Shape) -> int:
-    """Return the last dimension of a tensor, which the weights of a layer are made for.
+    """Return the last dimension of a tensor, which weights are made for.
 
     Raises:
         UnknownSize: It has none.
@@ -200,7 +200,7 @@ def channels(shape: Shape) -> int:
     if not shape:
         raise UnknownSize
     if shape[-1] is None:
-        raise MisfitError(f"gets {shown(shape)} (? is left open), and its weights need that size")
+        raise MisfitError(f"gets {shape_text(shape)} (? is left open), and its weights need that size")
     return shape[-1]
 
 
