@@ -43,7 +43,10 @@ class Trial:
 
 
 def trial_project(rules: Sequence[Rule], catalogue: Catalogue | None = None) -> Project:
-    """Return a project that is judged by some rules; the catalogue may hold more."""
+    """Return a project judged by the given rules.
+
+    The catalogue holds the same rules unless another is given.
+    """
     project = Project(Settings(root="."), RuleSet(catalogue or Catalogue(rules), rules, {}))
     project.checkers = checkers_for(project)
     return project

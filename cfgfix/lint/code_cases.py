@@ -21,7 +21,7 @@ from cfgfix.usage.config_facts import facts_of
 
 
 def code_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
-    """Return the Python files of a case and how a rule is applied to them.
+    """Return a trial of a rule on the Python files of a case.
 
     Raises:
         CfgfixError: The case itself is wrong.
@@ -62,7 +62,7 @@ def code_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
 
 
 def place_in_code(path: str, finding: Finding, folder: str) -> str:
-    """Return how a case names a place in one of its files."""
+    """Return the place of a finding as cases write it: relative path, `#` and line."""
     return f"{os.path.relpath(path, folder).replace(os.sep, '/')}#{finding.location.line}"
 
 

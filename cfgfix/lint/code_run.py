@@ -32,7 +32,7 @@ MAX_CONFIGS = 32
 
 
 def program_around(path: str, place: str, settings: Settings) -> tuple[list[PythonFile], str]:
-    """Return the Python files that an edited text belongs with, and its path there.
+    """Return the Python files of the program around an edited text, and its path.
 
     Args:
         path: The name of the text; there need be no such file yet.
@@ -96,7 +96,7 @@ class SourceRun:
     def scan(
         self, texts: Mapping[str, str] | None = None, configs: Mapping[str, str] = MappingProxyType({})
     ) -> ScanResult:
-        """Return what is found when some files have other texts.
+        """Return the scan of the Python files, with other texts for some files if given.
 
         Args:
             texts: Those of Python files.
@@ -137,7 +137,12 @@ class SourceRun:
         return result
 
     def _without_echoes(self, found: Sequence[Finding], told: Sequence[Finding]) -> list[Finding]:
-        """Leave out what stands where another rule speaks already, and whose rule yields to it."""
+        """Return findings without those of yielding rules at places that are told already.
+
+        Args:
+            found: The findings to choose from.
+            told: The findings that are told whatever stands in `found`.
+        """
         places = {(item.location.start, item.location.end) for item in told}
         kept = []
         for item in found:
@@ -148,9 +153,9 @@ class SourceRun:
         return kept
 
     def check(self, *, excerpts: bool = False) -> list[FileReport]:
-        """Return a report for each file with something to say.
+        """Return a report for each Python file with findings, shown or suppressed.
 
-        `excerpts` keeps only the lines that are shown.
+        With `excerpts` a report keeps only the lines of the text that are shown.
         """
         result = self.scan()
         reports = []
@@ -163,7 +168,7 @@ class SourceRun:
         return reports
 
     def shown(self, texts: Mapping[str, str], configs: Mapping[str, str]) -> dict[str, list[Finding]]:
-        """Return what is shown of each Python file when some files have other texts.
+        """Return the findings to show for each Python file, some files having other texts.
 
         Args:
             texts: Those of Python files.
@@ -255,7 +260,7 @@ class SourceRun:
     def _part_by_comments(
         self, source: SourceFile, findings: list[Finding]
     ) -> tuple[list[Finding], list[Finding]]:
-        """Return what is shown and what comments silence in a file."""
+        """Return the findings of a file to show, and those that comments suppress."""
         suppressions = read_suppressions(source, lambda: readable_comments(source.text))
         hidden: list[Finding] = []
         if suppressions:
@@ -281,7 +286,10 @@ def _python_report(
     before: str | None = None,
     encoded: bytes | None = None,
 ) -> FileReport:
-    """Return the report of a Python file: its text now, and the one before where it changed."""
+    """Return the report of a Python file from its text and findings.
+
+    `before` is the text before fixes, given only where they changed the file.
+    """
     return FileReport(
         path,
         text,

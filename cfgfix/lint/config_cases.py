@@ -25,7 +25,7 @@ DEFAULT_DIALECT = "myxtts"
 
 
 def config_trial(rule: Rule, case: dict[str, Any]) -> Trial:
-    """Return a config and how a rule is applied to it.
+    """Return a trial of a rule on the config of a case.
 
     Raises:
         CfgfixError: The case itself is wrong.
@@ -54,9 +54,9 @@ def config_trial(rule: Rule, case: dict[str, Any]) -> Trial:
 
 
 def place_in_config(finding: Finding) -> str:
-    """Return how a case names the place of a finding.
+    """Return the place of a finding as cases write it.
 
-    Its key, or its line where the file does not load.
+    That is its key path, or its line in a file that does not load.
     """
     return format_key_path(finding.key_path) if finding.key_path is not None else f"#{finding.location.line}"
 
@@ -79,7 +79,7 @@ def _loader(case: dict[str, Any]) -> str:
 
 
 def case_check(rule: Rule, case: dict[str, Any]) -> Callable[[Document], list[Finding]]:
-    """Return the function that applies a rule under the circumstances of a case.
+    """Return a function from document to a rule's findings, set up as a case says.
 
     Raises:
         CfgfixError: The case names what does not exist.
@@ -107,9 +107,9 @@ def case_check(rule: Rule, case: dict[str, Any]) -> Callable[[Document], list[Fi
 
 
 def machine_of(case: Mapping[str, Any]) -> tuple[Callable[[str], Any] | None, str | None]:
-    """Return the facts of the machine that a case names, and its name.
+    """Return a function that looks up facts of a case's machine, and its label.
 
-    None for both where it names none.
+    Both are None where the case names no machine.
 
     Raises:
         CfgfixError: It is no machine.
@@ -126,7 +126,9 @@ def machine_of(case: Mapping[str, Any]) -> tuple[Callable[[str], Any] | None, st
 
 
 def _hardware(stated: Any) -> Hardware | None:
-    """Return the machine a case names: none, a profile, or a mapping with `gpu`, `cpus`, `ram` (GiB), `storage`, `shm`.
+    """Return the machine that a case names, or None where the case names none.
+
+    A case names a profile, or gives a mapping with `gpu`, `cpus`, `ram` (GiB), `storage` and `shm`.
 
     Raises:
         CfgfixError: It is no machine.

@@ -22,7 +22,7 @@ Found = Mapping[str, Sequence[Finding]]
 
 
 class ConfigRepairs:
-    """The repairs of one run.
+    """The repairs, in configs, of findings that one run has made in Python files.
 
     Args:
         configs: The reports of the configs so far.
@@ -56,7 +56,7 @@ class ConfigRepairs:
         return list(self._code.values())
 
     def make(self) -> None:
-        """Make the repairs that can be proven; the others are refused."""
+        """Make the repairs that can be proven, and refuse the others."""
         refused: set[tuple[str, str, int]] = set()
         for _ in range(MAX_REPAIRS):
             chosen = next(
@@ -81,7 +81,7 @@ class ConfigRepairs:
                 self._code[path] = replace(report, refused=(*report.refused, Refused(finding, problem)))
 
     def _one(self, path: str, finding: Finding) -> str | None:
-        """Make one repair, or return why it is not made."""
+        """Make the repair of one finding, or return the reason why the repair is not made."""
         assert finding.fix is not None
         texts = dict(self._texts)
         judged: dict[str, FileReport] = {}
@@ -118,7 +118,7 @@ class ConfigRepairs:
         return None
 
     def _source(self, path: str) -> SourceFile | str:
-        """Return a config as it is now, or why it cannot be read."""
+        """Return a config as fixed so far, or the reason why the file cannot be read."""
         text = self._texts.get(path)
         report = self._configs[path]
         if text is None and report.after is not None:
@@ -156,7 +156,7 @@ class ConfigRepairs:
 
 
 def _apply_changes(source: SourceFile, report: FileReport, item: FileChanges) -> str | ProofError:
-    """Return the text of a config with changes made, shown to be what they mean and nothing else."""
+    """Return the text of a config with proven changes made, or the error of the proof."""
     document = compose(source)
     language = Yaml(document, LOADERS[report.loader or "pyyaml"])
     try:

@@ -35,7 +35,7 @@ NEITHER = "neither YAML nor Python"
 
 
 def neither_error(source: SourceFile) -> UnreadableError:
-    """Return the error about a named file that nothing here can read."""
+    """Return the error for a named file that is neither a config nor Python."""
     problem = compose(source).problem
     return UnreadableError(
         f"is {NEITHER}" + (f": as YAML, {problem.message}" if problem is not None else ""),
@@ -68,7 +68,10 @@ def report_file(
 
 
 def _lacking(session: Session, project: Project, document: Document) -> str | None:
-    """Return why no code is known to open a file, where code was looked at."""
+    """Return the reason why no program is known to open a config.
+
+    None where no code was followed, or where no reason is known.
+    """
     path = document.source.path
     if not project.rule_set.code or path == "-":
         return None
@@ -229,7 +232,15 @@ def _report_config(
 
 
 def _too_many(path: str, findings: list[Finding], cut: Collection[str], request: Request) -> Fixed | None:
-    """Return what to say of a file with too many findings to repair it, or None where there are not.
+    """Return a result that refuses the fixes of a file with too many findings.
+
+    None where the findings are not too many, or no fix was to be made.
+
+    Args:
+        path: The file.
+        findings: The findings in it.
+        cut: The ids of rules with more findings than are listed.
+        request: What is asked for.
 
     Args:
         path: The file.
@@ -254,7 +265,10 @@ def _too_many(path: str, findings: list[Finding], cut: Collection[str], request:
 
 
 def _report_of_fault(path: str, findings: list[Finding], request: Request) -> Fixed:
-    """Return what to say of a file whose fixes could not be judged, by a fault of cfgfix."""
+    """Return a result that refuses all fixes of a file because judging them failed.
+
+    The failure is an internal error of cfgfix.
+    """
     from cfgfix.core.fix_loop import Fixed
 
     reason = "an internal error kept its effect from being judged"
@@ -265,9 +279,9 @@ def _report_of_fault(path: str, findings: list[Finding], request: Request) -> Fi
 
 
 def merged_by_machine(found: list[list[Finding]], machines: list[Machine]) -> list[Finding]:
-    """Return the findings of several machines.
+    """Return the findings under several machines as one list.
 
-    One that holds for all of them comes once, any other with the machine's name.
+    A finding that holds for all machines comes once, any other with the name of its machine.
     """
 
     def key(finding: Finding) -> tuple[str, int, int, str]:
@@ -293,7 +307,10 @@ def _with_ignores(
     check_document: Callable[[Document], list[Finding]],
     reason: str,
 ) -> FileReport:
-    """Write a suppression comment for every finding of a file; the comments must change nothing else."""
+    """Return the report of a config after writing suppression comments for findings.
+
+    Every finding gets one, and the comments change nothing else.
+    """
     from cfgfix.config.document.language import Yaml
     from cfgfix.lint.suppressing import add_ignores
 
@@ -334,7 +351,7 @@ def _fixed_report(source: SourceFile, dialect: Dialect, loader: Loader, fixed: F
 
 
 def _as_many_as_listed(findings: list[Finding]) -> list[Finding]:
-    """Return as many findings of each rule as a check lists."""
+    """Return the findings cut to the number that a check lists for each rule."""
     counts = Counter[str]()
     listed: list[Finding] = []
     for finding in findings:

@@ -15,9 +15,8 @@ _TEST_FOLDERS = frozenset({"tests", "testdata", "test_data", "fixtures"})
 def with_severity_of_tests(project: Project, findings: list[Finding], path: str) -> list[Finding]:
     """Return the findings of a file with the severity that they have in tests.
 
-    Only a config of the project's tests changes it.
-
-    A test sets a batch size of 0 or eager mode because nothing trains with it. What cannot be loaded stays what it is.
+    In a folder of tests a finding is lowered or left out, as the policy of its rule says. A test sets a batch size of 0 or
+    eager mode because nothing trains with it. What cannot be loaded stays what it is.
     """
     folders = os.path.dirname(os.path.relpath(path, project.settings.root)).split(os.sep)
     if _TEST_FOLDERS.isdisjoint(folders):
@@ -36,7 +35,7 @@ def with_severity_of_tests(project: Project, findings: list[Finding], path: str)
 
 
 def without_ignored(project: Project, findings: list[Finding], path: str) -> list[Finding]:
-    """Return the findings that the settings do not ignore in a file."""
+    """Return the findings of a file that no per-file ignore of the settings hides."""
     patterns = project.settings.per_file_ignores
     if not patterns:
         return findings

@@ -11,11 +11,9 @@ from cfgfix.lint.request import FileReport
 
 
 def join_by_cause(reports: Sequence[FileReport], rules: Collection[str]) -> list[FileReport]:
-    """Return the reports with findings of one cause in the code as one.
+    """Return the reports with findings of the same cause in code joined into one.
 
-    It stands in the first of their files.
-
-    What can be repaired is left as it is: each file has a repair of its own.
+    The joined finding stands in the first of the files. A finding with a fix is left alone: each file needs its own repair.
 
     Args:
         reports: The reports of a run.
@@ -50,9 +48,9 @@ def join_by_cause(reports: Sequence[FileReport], rules: Collection[str]) -> list
 
 
 def without_echoes(reports: Sequence[FileReport], yielding: Collection[str]) -> list[FileReport]:
-    """Return the reports without findings in code that one at the config tells.
+    """Return the reports without code findings that a config's finding tells as well.
 
-    Such a finding has its place at the value that comes from there, and names the same call.
+    Left out is a finding of a yielding rule inside a call that a finding at an opened config names as related.
 
     Args:
         reports: The reports of a run.
@@ -90,7 +88,7 @@ def _place_of(location: Location) -> tuple[str, int, int]:
 
 
 def _holds(outer: Location, inner: Location) -> bool:
-    """Tell whether a place lies in another one."""
+    """Tell whether the outer location contains the inner one."""
     path, start, end = _place_of(outer)
     inner_path, inner_start, inner_end = _place_of(inner)
     return path == inner_path and start <= inner_start and inner_end <= end
@@ -101,7 +99,10 @@ def _is(one: Finding, other: Finding) -> bool:
 
 
 def _cause(report: FileReport, finding: Finding, rules: Collection[str]) -> Hashable | None:
-    """Return what tells the cause of a finding; None where it stands for itself."""
+    """Return a key that is equal for findings of the same cause in code.
+
+    None for a finding that is never joined with others.
+    """
     if not report.opened_by or finding.fix is not None or finding.rule not in rules:
         return None
     places = tuple(

@@ -37,7 +37,10 @@ _JSON = "a JSON config is only read"
 
 
 def only_read_by_code(session: Session, path: str) -> bool:
-    """Tell whether a file is no YAML: TOML by its name, or INI as a program opens it."""
+    """Tell whether a file is TOML by its name, or INI as a program opens it.
+
+    Nothing but the code can tell what such a file means.
+    """
     if not path.endswith(_INI):
         return path.endswith(".toml")
     code = session.repository_code(path)
@@ -46,10 +49,7 @@ def only_read_by_code(session: Session, path: str) -> bool:
 
 
 def other_formats(session: Session, request: Request, known: set[str]) -> Iterator[FileReport]:
-    """Yield the reports of configs in JSON, TOML and INI that the code opens.
-
-    That is the code that was looked at.
-    """
+    """Yield the reports of JSON, TOML and INI configs that TensorFlow programs open."""
     for named in request.paths or (".",):
         if os.path.isdir(named):
             session.repository_code(os.path.join(named, "x"))
@@ -71,7 +71,10 @@ def other_formats(session: Session, request: Request, known: set[str]) -> Iterat
 def _report_other_format(
     session: Session, path: str, code_facts: CodeFacts, request: Request
 ) -> Iterator[FileReport]:
-    """Yield the report of a config in JSON, TOML or INI that a program opens, where it can be read."""
+    """Yield the report of a JSON, TOML or INI config that a program opens.
+
+    Nothing is yielded where the file cannot be read.
+    """
     project = session.project_for(session.finder.settings_in(os.path.dirname(path) or "."))
     if not project.rule_set.code:
         return
@@ -107,7 +110,9 @@ def _report_other_format(
 def read_by_named_modules(
     session: Session, request: Request, skips: dict[str, Skip], known: set[str]
 ) -> Iterator[FileReport]:
-    """Yield the configs that named Python files read.
+    """Yield the reports of configs that the Python files of a request read.
+
+    A report has only the findings whose cause lies in one of those files.
 
     They hold what the code there makes wrong in them.
 
@@ -148,7 +153,10 @@ def _report_opened_config(
     request: Request,
     skips: dict[str, Skip],
 ) -> Iterator[FileReport]:
-    """Yield the report of a config that a program opens, where it can be read."""
+    """Yield the report of a config that a program opens.
+
+    Nothing is yielded where the file cannot be read.
+    """
     if code_facts.form != "yaml":
         yield from _report_other_format(session, path, code_facts, request)
         return
@@ -161,7 +169,7 @@ def _report_opened_config(
 
 
 def _caused_in(finding: Finding, project: Project, module: str) -> bool:
-    """Tell whether what the code does with a config is wrong, and a module is where it does so."""
+    """Tell whether a finding about code that reads a config has its cause in a module."""
     if all(rule.id != finding.rule for rule in project.rule_set.code.values()):
         return False
     in_code = [place.path for place in finding.related if place.path.endswith(PYTHON)]
@@ -171,7 +179,7 @@ def _caused_in(finding: Finding, project: Project, module: str) -> bool:
 def _json_findings_by_concept(
     session: Session, project: Project, source: SourceFile, code_facts: CodeFacts
 ) -> list[Finding]:
-    """Return what the rules about settings and the machine find in a JSON config.
+    """Return the findings of condition rules in a JSON config.
 
     The code says which concepts its keys are.
     """

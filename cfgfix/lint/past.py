@@ -34,7 +34,7 @@ _READ_NAMES = frozenset({"Makefile", "makefile", "Dockerfile", "justfile", "Proc
 
 
 def check_revision(revision: str, asked: Mapping[str, Any], answerer: str) -> Past:
-    """Check the tree of a revision and return what held there.
+    """Check the files of an earlier revision; return its findings and reads of keys.
 
     Args:
         revision: The revision.
@@ -79,7 +79,10 @@ def check_revision(revision: str, asked: Mapping[str, Any], answerer: str) -> Pa
 
 
 def _path_in_tree(path: str, root: str, tree: str, start: str) -> str:
-    """Return where a path of the request lies in the tree of the revision."""
+    """Return where a path of the request lies in the tree of the revision.
+
+    The path is relative to the folder that the check starts in.
+    """
     whole = os.path.realpath(path)
     relative = os.path.relpath(whole, root)
     if relative.startswith(".."):
@@ -90,14 +93,17 @@ def _path_in_tree(path: str, root: str, tree: str, start: str) -> str:
 
 
 def _settings_there(path: str, root: str, tree: str) -> str:
-    """Return the settings file of the revision that a named one was then, or the named one."""
+    """Return the path of a settings file in the revision's tree.
+
+    The path is unchanged where the revision has no such file.
+    """
     relative = os.path.relpath(os.path.realpath(path), root)
     then = os.path.join(tree, relative)
     return then if not relative.startswith("..") and os.path.isfile(then) else path
 
 
 def _run_check(folder: str, cache: str, asked: Mapping[str, Any], answerer: str) -> dict[str, Any]:
-    """Return what a check in a folder finds, made by a process that starts there."""
+    """Return the answer of a check that a new process makes in a folder."""
     # The folder holds what the repository holds: nothing may be imported from it.
     ways = [os.path.abspath(way) for way in sys.path if way]
     program = (
@@ -234,7 +240,7 @@ def _wanted_objects(listing: bytes) -> Iterator[tuple[str, str]]:
 
 
 def rows_of(report: Report) -> list[list[Any]]:
-    """Return the findings of a report as a baseline knows them, as plain data."""
+    """Return the findings of a report as baseline rows: key and count, as plain data."""
     counts: dict[Key, int] = {}
     for finding in report.findings():
         key = key_of(finding, os.getcwd())
@@ -245,9 +251,9 @@ def rows_of(report: Report) -> list[list[Any]]:
 def with_causes(
     reports: Sequence[FileReport], earlier: Past, now: Mapping[str, Read], dead: frozenset[str]
 ) -> Iterator[FileReport]:
-    """Yield the reports with what changed in the code for keys.
+    """Return the reports with what changed in the code, told at findings of dead keys.
 
-    The keys are those that were read at the earlier revision.
+    Only keys that the code read at the earlier revision are told so.
 
     Args:
         reports: What a check found that did not hold then.

@@ -47,7 +47,10 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a config is judged against, the same for all configs of one dialect but for what their code says."""
+    """What the configs of one dialect are judged against on one machine.
+
+    What the code around says may differ from config to config.
+    """
 
     dialect: Dialect
     loader: Loader
@@ -64,7 +67,7 @@ class Target:
     """What the text of the code around a config says of it, where a finding depends on it."""
 
     def view(self, document: Document, index: int) -> View:
-        """Return one document of a file as the rules see it."""
+        """Return one YAML document of a file as a view through the target's dialect."""
         return View(
             document,
             index,
@@ -80,7 +83,10 @@ class Target:
 
 
 class KeptConfigs:
-    """The first configs of a session as overridden, for the guards in code; none where no code is looked at."""
+    """The first configs of a session, overrides applied, kept for the guards in code.
+
+    Nothing is kept where no code is scanned.
+    """
 
     __slots__ = ("items", "most")
 
@@ -89,7 +95,7 @@ class KeptConfigs:
         self.most = 0
 
     def full(self) -> bool:
-        """Tell whether no more are kept."""
+        """Tell whether as many configs are kept as are wanted."""
         return len(self.items) >= self.most
 
 
@@ -132,7 +138,7 @@ class Project:
 
 @dataclass(slots=True)
 class JudgedConfig:
-    """A config of a project as it is judged: its text, what it is held against, what the code that opens it says."""
+    """A config as a checker gets it: document, target and the facts from the code."""
 
     document: Document
     target: Target
@@ -142,7 +148,10 @@ class JudgedConfig:
     """Rules that could not be judged, and why; checkers add to it."""
 
     def mappings(self) -> Iterator[int]:
-        """Yield which of the file's documents hold keys; none of one that does not parse."""
+        """Yield the indices of the file's YAML documents that hold keys.
+
+        Nothing is yielded for a file that does not parse.
+        """
         if self.document.problem is None:
             for index, root in enumerate(self.document.roots):
                 if root.kind == Kind.MAPPING:
@@ -150,7 +159,7 @@ class JudgedConfig:
 
 
 class HitLimit:
-    """How many hits of each rule one file may still have."""
+    """Counts the hits of each rule in one file, up to the number that is listed."""
 
     __slots__ = ("_counts", "_most", "cut")
 

@@ -50,9 +50,7 @@ def findings_in_config(
     *,
     code_facts: CodeFacts | None = None,
 ) -> ConfigFindings:
-    """Return what is wrong in a config, and what could not be judged.
-
-    With it comes what comments suppress.
+    """Return the findings in a config, those suppressed, and the rules not judged.
 
     Args:
         project: The project that it is of.
@@ -122,7 +120,7 @@ def hits_in_program(project: Project, program: Program) -> Iterator[tuple[Rule, 
 
 
 def findings_in_project(project: Project) -> dict[str, list[Finding]]:
-    """Return what configs and code show together, by file."""
+    """Return the findings that rest on configs and code together, by file."""
     found: dict[str, list[Finding]] = {}
     nothing = SourceFile.from_text("")
     for checker in project.checkers:

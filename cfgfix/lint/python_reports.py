@@ -56,7 +56,10 @@ def report_python(session: Session, base: Settings, request: Request, reports: l
 def _with_modules_of_settings(
     session: Session, project: Project, files: Sequence[PythonFile], reports: list[FileReport]
 ) -> list[FileReport]:
-    """Return the reports of Python files with those that hold settings marked: they are configs of the programs that import them."""
+    """Return the reports, with modules of settings marked by their importing programs.
+
+    A module of settings is a Python file that programs use as a config. One without a report gets an empty one.
+    """
     if not project.rule_set.code:
         return reports
     by_path = {os.path.abspath(file.path): file.path for file in files}
@@ -78,7 +81,7 @@ def _with_modules_of_settings(
 
 
 def scans_python(session: Session, base: Settings, request: Request) -> bool:
-    """Tell whether a run looks for Python files."""
+    """Tell whether a run scans Python files."""
     paths = request.paths
     if (
         paths
@@ -100,7 +103,7 @@ MAX_LOOKED_AT = 500
 def report_python_text(
     session: Session, project: Project, source: SourceFile, request: Request, reports: list[FileReport]
 ) -> int:
-    """Scan one Python text as part of its program, and add its report.
+    """Scan one Python text with the program around it, and add its report.
 
     The project's configs are those it is judged under.
     """
@@ -144,7 +147,10 @@ def _source_run(
     files: Sequence[PythonFile],
     texts: Mapping[str, str] | None = None,
 ) -> SourceRun:
-    """Return the run over Python files, or over the one whose text is given and its program."""
+    """Return a run over Python files, set up as the request and the settings say.
+
+    With `texts` only those files are reported.
+    """
     from cfgfix.lint.code_run import SourceRun
 
     return SourceRun(
@@ -164,7 +170,10 @@ def _source_run(
 
 
 def _config_facts(session: Session, edited: Mapping[str, str]) -> list[ConfigFacts]:
-    """Return what the configs say, for guards; some have another text than before."""
+    """Return facts about the kept configs for the guards in code.
+
+    `edited` are texts, by path, that stand for those on disk.
+    """
     from cfgfix.usage.config_facts import facts_of
 
     found = []
@@ -192,7 +201,10 @@ def _with_config_repairs(
     found: list[FileReport],
     reports: list[FileReport],
 ) -> list[FileReport]:
-    """Make the repairs of findings in code whose cause stands in configs, and return the reports of the code."""
+    """Repair configs that cause findings in code, and return the Python reports.
+
+    The reports of the configs are changed in place.
+    """
     if not any(item.fix is not None and item.fix.elsewhere for report in found for item in report.findings):
         return found
     from cfgfix.lint.config_repairs import ConfigRepairs
@@ -227,7 +239,7 @@ def _with_config_repairs(
 def _as_reports(
     session: Session, project: Project, request: Request, scan: SourceRun, found: Sequence[FileReport]
 ) -> Iterator[FileReport]:
-    """Yield the reports of Python files, without what is known already."""
+    """Yield the reports of Python files without findings that the baseline knows."""
     session.inputs += scan.looked_in
     for item in found:
         findings = list(item.findings)
@@ -252,7 +264,7 @@ def _python_edits(report: FileReport, findings: Sequence[Finding]) -> tuple[tupl
 
 
 def _under_configs(session: Session, edited: Mapping[str, str]) -> list[GivenByConfigs]:
-    """Return what the configs that were looked at give to calls of the code, as far as the code is known already."""
+    """Return the values that configs give to calls of the followed code."""
     from cfgfix.usage.given import values_given_by_configs
 
     others = frozenset(path for path in edited if not path.endswith(PYTHON))
@@ -262,9 +274,9 @@ def _under_configs(session: Session, edited: Mapping[str, str]) -> list[GivenByC
 def _reported_paths(
     request: Request, settings: Settings, files: Sequence[PythonFile], texts: Mapping[str, str] | None
 ) -> frozenset[str] | None:
-    """Return the Python files that are reported, or None for all: what is written is in the files that are named.
+    """Return the paths of the Python files to report, or None for all files.
 
-    The source roots belong to the program of any file, so a check reads them with it and tells what it finds there.
+    A run that writes reports only the files named in the request. A check reports the source roots too.
     """
     if texts:
         return frozenset(texts)
@@ -278,7 +290,10 @@ def _reported_paths(
 
 
 def _ask_for_code(session: Session, project: Project, request: Request) -> None:
-    """Have the code of the repositories looked at that a request names, where some rule asks for that."""
+    """Have the session follow the code of the repositories that a request names.
+
+    Nothing is done where no selected rule needs that.
+    """
     if not project.rule_set.code:
         return
     for named in request.paths or (".",):

@@ -32,14 +32,17 @@ class Recognition:
 
 
 def code_facts_of(session: Session, project: Project, source: SourceFile) -> CodeFacts | None:
-    """Return what the code around a config says of it, where some rule asks for that."""
+    """Return what the code around a config says of the file.
+
+    None where no selected rule asks for that, or no code opens the file.
+    """
     if not project.rule_set.code or source.path == "-":
         return None
     return session.code_facts(source.path, source)
 
 
 def recognise(session: Session, project: Project, document: Document, *, forced: bool) -> Recognition:
-    """Return what is known of a config before it is judged.
+    """Return the dialect of a config, the code's facts, and whether it is foreign.
 
     Args:
         session: What is known while the request is answered.
@@ -61,7 +64,7 @@ def recognise(session: Session, project: Project, document: Document, *, forced:
 def targets_of(
     session: Session, project: Project, dialect: Dialect, code_facts: CodeFacts | None
 ) -> list[Target]:
-    """Return what a config is judged against, once for each machine.
+    """Return the targets that a config is judged against, one for each machine.
 
     Args:
         session: What is known while the request is answered; it notes the jobs whose limits count.

@@ -9,9 +9,9 @@ from cfgfix.core.source_file import is_inside, project_folder
 
 
 def repository_folder(path: str, paths: Sequence[str]) -> str:
-    """Return the folder whose code may read a file.
+    """Return the folder in which the code that reads a file is looked for.
 
-    Its repository, else the folder that is checked.
+    That is the file's repository, else the checked folder or the project around the file.
 
     Args:
         path: The file.
@@ -31,7 +31,10 @@ def repository_folder(path: str, paths: Sequence[str]) -> str:
 
 
 def _project_without_repository(folder: str, here: str) -> str:
-    """Return the folder of a project that is in no repository: at most the working folder, and no folder of many projects."""
+    """Return the project folder around a folder that is in no repository.
+
+    The answer is never above the working folder, and no folder of many projects.
+    """
     if _is_marked(here):
         return here
     found = above = folder
@@ -53,7 +56,7 @@ def _is_marked(folder: str) -> bool:
 
 
 def _holds_projects(folder: str) -> bool:
-    """Tell whether a folder is one that projects lie in: the home folder, that of temporary files, the root."""
+    """Tell whether a folder is the home folder, the temporary folder or the root."""
     places = (os.path.expanduser("~"), _SHARED, *(os.environ.get(name) for name in _TEMPORARY))
     return folder == os.path.dirname(folder) or any(
         place and folder == os.path.realpath(place) for place in places

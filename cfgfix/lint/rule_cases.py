@@ -52,7 +52,7 @@ def run_case(rule: Rule, case: dict[str, Any]) -> CaseResult:
 
 
 def _trial(rule: Rule, case: dict[str, Any], folder: str) -> Trial:
-    """Return the files of a case and how the rule is applied to them; a folder of its own is at its disposal."""
+    """Return a trial of a rule on a case; `folder` is an empty folder for its files."""
     if case.get("opened"):
         from cfgfix.lint.usage_cases import opened_trial
 

@@ -15,9 +15,14 @@ if TYPE_CHECKING:
 
 
 def as_far_as_code_allows(fix: Fix, reached: Reached, view: View) -> tuple[Fix | None, str | None]:
-    """Return a fix of a key as far as the code allows it, or why it does not.
+    """Return a fix made unsafe or left out where the code uses its key for more.
 
-    What the program also does with the key would change with it.
+    A text instead of the fix says why the fix is left out.
+
+    Args:
+        fix: The fix of a key.
+        reached: The library parameter that the key's value reaches.
+        view: The document, with what the code says of its keys.
     """
     assert view.meanings is not None
     others = [other.call_text for other in view.meanings.also(reached)]
@@ -29,7 +34,7 @@ def as_far_as_code_allows(fix: Fix, reached: Reached, view: View) -> tuple[Fix |
 
 
 def is_true(code: Code, scope: RuleScope) -> bool:
-    """Tell whether a condition holds; with an unknown operand it does not."""
+    """Tell whether a condition holds; one with an unknown operand does not."""
     try:
         return bool(evaluate(code, scope))
     except Missing:
@@ -37,7 +42,7 @@ def is_true(code: Code, scope: RuleScope) -> bool:
 
 
 def first_fix(rule: Rule, view: View, binding: Binding, scope: RuleScope) -> tuple[Fix | None, str | None]:
-    """Return the first fix whose condition holds, or None and why there is none."""
+    """Return the first fix of a rule whose condition holds, or why there is none."""
     reason = rule.no_fix
     for spec in rule.fixes:
         if spec.when is not None and not is_true(spec.when, scope):
@@ -52,7 +57,7 @@ def first_fix(rule: Rule, view: View, binding: Binding, scope: RuleScope) -> tup
 
 
 def _change(spec: FixSpec, view: View, binding: Binding, scope: RuleScope) -> Change:
-    """Return what a fix changes.
+    """Return the change to the document that a fix of a rule file describes.
 
     Raises:
         Missing: A value it needs is unknown, or the place cannot be named.

@@ -25,16 +25,19 @@ MAX_COMMENT_LINES = 20
 
 
 def can_bind(rule: Rule, dialect: Dialect) -> bool:
-    """Tell whether a rule can be about any key of a dialect."""
+    """Tell whether a dialect has a place for a rule.
+
+    A rule about concepts needs a dialect with one of them; a rule about key names fits any dialect.
+    """
     if rule.each is None:
         return any(concept in dialect.concepts for concept in rule.at)
     return not rule.each.concepts or any(concept in dialect.concepts for concept in rule.each.concepts)
 
 
 def heads_of(rule: Rule, dialect: Dialect) -> frozenset[str] | None:
-    """Return the first steps of all places of a rule in a dialect, or None.
+    """Return the top-level keys under which a dialect keeps the concepts of a rule.
 
-    None where they cannot be named.
+    None where a rule is about key names, or a place may lie under any top-level key.
     """
     concepts = rule.at if rule.each is None else rule.each.concepts
     if not concepts:
@@ -49,9 +52,9 @@ def heads_of(rule: Rule, dialect: Dialect) -> frozenset[str] | None:
 
 
 def places_of(rule: Rule, view: View, names: frozenset[str]) -> Sequence[tuple[str | None, Binding]]:
-    """Return the places a rule is judged at, with the concept each stands for.
+    """Return the places of a document to judge a rule at, each with its concept.
 
-    `names` are those of the keys that any rule is about.
+    The concept is None for a rule that is not run once per concept. `names` are the key names that some rule is about.
     """
     each = rule.each
     if each is None:
@@ -89,7 +92,7 @@ def _collect_entries(
     path: list[str | int],
     found: dict[str | int, list[tuple[KeyPath, Node, Node]]],
 ) -> None:
-    """Add the entries of a mapping or sequence, and of all below, whose key has one of the names."""
+    """Add to `found` all entries at or below a node whose key has one of the names."""
     if len(path) > MAX_LEVELS:
         return
     if node.kind is MAPPING:
@@ -112,7 +115,7 @@ def _collect_entries(
 
 
 def place_operands(view: View, binding: Binding) -> dict[str, Any]:
-    """Return the operands about the place of a rule: `key`, `value`, `raw`."""
+    """Return the operands `key`, `value` and `raw` for a place of a rule."""
     path = binding.path or ()
     text = view.document.source.text
     node = binding.node
@@ -145,9 +148,9 @@ def comment_beside(view: View, binding: Binding) -> str:
 
 
 def place_of(view: View, binding: Binding) -> Location:
-    """Return where a binding stands: its value.
+    """Return the location of a binding's value.
 
-    For an absent key the section it belongs to.
+    For an absent key that is the section where the key would stand.
     """
     source = view.document.source
     if binding.node is not None:

@@ -28,7 +28,7 @@ class Skip:
 
 
 class RuleSet:
-    """The selected rules, by what they judge and by policy."""
+    """The selected rules, grouped by what they judge, with severities by the settings."""
 
     def __init__(
         self, catalogue: Catalogue, rules: Iterable[Rule], severities: Mapping[str, Severity]
@@ -53,7 +53,7 @@ class RuleSet:
         self.code = by_check(self.rules, "code")
 
     def skips(self, found: dict[str, str], *, coded: bool) -> list[Skip]:
-        """Return the rules that could not be judged, by id.
+        """Return the rules that could not be judged, from reasons by rule id.
 
         Most files of a session have the same few.
         """
@@ -73,14 +73,14 @@ class RuleSet:
         return rule.policy if rule is not None else _NO_POLICY
 
     def rules_depending_on(self, *facts: str) -> frozenset[str]:
-        """Return the rules whose findings hold or not by one of some facts.
+        """Return the ids of the rules whose findings depend on one of the facts.
 
         The facts are those of `DEPENDS_ON`.
         """
         return frozenset().union(*(self._depending[fact] for fact in facts))
 
     def without_echoes(self, findings: list[Finding]) -> list[Finding]:
-        """Leave out findings whose cause another finding tells better."""
+        """Return the findings without those whose cause another finding tells better."""
         if len(findings) < 2:
             return findings
         policies = [self.policy(finding) for finding in findings]
@@ -114,9 +114,9 @@ class RuleSet:
         ]
 
     def leave_to_declarative(self, shown: list[Finding], findings: list[Finding]) -> list[Finding]:
-        """Leave out refused values that a rule about the setting tells as well.
+        """Return the shown findings without those that a condition rule tells as well.
 
-        That rule knows what to write.
+        That rule knows what to write. Its finding must be in `findings`, sure, at the same place and no less severe.
         """
         meant: dict[tuple[int, int], Severity] = {}
         for item in findings:
@@ -131,7 +131,7 @@ class RuleSet:
         ]
 
     def severity(self, rule: Rule, severity: Severity) -> Severity:
-        """Return a severity as the settings want it."""
+        """Return the severity that the settings give a rule, else the given one."""
         return self._severities.get(rule.id, severity)
 
     def severity_is_set(self, rule: str) -> bool:
@@ -139,7 +139,7 @@ class RuleSet:
         return rule in self._severities
 
     def findings_of_runs(self, found: Iterable[tuple[str, Hit]], source: SourceFile) -> list[Finding]:
-        """Return the findings of what the runs of the project's programs show."""
+        """Return findings for hits that following the project's programs has shown."""
         return [
             self.finding(rule, hit, source)
             for name, hit in found
@@ -147,7 +147,7 @@ class RuleSet:
         ]
 
     def finding(self, rule: Rule, hit: Hit, source: SourceFile) -> Finding:
-        """Return the finding that a hit in a text is, as severe as the settings want it."""
+        """Return the finding for a hit in a text, as severe as the settings want it."""
         severity = self.severity(rule, severity_of(rule, hit))
         return make_finding(rule, hit, TextFile(source), severity=severity)
 
@@ -168,7 +168,10 @@ def ignored_by_path(
 
 
 def content_stamp(rules: Sequence[Rule]) -> object:
-    """Return what changes when a source rule does, or what the code is asked for."""
+    """Return a value that changes with the source rules or the parameter table.
+
+    Source rules are those whose check reads Python code.
+    """
     from cfgfix.rules.compiled import manifest
 
     paths = [rule.path for rule in rules if rule.check and rule.check.startswith("source.")]

@@ -60,9 +60,9 @@ def check(request: Request) -> Report:
 
 
 def check_with_basis(request: Request) -> tuple[Report, CheckBasis | None]:
-    """Look at one text as `check` does, and say what that rests on.
+    """Check one text, and return the report with the basis of the check.
 
-    The code is asked once for both; of Python there is a report alone.
+    The code is followed once for both. For Python the basis is None.
 
     Raises:
         CfgfixError: The settings are wrong, or the text cannot be read.
@@ -74,9 +74,9 @@ def check_with_basis(request: Request) -> tuple[Report, CheckBasis | None]:
 
 
 def fix(request: Request) -> Report:
-    """Repair what can be repaired.
+    """Apply the fixes of a request and report what was fixed.
 
-    Each fix proven, all files written only after all are proven.
+    Each fix is proven, and files are written only after all fixes are proven.
 
     Raises:
         CfgfixError: The arguments or the settings are wrong.
@@ -86,7 +86,7 @@ def fix(request: Request) -> Report:
 
 @dataclass(frozen=True, slots=True)
 class CheckBasis:
-    """What a check of one text rests on, for those who answer questions about it."""
+    """Document, target and rules behind the check of one text, for further questions."""
 
     document: Document
     target: Target
@@ -100,7 +100,7 @@ class CheckBasis:
 def check_basis(
     request: Request, session: Session | None = None, *, by_code: bool = True
 ) -> CheckBasis | None:
-    """Return what a check of the request's standard input rests on.
+    """Return the document, target and rules that a check of standard input rests on.
 
     None where the text is no training config.
 
@@ -310,7 +310,10 @@ def _run(request: Request, session: Session | None = None) -> Report:
 
 
 def _reads(session: Session) -> dict[str, Read]:
-    """Return what the code reads of each config and asks for in vain, by the config's path in its repository."""
+    """Return the places where code reads or asks for keys, by config path and key.
+
+    A config path is relative to its repository.
+    """
     return {
         path: {format_key_path(key): place for key, place in (*code_facts.reads, *code_facts.asked)}
         for code in session.codes()
@@ -319,7 +322,10 @@ def _reads(session: Session) -> dict[str, Read]:
 
 
 def _loading_line(session: Session) -> str:
-    """Return how the code loads the configs of all runs, or nothing where that is not known."""
+    """Return one line about how the code loads the configs.
+
+    Empty where that is not known.
+    """
     lines = []
     for project in session.projects():
         if project.usage is not None:
@@ -330,7 +336,7 @@ def _loading_line(session: Session) -> str:
 
 
 def _stale(session: Session, reports: Sequence[FileReport], skips: Mapping[str, Skip]) -> Iterator[str]:
-    """Yield the baseline entries that nothing matches any more, of rules and files that this run could judge.
+    """Yield the baseline entries that no finding matches any more.
 
     A hook checks one file of many, and a run without a machine judges no rule about one: their entries still stand.
     """

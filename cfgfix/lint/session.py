@@ -104,17 +104,17 @@ class Session:
         return self.repository_code(path).facts_about(path, source)
 
     def failures(self) -> list[CfgfixError]:
-        """Return the faults of cfgfix that cost what the code says, each once."""
+        """Return the internal errors of cfgfix met while following code, each once."""
         found = [error for project in self.projects() for error in project.failures]
         found += [error for code in self.codes() for error in code.failures]
         return list({str(error): error for error in found}.values())
 
     def codes(self) -> list[ProjectCode]:
-        """Return the code that was asked for, by repository."""
+        """Return the code followed so far, one item for each repository."""
         return list(self._codes.values())
 
     def project_for(self, settings: Settings) -> Project:
-        """Return the project under these settings.
+        """Return the project under some settings.
 
         Raises:
             CfgfixError: The settings name something that is not there.
@@ -127,7 +127,9 @@ class Session:
         return project
 
     def project_or_none(self, settings: Settings) -> Project | None:
-        """Return the project under these settings.
+        """Return the project under some settings, or None where the settings are wrong.
+
+        `problems` then has the error, once.
 
         None where they are wrong, which `problems` then tells once.
 
@@ -145,14 +147,14 @@ class Session:
             return None
 
     def note_wrong_settings(self, settings: Settings, error: CfgfixError) -> None:
-        """Keep what is wrong in some settings; the files under them are passed over."""
+        """Note an error in some settings, so that the files under them are passed over."""
         self._wrong.add(id(settings))
         self._made.pop(id(settings), None)
         if str(error) not in map(str, self.problems):
             self.problems.append(error)
 
     def projects(self) -> list[Project]:
-        """Return all projects that were met."""
+        """Return the projects made so far."""
         return list(self._made.values())
 
     def _make(self, settings: Settings) -> Project:
@@ -191,7 +193,7 @@ class Session:
 
 
 def _has_card(machine: Machine) -> bool:
-    """Tell whether it is known how much memory the GPU of a machine has."""
+    """Tell whether the GPU memory of a machine is known."""
     return machine.lookup is not None and machine.lookup("gpu.usable_mib") is not None
 
 

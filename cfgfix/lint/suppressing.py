@@ -43,7 +43,7 @@ class Suppressed:
 
 
 def apply_suppressions(findings: Iterable[Finding], suppressions: list[Suppression]) -> Suppressed:
-    """Part the findings into those that are shown and those that a comment suppresses."""
+    """Split findings into those to show and those that a comment suppresses."""
     index = SuppressionIndex(suppressions)
     shown: list[Finding] = []
     hidden: list[Finding] = []
@@ -61,9 +61,7 @@ def about_suppressions(
     judged: Collection[str],
     rules: dict[str, Rule],
 ) -> list[Finding]:
-    """Return findings about the suppressions themselves.
-
-    Unused ones, and names that no rule has.
+    """Return findings about suppression comments that are unused or name no rule.
 
     Args:
         source: The file.
@@ -122,7 +120,10 @@ def _finding(
 
 
 def _removal(source: SourceFile, suppression: Suppression) -> ReplaceText:
-    """Return the change that takes a suppression out: its line where it stands alone, else the comment and the blanks before it."""
+    """Return the change that deletes a suppression comment.
+
+    Its line goes too where nothing else stands there, else the blanks before the comment.
+    """
     text = source.text
     start, end = suppression.start, suppression.end
     line_start = source.line_start(suppression.line)
@@ -146,7 +147,10 @@ def _removal(source: SourceFile, suppression: Suppression) -> ReplaceText:
 
 
 def _outer_comment(text: str, line_start: int, start: int) -> int | None:
-    """Return where a comment begins that the suppression is the tail of, or None where it is a comment of its own."""
+    """Return where the comment begins that a suppression stands at the end of.
+
+    None where the suppression is a comment of its own.
+    """
     position = text.find("#", line_start, start)
     while position >= 0:
         if position == line_start or text[position - 1] in " \t":
@@ -158,9 +162,7 @@ def _outer_comment(text: str, line_start: int, start: int) -> int | None:
 def ignore_edits(
     language: Language, parsed: Any, findings: Sequence[Finding], reason: str
 ) -> tuple[Any, tuple[Edit, ...]]:
-    """Return a text that suppresses findings by comments, and its edits.
-
-    The text is parsed and proven.
+    """Return the parsed text with suppression comments added, proven, and the edits.
 
     Args:
         language: The mechanics of the file.
@@ -180,9 +182,7 @@ def ignore_edits(
 def add_ignores(
     language: Language, parsed: Any, findings: Iterable[Finding], reason: str
 ) -> tuple[Any, list[Applied], list[Refused]]:
-    """Suppress every finding by a comment; return the text, parsed.
-
-    What was done and refused comes with it.
+    """Suppress findings by comments; return the parsed text with the done and refused.
 
     All lines are proven together; where that fails, halves of them, from the last line up, so that offsets above stay valid.
 

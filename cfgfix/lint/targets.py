@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 def dialect_of(document: Document, project: Project, *, forced: bool = False) -> Dialect | None:
     """Return the dialect of a document, or None where it is no training config.
 
-    That is the dialect that is named, the one whose signature the document has, or, where the settings name keys or a
-    class, the generic one for what has some of those. A name says how a training config is written; whether a file is
-    one is asked all the same.
+    That is the dialect that the settings name, the one whose signature the document has, or, where the settings name keys
+    or a class, the generic one for a document that has some of those. A named dialect does not make a file a training
+    config: the document must have keys of one.
 
     Args:
         document: The document.
@@ -86,9 +86,10 @@ def _has_own_keys(document: Document, project: Project, generic: Dialect) -> boo
 
 
 def _fits_class(document: Document, project: Project) -> bool:
-    """Tell whether a document has, at its top, half of its keys or more from the class that the settings name.
+    """Tell whether a document has the keys of the class that the settings name.
 
-    Names that any file may have, such as `name` and `version`, do not make it fit alone.
+    Half or more of its top-level keys must be of the class, and not only names that any file may have, such as `name` and
+    `version`.
     """
     project.inferred = project.inferred or _infer(project.settings)
     known = project.inferred.schema.get("properties", {})
@@ -101,9 +102,7 @@ def _fits_class(document: Document, project: Project) -> bool:
 
 
 def target_of(project: Project, dialect: Dialect, machine: Machine) -> Target:
-    """Return what the configs of a dialect are judged against.
-
-    Loader, schema, machine and the code that reads them.
+    """Return the target of a dialect's configs: loader, schema, machine, reading code.
 
     Raises:
         CfgfixError: The schema that the settings name cannot be read.
@@ -135,9 +134,9 @@ def target_of(project: Project, dialect: Dialect, machine: Machine) -> Target:
 
 
 def with_class_by_code(project: Project, code: ProjectCode, document: Document, target: Target) -> Target:
-    """Return a target for an unopened config with what code does with its class.
+    """Return the target with the class that code loads configs into, for one document.
 
-    The class is the one that makes its objects of files, where there is one such, and the config has its sections.
+    Unchanged where the code has no single such class, or the document lacks its sections.
     """
     settings = project.settings
     if target.usage is not None or settings.schema is not None or not project.rule_set.code:
@@ -172,7 +171,7 @@ def _usage_of_class(project: Project, settings: Settings) -> tuple[Inferred, Usa
 
 
 def _has_sections_of(document: Document, inferred: Inferred) -> bool:
-    """Tell whether all keys at the top of a document are fields of a class.
+    """Tell whether all top-level keys of a document are fields of a class.
 
     Two of them or more must be sections.
     """
@@ -188,9 +187,9 @@ def _has_sections_of(document: Document, inferred: Inferred) -> bool:
 
 
 def with_meanings(target: Target, reached: Sequence[Reached]) -> Target:
-    """Return a target for one config with what the code says of its keys.
+    """Return the target with meanings of keys from the parameters that they reach.
 
-    That is the code that opens it.
+    The dialect gets those keys, too.
     """
     from cfgfix.config.dialects.parameters import dialect_by_meanings, key_meanings
 
@@ -199,7 +198,7 @@ def with_meanings(target: Target, reached: Sequence[Reached]) -> Target:
 
 
 def machine_of_job(job: Job) -> tuple[Hardware, str]:
-    """Return the machine that the limits of a job are, with one line that says so."""
+    """Return the limits of a job as a machine, and a line that tells so."""
     from cfgfix.hardware.one_line_profiles import machine_of_limits
     from cfgfix.hardware.presets import summary
 
@@ -210,7 +209,7 @@ def machine_of_job(job: Job) -> tuple[Hardware, str]:
 
 
 def with_job_limits(target: Target, job: Job) -> tuple[Target, str]:
-    """Return a target whose machine is what a job may use, with one line that says so."""
+    """Return the target with a job's limits as its machine, and a line that tells so."""
     hardware, line = machine_of_job(job)
 
     def look(name: str) -> Any:
@@ -221,11 +220,10 @@ def with_job_limits(target: Target, job: Job) -> tuple[Target, str]:
 
 
 def with_nearby_code(project: Project, dialect: Dialect, source: SourceFile, target: Target) -> Target:
-    """Return a target for one config with what the text of the code around it says.
+    """Return the target with the loader and facts that code near a config shows.
 
-    The same where it says nothing.
-
-    Of how it is read, a dialect with a program of its own, a `loader` setting and code that is followed know better.
+    Unchanged where nearby code shows nothing. A dialect with a program of its own, a `loader` setting and code that is
+    followed decide the loader before nearby code does.
     """
     from cfgfix.usage.nearby_code import NearbyCode, NearbyCodeReader
 
@@ -248,7 +246,7 @@ def with_nearby_code(project: Project, dialect: Dialect, source: SourceFile, tar
 
 
 def with_nearby_ruamel(project: Project, source: SourceFile, target: Target) -> Target:
-    """Return a target that knows whether the code around uses ruamel.yaml."""
+    """Return the target, noting ruamel.yaml where code near the config uses it."""
     from cfgfix.usage.nearby_code import NearbyCode, NearbyCodeReader
 
     if project.nearby_code is None:
@@ -259,9 +257,9 @@ def with_nearby_ruamel(project: Project, source: SourceFile, target: Target) -> 
 
 
 def usage_for(project: Project) -> Usage | None:
-    """Return what the code does with the configs.
+    """Return what the project's code does with its configs.
 
-    None where no class and no source root is known.
+    None where neither a class nor a source root is set.
     """
     if project.usage_known:
         return project.usage

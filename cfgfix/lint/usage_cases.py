@@ -29,7 +29,7 @@ from cfgfix.usage.checks import key_paths, project_files, usage_of
 
 
 def usage_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
-    """Return a config, the code of its project, and how a rule is applied to both.
+    """Return a trial of a rule on the config and the code of a case.
 
     Raises:
         CfgfixError: The case itself is wrong.
@@ -81,7 +81,7 @@ def usage_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
 
 
 def opened_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
-    """Return a config that a case's programs open, and how a rule is applied.
+    """Return a trial of a rule on a config that the programs of a case open.
 
     Raises:
         CfgfixError: The case itself is wrong, or none of its programs opens the config.
@@ -123,7 +123,7 @@ def opened_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
 
 
 def options_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
-    """Return the programs of a case that declare options, and how a rule is applied."""
+    """Return a trial of a rule on programs of a case that declare options."""
     from cfgfix.usage.project_code import ProjectCode
 
     texts = write_case_files(case, folder)

@@ -12,7 +12,10 @@ from cfgfix.lint.request import FileReport
 
 
 def write_reports(reports: list[FileReport], errors: list[CfgfixError]) -> bool:
-    """Write all proven results; the file must still be what was read."""
+    """Write the fixed texts of reports, and tell whether any file was written.
+
+    A file that changed since it was read is left alone: `errors` gets the error.
+    """
     for folder in sorted({os.path.dirname(report.path) for report in reports}):
         _clean(folder)
     written = False
@@ -34,7 +37,10 @@ def write_reports(reports: list[FileReport], errors: list[CfgfixError]) -> bool:
 
 
 def _clean(folder: str) -> None:
-    """Remove what a killed run has left in a folder that no link outside of the project leads to."""
+    """Remove files that a killed run has left in a folder.
+
+    Nothing is removed where a link leads out of the project.
+    """
     try:
         inside = os.path.dirname(require_inside(os.path.join(folder, "x")))
     except (OSError, UnreadableError):

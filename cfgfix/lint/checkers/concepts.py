@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ConceptChecker(Checker):
-    """Carries out the rules that say their condition themselves."""
+    """Carries out the rules that state a condition (`when`) instead of naming a check."""
 
     def __init__(self, project: Project) -> None:
         super().__init__(project)
@@ -40,7 +40,7 @@ class ConceptChecker(Checker):
         self._rules_of: dict[int, tuple[Dialect, list[tuple[Rule, frozenset[str] | None]]]] = {}
 
     def hits_in_config(self, config: JudgedConfig) -> Iterator[tuple[Rule, Hit]]:
-        """Yield the settings for which the condition of a rule holds."""
+        """Yield the settings of a config for which the condition of a rule holds."""
         target = config.target
         for index in config.mappings():
             view = target.view(config.document, index)
@@ -53,9 +53,9 @@ class ConceptChecker(Checker):
                     yield from _hits_at(rule, places, view, config)
 
     def _applicable(self, dialect: Dialect) -> list[tuple[Rule, frozenset[str] | None]]:
-        """Return the rules that can find anything in a dialect: those of its own or of all, whose concepts it has.
+        """Return the rules that can find something in configs of a dialect.
 
-        With each rule come the keys at the top of a file one of which must be there; None where any may do.
+        With each rule come the top-level keys of which a file must have at least one; None means that any key may do.
         """
         found = self._rules_of.get(id(dialect))
         if found is None or found[0] is not dialect:
@@ -71,7 +71,7 @@ class ConceptChecker(Checker):
 def _hits_at(
     rule: Rule, places: Sequence[tuple[str | None, Binding]], view: View, config: JudgedConfig
 ) -> Iterator[tuple[Rule, Hit]]:
-    """Yield what a rule finds at its places."""
+    """Yield the hits of one rule at the given places of a config."""
     target = config.target
     assert rule.when is not None
     for concept, binding in places:
@@ -146,7 +146,10 @@ def _hit(rule: Rule, view: View, binding: Binding, scope: RuleScope, reached: Re
 
 
 def _reached_by(rule: Rule, view: View, concept: str | None, binding: Binding) -> Reached | None:
-    """Return what in the code says that the key a rule is judged at is the concept it is about, or None."""
+    """Return the library parameter by which the code shows what a key means.
+
+    None where the code does not say that the key of the binding is the concept that the rule is about.
+    """
     if view.meanings is None or binding.path is None:
         return None
     concepts = (concept,) if concept is not None else rule.at

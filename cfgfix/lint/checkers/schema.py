@@ -30,7 +30,7 @@ class SchemaChecker(Checker):
         """Rules about the class that a schema is read from."""
 
     def hits_in_config(self, config: JudgedConfig) -> Iterator[tuple[Rule, Hit]]:
-        """Yield where a config does not fit its schema."""
+        """Yield the places where a config does not fit its schema."""
         document, target = config.document, config.target
         if target.schema is None or not (self._schema or self._code):
             return
@@ -44,7 +44,10 @@ class SchemaChecker(Checker):
                     yield rule, _hit(rule, problem, told[1] if told is not None else {})
 
     def _rule_about_class(self, problem: SchemaProblem, target: Target) -> tuple[Rule, dict[str, Any]] | None:
-        """Return the rule about the class that tells a problem better, with further operands; or None."""
+        """Return the rule about config classes that tells a problem better, with operands.
+
+        None where no such rule is selected or no class takes the key: a rule about schemas then tells the problem.
+        """
         usage = target.usage
         if usage is None or problem.code not in ("unknown-key", "missing-key"):
             return None
@@ -88,9 +91,9 @@ def _hit(rule: Rule, problem: SchemaProblem, further: Mapping[str, Any]) -> Hit:
 
 
 def _read_by_code(problem: SchemaProblem, target: Target) -> bool:
-    """Tell whether the project's code reads a key that a dialect's schema does not have: the code at hand decides.
+    """Tell whether code reads a key that is unknown to the dialect's own schema.
 
-    Only of keys that a program ignores; one that stops it is not read because code somewhere has its name.
+    False for a key that stops the program: code that reads the same name elsewhere does not help there.
     """
     if target.usage is None or target.own_schema or problem.fatal or problem.code != "unknown-key":
         return False

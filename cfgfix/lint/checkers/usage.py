@@ -16,14 +16,14 @@ from cfgfix.rules.rule import Rule
 
 
 class UsageChecker(Checker):
-    """Carries out the rules about keys, and about the class that takes them, by what the code does with each."""
+    """Carries out the rules about how code uses config keys and the config class."""
 
     def __init__(self, project: Project) -> None:
         super().__init__(project)
         self._code = by_check(project.rule_set.rules, "code")
 
     def hits_in_config(self, config: JudgedConfig) -> Iterator[tuple[Rule, Hit]]:
-        """Yield the keys that the code does not read as they are written."""
+        """Yield the keys of a config that the code does not read as they are written."""
         target = config.target
         if target.usage is None or not self._code:
             return
@@ -35,7 +35,7 @@ class UsageChecker(Checker):
                 yield self._code[name], hit
 
     def hits_in_project(self) -> Iterator[tuple[Rule, Hit]]:
-        """Yield reads of fields that the class lacks, and what the code says twice."""
+        """Yield faults of the code, such as reads of fields that the config class lacks."""
         usage = usage_for(self.project)
         if usage is None:
             return
@@ -51,7 +51,7 @@ class UsageChecker(Checker):
 
 
 class RunsChecker(Checker):
-    """Carries out the rules about what the runs of programs do with configs and with their own options."""
+    """Carries out the rules about what programs do with configs and their options."""
 
     follows_programs = True
 
@@ -60,14 +60,14 @@ class RunsChecker(Checker):
         self._code = by_check(project.rule_set.rules, "code")
 
     def hits_in_config(self, config: JudgedConfig) -> Iterator[tuple[Rule, Hit]]:
-        """Yield what the runs of the programs that open a config show."""
+        """Yield the hits in a config that following the programs which open it has shown."""
         for name, hit in config.code_facts.hits if config.code_facts is not None else ():
             rule = self._code.get(name)
             if rule is not None:
                 yield rule, hit
 
     def hits_in_project(self) -> Iterator[tuple[Rule, Hit]]:
-        """Yield what is wrong with options that programs declare, and with batches."""
+        """Yield hits about the options that the project's programs declare."""
         if not self._code:
             return
         from cfgfix.usage.training_memory import with_machine_limits
@@ -91,7 +91,7 @@ class RunsChecker(Checker):
 
 
 def _located(hit: Hit, source: SourceFile) -> Hit:
-    """Return a hit in a text as one that says in which file it is."""
+    """Return a hit with its span of the text turned into a location in the file."""
     span = span_of(hit)
     raw = source.text[span.start : span.end]
     return replace(

@@ -27,7 +27,7 @@ class ValueChecker(Checker):
         self._lookups: dict[int, tuple[Dialect, Callable[[KeyPath], str | None], frozenset[str] | None]] = {}
 
     def hits_in_config(self, config: JudgedConfig) -> Iterator[tuple[Rule, Hit]]:
-        """Yield the traps in a config, or else why it does not parse."""
+        """Yield the YAML traps in a config, or the reason why the file does not parse."""
         found = False
         for item in self._ambiguous_scalars(config):
             found = True
@@ -75,7 +75,10 @@ class ValueChecker(Checker):
                     yield self._cluster[name], hit
 
     def _lookup(self, dialect: Dialect) -> tuple[Callable[[KeyPath], str | None], frozenset[str] | None]:
-        """Return what finds the concept of a place, and the last steps of all places; None where any key may be one."""
+        """Return a function from key path to concept, and the key names that can match.
+
+        The names are None where a key of any name may be a concept.
+        """
         found = self._lookups.get(id(dialect))
         if found is None or found[0] is not dialect:
             last = {pattern[-1] for patterns in dialect.concepts.values() for pattern in patterns}
@@ -85,7 +88,7 @@ class ValueChecker(Checker):
         return found[1], found[2]
 
     def _why_unparsed(self, document: Document) -> Iterator[tuple[Rule, Hit]]:
-        """Tell why a file does not parse, where no rule with a repair has done so."""
+        """Yield the reason why a file does not parse."""
         rule = self._not_yaml
         problem = document.problem
         if rule is None or problem is None:
@@ -102,10 +105,7 @@ class ValueChecker(Checker):
 
 
 def may_hold_cluster(document: Document) -> bool:
-    """Tell whether a file may describe a TensorFlow cluster.
-
-    It is only looked through for a few words.
-    """
+    """Tell by a few words whether a file may describe a TensorFlow cluster."""
     text = document.source.text
     return "TF_CONFIG" in text or "worker_hosts" in text or ("cluster" in text and "task" in text)
 
