@@ -59,7 +59,7 @@ _OVERRIDE = re.compile(r"[+~]{0,2}[A-Za-z_][\w./@]*=")
 def make_all_runs(project: ProjectRuns) -> None:
     """Run every program of a project under every command.
 
-    Then each is run with each further file that its load sites fit.
+    Each program is then run with further files and options that no command names.
     """
     finder = Entrances(project.program, project.files)
     entrances = project.entered = finder.found()
@@ -110,21 +110,21 @@ def make_all_runs(project: ProjectRuns) -> None:
 
 
 def _keep_for_options(project: ProjectRuns, result: RunResult) -> None:
-    """Keep a run that loads nothing for what it shows of the options."""
+    """Keep a run that loads no config, to judge the options that it declares."""
     if result.entrance.framework and (result.run.options or project.follows_models):
         project.without_config.append(result)
 
 
 class _FurtherRuns:
-    """Runs of a project's programs with what no command and no code names."""
+    """Runs of a project's programs with files and options that no command names."""
 
     def __init__(self, project: ProjectRuns) -> None:
         self.project = project
 
     def try_fitting_files(self, sites: Row[OpenSite]) -> None:
-        """Run programs with the files that nothing names and that have the shape their load sites ask for.
+        """Run programs with further files of the shape that their load sites ask for.
 
-        Of several programs the ones that lie nearest to the file are those that it is for.
+        Where several programs fit a file, those nearest to it in the folders are tried first.
         """
         named = {path for result in self.project.results for path in result.opened}
         opening = {
@@ -207,7 +207,7 @@ class _FurtherRuns:
             ]
 
     def try_options(self, results: Row[RunResult]) -> None:
-        """Run a program of Hydra with the options of its groups, and the whole configs, that none of its runs takes."""
+        """Run a program of Hydra with group options and configs that no run has used."""
         count = 0
         for result in results:
             sites = [
@@ -233,7 +233,10 @@ class _FurtherRuns:
                         self.project.results.append(other)
 
     def try_chosen_sections(self) -> None:
-        """Run programs with each section of a config that an option or variable of the environment may take."""
+        """Run programs with other sections that an option or variable may choose.
+
+        The variable is one of the environment.
+        """
         tried = 0
         for result in list(self.project.results):
             open_names = {
@@ -267,7 +270,10 @@ class _FurtherRuns:
                 self.project.results = [other for other in self.project.results if other is not result]
 
     def _may_choose(self, result: RunResult, name: str, items: Row[Chosen]) -> list[str]:
-        """Return the further entries that an option may take, where they are of one kind with the one that it takes."""
+        """Return the other entries that an option may choose, by their keys.
+
+        Only entries that resemble the chosen one count.
+        """
         option = result.run.options.get(name)
         if result.command is not None and any(known == name for known, _ in result.command.chosen):
             return []
@@ -298,9 +304,9 @@ class _FurtherRuns:
         return (found or [])[:MAX_ENTRIES_CHOSEN]
 
     def try_numbered_files(self, results: Row[RunResult]) -> None:
-        """Run programs with the files beside one that their code names whose names differ from its own in numbers alone.
+        """Run programs with files whose names differ from an opened one only in numbers.
 
-        Who trains with `plan_3.json` has written `plan_2` in its place before.
+        `plan_2.json` is tried in the place of `plan_3.json`, which the code names.
         """
         named = {path for result in self.project.results for path in result.opened}
         alike: dict[str, list[str]] = {}
@@ -332,7 +338,7 @@ class _FurtherRuns:
                     self.project.results.append(again)
 
     def _options_in(self, folder: str, result: RunResult) -> list[str]:
-        """Return the options of the groups that a run chooses of, then the configs that may be the whole."""
+        """Return the option files of the groups that a run uses, then other whole configs."""
         inside = f"{folder}/" if folder else ""
         options: list[str] = []
         wholes: list[str] = []
@@ -347,7 +353,7 @@ class _FurtherRuns:
         return options + wholes
 
     def try_siblings(self) -> None:
-        """Run programs with files that nothing opens and that have the keys of one beside them which they open."""
+        """Run programs with unopened files that have the keys of an opened one."""
         opening: dict[str, list[RunResult]] = {}
         for result in self.project.results:
             for path in result.opened:
@@ -375,7 +381,7 @@ class _FurtherRuns:
                     self.project.results.append(made)
 
     def _nearness(self, path: str, entrance: Entrance) -> int:
-        """Return how many folders a file and a program have in common, from the root down."""
+        """Return how many leading folders the paths of a file and a program share."""
         program = (self.project.files.inside(os.path.abspath(entrance.module.path)) or "").split("/")[:-1]
         count = 0
         for one, other in zip(path.split("/")[:-1], program, strict=False):
@@ -385,7 +391,10 @@ class _FurtherRuns:
         return count
 
     def _shared_words(self, path: str, entrance: Entrance) -> int:
-        """Return how many words the paths of a file and a program have in common below the folders that they share."""
+        """Return how many words the paths of a file and a program share.
+
+        Only the parts below their common folder are compared.
+        """
         program = self.project.files.inside(os.path.abspath(entrance.module.path)) or ""
         common = self._nearness(path, entrance)
         ends = ("/".join(item.split("/")[common:]) for item in (path, program))
@@ -394,14 +403,14 @@ class _FurtherRuns:
 
 
 def _sites_of_same_path(loadings: Row[Loading], loading: Loading) -> list[Site]:
-    """Return the load sites of one file that get its path from where one of them gets it."""
+    """Return the load sites whose path has the same origins as that of a loading."""
     return [
         site_of(other) for other in loadings if other is loading or other.path.origins == loading.path.origins
     ]
 
 
 def _was_in_vain(result: RunResult) -> bool:
-    """Tell whether a run was cut off before it opened a config."""
+    """Tell whether a run was cut off before it opened any config."""
     return result.run.exhausted and not result.opened
 
 
@@ -411,7 +420,10 @@ def _names_data(command: Command | None) -> bool:
 
 
 def _of_one_kind(one: Entry, other: Entry) -> bool:
-    """Tell whether two entries of a section may stand for one another: sections of which most keys are the same."""
+    """Tell whether two entries of a section resemble each other.
+
+    They are sections that share at least half the keys of the smaller, or scalars of the same type.
+    """
     if one.kind != "map" or other.kind != "map":
         return one.kind == other.kind == "scalar" and one.type is other.type
     mine, theirs = ({str(name) for name, _ in item.children} for item in (one, other))
@@ -420,13 +432,13 @@ def _of_one_kind(one: Entry, other: Entry) -> bool:
 
 
 def _without_numbers(path: str) -> str:
-    """Return a path with one mark for every number in the file's name."""
+    """Return a path with every number in the file's name replaced by `0`."""
     folder, name = os.path.split(path)
     return f"{folder}/{re.sub('[0-9]+', '0', name)}"
 
 
 def _takes(result: RunResult, path: str) -> bool:
-    """Tell whether a program that gets a file reads its keys and lacks few."""
+    """Tell whether a run reads enough keys of a file and lacks few."""
     opened = result.opened.get(path)
     if opened is None or opened.root is None or share_read(opened) < FITS:
         return False
@@ -435,7 +447,9 @@ def _takes(result: RunResult, path: str) -> bool:
 
 
 def _distinct_commands(commands: Row[Command], *, by_place: bool = False) -> list[Command | None]:
-    """Return of several commands those that differ in the files and key paths that they name, and one that names none.
+    """Return one command for each set of files and overrides, and one without any.
+
+    That is None where no command is without any.
 
     Args:
         commands: The commands.
@@ -454,7 +468,7 @@ def _distinct_commands(commands: Row[Command], *, by_place: bool = False) -> lis
 
 
 def _with_same_path(site: OpenSite, sites: Row[OpenSite]) -> list[OpenSite]:
-    """Return the load sites of one program that get the path from the same option as one of them does."""
+    """Return the load sites of a program that get their path from the same option."""
     names = {key.name for key in site.loading.path.origins}
     return [
         other
@@ -470,7 +484,7 @@ def _with_same_path(site: OpenSite, sites: Row[OpenSite]) -> list[OpenSite]:
 
 
 def _open_sites(project: ProjectRuns, entrance: Entrance, results: Row[RunResult]) -> list[OpenSite]:
-    """Return the load sites of a program that may get other files than those of its runs."""
+    """Return the load sites of a program that other files may reach."""
     known = frozenset(path for result in results for path in result.opened)
     found: dict[Site, OpenSite] = {}
     for result in results:

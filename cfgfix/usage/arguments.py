@@ -103,7 +103,7 @@ class Arguments:
         self._facts = FactTable()
 
     def faults_in(self, result: RunResult, path: str, floats: frozenset[KeyPath]) -> Iterator[Fault]:
-        """Yield what is wrong with the arguments that a config gives in a run.
+        """Yield the faults of the arguments that a config gives in a run.
 
         Args:
             result: The run.
@@ -129,7 +129,10 @@ class Arguments:
                 yield from found
 
     def _counts(self, bound: BoundCall) -> bool:
-        """Tell whether the project's releases are what the call is for, and nothing is ready for it to raise."""
+        """Tell whether faults of a call count in the releases that the project admits.
+
+        They do not where the code expects the call to raise.
+        """
         spot, scope = bound.spot, bound.spot.scope
         if bound.callable.startswith("keras.") and (
             is_keras_2(self.program) or not keras_of_release(self.program, scope)
@@ -142,7 +145,10 @@ class Arguments:
         )
 
     def _grade_by_releases(self, name: str) -> str | None:
-        """Return the severity of what only some of the releases refuse that may be meant; None where nothing pins one."""
+        """Return the severity of a fault that only some releases have.
+
+        None where the project does not say which release is meant.
+        """
         return (severity_by_keras_releases if name.startswith("keras.") else severity_by_releases)(
             self.api, _WARNING
         )
@@ -150,7 +156,7 @@ class Arguments:
     # Names
 
     def _names(self, bound: BoundCall, path: str) -> Iterator[Fault]:
-        """Yield the named arguments that stand in the config and that the callable does not take, or forgets."""
+        """Yield faults of named arguments that a callable refuses or ignores."""
         given = bound.entries
         if bound.signature is None or given is None:
             return
@@ -201,7 +207,7 @@ class Arguments:
                 )
 
     def _lacking(self, bound: BoundCall, path: str) -> Iterator[Fault]:
-        """Yield the arguments that a callable must get and the section that its arguments come from lacks."""
+        """Yield faults of required arguments that the config section lacks."""
         given = bound.entries
         if bound.signature is None or given is None or given.open or given.unsure or bound.conditions:
             return
@@ -231,7 +237,7 @@ class Arguments:
             )
 
     def _attributes(self, bound: BoundCall, path: str) -> Iterator[Fault]:
-        """Yield the attributes that a config names and the options of a dataset do not have: they take no others."""
+        """Yield faults of attributes that the options of a dataset do not have."""
         table = self.api
         for whole, value in bound.arguments.items():
             way, _, name = whole.rpartition(".")
@@ -260,7 +266,7 @@ class Arguments:
     # Classes
 
     def _looked_up(self, bound: BoundCall, result: RunResult, path: str) -> Iterator[Fault]:
-        """Yield a class or function that a config names and TensorFlow does not have."""
+        """Yield the fault of a class or function name that TensorFlow does not have."""
         named = bound.arguments.get(NAMED)
         if isinstance(named, Scalar) and isinstance(named.value, str):
             package, word, key = bound.callable, named.value, named.key
@@ -298,7 +304,7 @@ class Arguments:
     # Values
 
     def _values(self, bound: BoundCall, path: str, floats: frozenset[KeyPath]) -> Iterator[Fault]:
-        """Yield the values that come from the config and that the parameter does not take."""
+        """Yield faults of values from the config that a parameter does not take."""
         for name, value in bound.arguments.items():
             parameter = self.refusals.parameter(bound.callable, name)
             yield from self._class_name(bound, name, value, parameter, path)
@@ -349,7 +355,10 @@ class Arguments:
         )
 
     def _truth(self, bound: BoundCall, name: str, value: Value, key: ConfigKey | None) -> Fault | None:
-        """Return a text that says no for a parameter that is on or off: any text is true."""
+        """Return the fault of a text such as `no` for a bool: any text is true.
+
+        None for any other value.
+        """
         if (
             key is None
             or not isinstance(value, Scalar)
@@ -362,7 +371,7 @@ class Arguments:
         return Fault(TRUTH, key, bound, name, value, False, "", "", "", _ERROR)
 
     def _keys_wrong_together(self, bound: BoundCall, path: str) -> Iterator[Fault]:
-        """Yield the keys whose values are right one by one and not together with other arguments of the call."""
+        """Yield faults of arguments that contradict other arguments of the call."""
         known = {
             name: plain
             for name, value in bound.arguments.items()
@@ -397,7 +406,7 @@ class Arguments:
     def _class_name(
         self, bound: BoundCall, name: str, value: Value, parameter: Parameter | None, path: str
     ) -> Iterator[Fault]:
-        """Yield the class of a described object that Keras does not have."""
+        """Yield the fault of a described object whose class Keras does not have."""
         word = value.entries.get(DESCRIBED[0]) if isinstance(value, Mapping) else None
         key = word.key if isinstance(word, Scalar) and isinstance(word.value, str) else None
         if key is None or key.source != path or not isinstance(word, Scalar):
@@ -410,7 +419,7 @@ class Arguments:
             yield Fault(WORD, key, bound, name, word, False, refusal.meant, refusal.error, "", _ERROR)
 
     def _divides(self, bound: BoundCall, name: str) -> bool:
-        """Tell whether an argument of a method or class of Keras is written as a division."""
+        """Tell whether a call of Keras writes an argument as a division."""
         if not bound.callable.startswith("keras."):
             return False
         call = next((item for item in bound.spot.scope.calls if item.place == bound.spot.place), None)
@@ -435,7 +444,7 @@ _PARTS = {
 
 
 def _classes(bound: BoundCall, path: str) -> Iterator[Fault]:
-    """Yield weights of classes under texts: `fit` looks each class up by its number."""
+    """Yield the fault of class weights whose keys are texts instead of numbers."""
     value = bound.arguments.get("class_weight")
     if not bound.callable.startswith("keras.") or not isinstance(value, Mapping) or value.open:
         return
@@ -455,7 +464,7 @@ _MOST_PARTS = 10_000
 
 
 def _plain_value(value: Value) -> Any:
-    """Return the plain value that an argument is given, lists included, or `_UNKNOWN`."""
+    """Return an argument as plain data, `_UNKNOWN` where a part is not known."""
     return _plain_part(value, itertools.count())
 
 
@@ -476,7 +485,7 @@ def _plain_part(value: Value, parts: Iterator[int]) -> Any:
 
 
 def _plain_values(value: Value, *, nested: bool) -> Iterator[Scalar]:
-    """Yield the plain values of an argument; of lists and mappings of names those inside."""
+    """Yield the scalars of an argument, if nested also those inside."""
     pending = [value]
     for _ in range(_MOST_PARTS):
         if not pending:

@@ -77,9 +77,9 @@ class Cover:
     ways: tuple[tuple[str | None, RunResult], ...]
 
     def without_effect(self, file: str, path: KeyPath) -> Idle | None:
-        """Return what becomes of a key that has no effect on any way.
+        """Return the reads of a key that has no effect in any of these runs.
 
-        None where it has one, or where its section is not looked at.
+        None where the key has an effect, or where no run reads its section.
         """
         taken: list[tuple[str | None, ConfigKey]] = []
         for value, result in self.ways:
@@ -124,7 +124,7 @@ class Cover:
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """A key that has no effect on any way.
+    """A key that has no effect, whichever way the program takes.
 
     Attributes:
         chooser: The key by whose value its section is taken; empty where nothing chooses.
@@ -140,7 +140,7 @@ class Idle:
 
 
 def _other_values(own: str, rivals: Iterable[str]) -> list[str]:
-    """Return the values that a key may have instead of its own, each once, written as its own is."""
+    """Return the other values that a key may have, written as its own value is."""
     found = {own.casefold(): own}
     for rival in rivals:
         found.setdefault(rival.casefold(), rival.lower() if own.islower() else rival)
@@ -148,7 +148,7 @@ def _other_values(own: str, rivals: Iterable[str]) -> list[str]:
 
 
 class KeyPaths:
-    """Paths of keys that are added one by one and asked for what lies below a section."""
+    """A set of key paths that can tell whether any lies at or below a section."""
 
     __slots__ = ("_above", "_paths")
 
@@ -157,7 +157,7 @@ class KeyPaths:
         self._above: set[KeyPath] = set()
 
     def __contains__(self, path: KeyPath) -> bool:
-        """Tell whether a path is among them."""
+        """Tell whether a path is in the set."""
         return path in self._paths
 
     def add(self, path: KeyPath) -> None:
@@ -167,7 +167,7 @@ class KeyPaths:
             self._above.update(path[:depth] for depth in range(len(path) + 1))
 
     def holds_below(self, section: KeyPath) -> bool:
-        """Tell whether a path or one that lies below it is among them."""
+        """Tell whether the set has a path at or below a section."""
         return section in self._above
 
 
@@ -188,7 +188,7 @@ def _without_number(name: str | int) -> str:
 
 
 def _option_of(result: RunResult, name: str) -> str:
-    """Return an option as it is given, up to its value: `--profile `."""
+    """Return an option as the command line writes it, up to the value: `--profile `."""
     if name.startswith("$"):
         return f"{name[1:]}="
     option = result.run.options.get(name)
@@ -197,7 +197,7 @@ def _option_of(result: RunResult, name: str) -> str:
 
 
 class ConfigRuns:
-    """What the runs of all programs that opened one config show of it.
+    """What all runs that opened one config show of it.
 
     Attributes:
         project: The runs of the project.
@@ -263,7 +263,10 @@ class ConfigRuns:
         self.reported = KeyPaths()
 
     def _with_own_entries(self, result: RunResult) -> RunResult:
-        """Return a run without what an option offers that takes it in another run: what is read of it is known by that."""
+        """Remove offers of sections that an option chooses in another run; return the run.
+
+        Reads of such a section are known from the run that chooses it.
+        """
         for chosen in result.run.chosen.values() if self._taken else ():
             for item in chosen:
                 for key, spot in item.offers:
@@ -272,9 +275,9 @@ class ConfigRuns:
         return result
 
     def go_on(self) -> bool:
-        """Make the runs again with keys where they are looked for; tell whether any moved.
+        """Run again with misplaced keys moved to where programs look for them.
 
-        What lies in such a section, and what depends on such a value, is met once it is repaired.
+        Return whether runs were made again. Problems inside a moved section show only then.
         """
         known = {item for result in self.results for item in result.repairs}
         if known.issuperset(self.repairs) or self.project.repair_steps >= MAX_REPAIR_STEPS or self.exhausted:
@@ -293,11 +296,11 @@ class ConfigRuns:
         return True
 
     def relative(self, path: str) -> str:
-        """Return a path of the code as seen from the project's folder."""
+        """Return the path of a code file relative to the project's folder."""
         return self.project.relative(path)
 
     def program_of(self, result: RunResult) -> str:
-        """Return the program of a run, with the options that lead it there."""
+        """Return the path of the program of a run, with the options chosen for the run."""
         name = self.relative(result.entrance.module.path)
         given = result.command.chosen if result.command is not None else ()
         shown = [f"{_option_of(result, option)}{value}" for option, value in given]
@@ -311,7 +314,7 @@ class ConfigRuns:
     def mentioned(self) -> Mentions:
         """The names in the code that may be keys of the file.
 
-        The runs do not show that they are none.
+        Names of which the runs show that they are no keys of the file are not among them.
         """
         if self._mentioned is None:
             again = self.again()
@@ -322,13 +325,13 @@ class ConfigRuns:
         return self._mentioned
 
     def is_mentioned_as_name(self, name: str) -> bool:
-        """Tell whether any code mentions a name or defines something so called."""
+        """Tell whether any code mentions or defines a name."""
         return bool(self._mentions.scopes(name)) or self._mentions.defines(name)
 
     def may_be_read(self, name: str) -> bool:
-        """Tell whether code that gets the file may read a key of a name.
+        """Tell whether code that gets the file may read a key of this name.
 
-        Only the modules that its programs import have the file's values, and those of programs that may get any file.
+        That is the code of modules that its programs run, and of programs that may open any file.
         """
         if self.project.spent() or any(map(self._may_load, self.project.unread)):
             return name in self.mentioned
@@ -343,13 +346,13 @@ class ConfigRuns:
         return any(id(scope) in mentioning for module in modules.values() for scope in module.summary.scopes)
 
     def _may_load(self, path: str) -> bool:
-        """Tell whether a Python file that cannot be read may load the file, by its text."""
+        """Tell by its text whether an unparsable Python file may load this config."""
         content = self.project.program.content_of(path)
         name = self.path.rpartition("/")[2].encode("utf-8", "replace")
         return name in content or any(word in content for word in LOADING_WORDS)
 
     def mentioned_beside(self, cover: Cover) -> Mentions:
-        """Return the same with the code that the runs of a cover came to left out, too."""
+        """Return the names that may be keys, without code which the cover's runs show."""
         known = self._beside.get(id(cover))
         if known is None or known[0] is not cover:
             # With a text that the programs do not know, they ask for keys of sections that are not there.
@@ -362,17 +365,17 @@ class ConfigRuns:
     def again(self) -> list[RunResult]:
         """Return the runs made again with both ways taken at conditions.
 
-        The list is empty where a run was cut off.
+        The list is empty where a run was cut off or too many steps were made.
         """
         if self.exhausted or self.project.steps > 2 * MAX_STEPS:
             return []
         return [self.every_way(result) for result in self.results]
 
     def covers(self) -> list[Cover]:
-        """Return runs that together take every way at every condition.
+        """Return groups of runs, each of which takes every way at every condition.
 
-        There is more than one division. The first takes both ways at all of them. Each other one has a run for each value of one key by which the
-        programs choose, so that what belongs together stays together.
+        The first group takes both ways at all conditions. Each further group varies one key by which the
+        programs choose, with a run for each value of the key. The list is empty where a run was cut off.
         """
         if self._covers is None:
             self._covers = []
@@ -385,7 +388,7 @@ class ConfigRuns:
         return self._covers
 
     def _choosers(self, again: list[RunResult]) -> list[KeyPath]:
-        """Return the keys whose texts take one of a section's entries."""
+        """Return the keys whose texts choose an entry of a section."""
         found = {
             path
             for result in [*self.results, *again]
@@ -395,7 +398,7 @@ class ConfigRuns:
         return sorted(found, key=str)[:MAX_CHOOSERS]
 
     def _cover(self, path: KeyPath) -> Cover | None:
-        """Return runs with each value of a key by which programs choose; None where there are too many."""
+        """Return runs with each possible value of a key; None where there are too many."""
         own = str(self.entries[path].data)
         ways: list[tuple[str | None, RunResult]] = []
         for result in self.results:
@@ -423,25 +426,28 @@ class ConfigRuns:
         return Cover(path, tuple(ways))
 
     def _most_cover_steps(self) -> int:
-        """Return how many steps runs with other values of the file's keys may take.
+        """Return how many steps the runs for covers of this file may take.
 
-        Files that lie together are of one kind, as a rule: they share them.
+        Configs in the same folder share the limit.
         """
         folder = self.path.rpartition("/")[0]
         beside = sum(1 for path in self.project.known if path.rpartition("/")[0] == folder)
         return MAX_COVER_STEPS // max(1, min(beside, MAX_SHARES))
 
     def keys_at(self, path: KeyPath) -> list[ConfigKey]:
-        """Return what each run notes of a key."""
+        """Return the key at a path as each run has it."""
         return [key for opened in self.mine if (key := opened.keys.get(path)) is not None]
 
     def untouched(self, path: KeyPath) -> bool:
-        """Tell whether no run does anything with a key or what lies in it."""
+        """Tell whether no run uses a key or anything below it."""
         touched, whole = self._touched_paths()
         return path not in touched and not any(path[:depth] in whole for depth in range(len(path)))
 
     def _touched_paths(self) -> tuple[set[KeyPath], set[KeyPath]]:
-        """Return the paths at or below which a run does something, and the sections that go somewhere as a whole."""
+        """Return the paths that runs use, and the sections that they use as a whole.
+
+        A path counts as used where anything below it is used.
+        """
         if self._fates is None:
             touched: set[KeyPath] = set()
             whole: set[KeyPath] = set()
@@ -455,7 +461,7 @@ class ConfigRuns:
         return self._fates
 
     def unread_in(self, section: KeyPath) -> list[Entry]:
-        """Return the entries of a section that no run touches."""
+        """Return the entries of a section that no run uses."""
         found = self._unread.get(section)
         if found is None:
             here = self.entries.get(section)
@@ -470,7 +476,7 @@ class ConfigRuns:
         return found
 
     def written_in(self, section: KeyPath) -> frozenset[str]:
-        """Return the names of the keys that a section has."""
+        """Return the names of the keys that a section of the file has."""
         found = self._written.get(section)
         if found is None:
             children = self.entries[section].children
@@ -478,7 +484,7 @@ class ConfigRuns:
         return found
 
     def named(self, name: str) -> list[Entry]:
-        """Return the entries of a name, wherever they stand."""
+        """Return the entries of a given name in all sections."""
         if self._named is None:
             self._named = {}
             for path, entry in self.entries.items():
@@ -487,16 +493,16 @@ class ConfigRuns:
         return self._named.get(name, [])
 
     def why(self, verdict: Verdict) -> str:
-        """Say how it is known that a program opens the file."""
+        """Return a sentence that says how a program is known to open the file."""
         for result, opened in zip(self.results, self.mine, strict=True):
             if self.program_of(result) == verdict.values["entry"]:
                 return f"That it opens this file is known because {opened.evidence}."
         return ""
 
     def not_followed(self, path: KeyPath) -> bool:
-        """Tell whether what becomes of a section or numbered key is not known.
+        """Tell whether the use of an untouched key cannot be known.
 
-        No run touches the key. The section went where it could not be followed, or its names are made by counting.
+        Its section is read where no key of it is followed, or keys of its section differ only in numbers.
         """
         section = path[:-1]
         names = self._names_in(section)
@@ -512,7 +518,7 @@ class ConfigRuns:
         return numbered != str(path[-1]) and names.numbered[numbered] > 1
 
     def _names_in(self, section: KeyPath) -> _Names:
-        """Return what is known of the names in a section, worked out once."""
+        """Return whether runs read keys of a section, and its numbered names."""
         if self._names is None:
             self._names = {}
         found = self._names.get(section)
@@ -525,7 +531,7 @@ class ConfigRuns:
         return found
 
     def _is_asked(self, section: KeyPath) -> bool:
-        """Tell whether a run asks a section for a key that it lacks: it was followed up to there."""
+        """Tell whether a run asks a section for a key that is not there."""
         return any(
             key.source == self.path and key.path == section
             for result in self.results
@@ -535,7 +541,7 @@ class ConfigRuns:
         )
 
     def every_way(self, result: RunResult) -> RunResult:
-        """Return the same run with both ways taken at conditions on the config."""
+        """Return a run made again with both ways taken at conditions on the config."""
         known = self.project.every_way
         key = id(result)
         if key not in known:
@@ -543,7 +549,7 @@ class ConfigRuns:
         return self._with_own_entries(known[key])
 
     def counts(self, key: ConfigKey) -> bool:
-        """Tell whether a value, or a section around it, has an effect in its run."""
+        """Tell whether a key's value, or a section around it, has an effect in its run."""
         if key.uses or key.escapes or key.walks or key.offers:
             return True
         above = key.parent
@@ -554,7 +560,7 @@ class ConfigRuns:
         return False
 
     def line_span(self, span: tuple[int, int]) -> tuple[int, int]:
-        """Return a span, an empty one as the rest of its line."""
+        """Return a span; an empty span becomes the rest of its line."""
         start, end = span
         if end > start:
             return span
@@ -563,5 +569,5 @@ class ConfigRuns:
         return start, stop if stop >= 0 else len(source)
 
     def add(self, verdict: Verdict) -> None:
-        """Say something of the file."""
+        """Add a verdict on the file."""
         self.verdicts.append(verdict)

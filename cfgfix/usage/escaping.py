@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class Collector(Protocol):
-    """What is asked of the one that finds all reads of a config."""
+    """The parts of the collector of config reads that this module uses."""
 
     program: Program
     follower: Follower
@@ -60,13 +60,13 @@ class Collector(Protocol):
         """Tell whether a scope belongs to the program itself, not to its tools."""
 
     def fate(self, expr: Expr, scope: Scope) -> str:
-        """Return what becomes of an expression's value."""
+        """Return whether the value of an expression is used or only logged."""
 
     def follows(self, atom: Callee, role: Role) -> bool:
         """Tell whether what a function or class does with an argument is followed."""
 
     def methods(self) -> dict[str, int]:
-        """Return how many classes have a method, by its name."""
+        """Return how many functions of the project have each name."""
 
     def used_whole(self, path: Path, fate: str, expr: Expr, scope: Scope) -> None:
         """Note that a section is used as a whole."""
@@ -99,7 +99,7 @@ TAKING_ALL = frozenset({"popitem", "to_dict", "toDict", "as_dict", "model_dump",
 
 
 def note_loose(found: Collector) -> None:
-    """Count the keys of sections that stand where nothing follows them."""
+    """Note the whole use of sections in expressions that are not followed."""
     for expr, scope in found.loads.loose:
         paths = found.whole_paths(expr, scope)
         if not paths:
@@ -125,7 +125,7 @@ def note_loose(found: Collector) -> None:
 
 
 def _is_followed(found: Collector, event: Event, role: Role, scope: Scope, paths: set[Path]) -> bool:
-    """Tell whether reads of what a statement does with a section are found where they stand."""
+    """Tell whether a section is followed through a return or an assignment."""
     if event.kind == "return":
         return not (
             scope.kind == "lambda"
@@ -145,9 +145,9 @@ def _is_followed(found: Collector, event: Event, role: Role, scope: Scope, paths
 
 
 def keeps(found: Collector, base: Expr, name: str, scope: Scope, paths: set[Path]) -> bool:
-    """Tell whether reads are found of an object that gets a section.
+    """Tell whether a section stored as an attribute is followed from there.
 
-    The object gets it as an attribute; what it gets is noted.
+    The section is noted as stored in the classes of the object.
     """
     atoms = found.follower.atoms_of(base, scope)
     if atoms and all(isinstance(atom, ConfigObject) for atom in atoms):
@@ -162,12 +162,12 @@ def keeps(found: Collector, base: Expr, name: str, scope: Scope, paths: set[Path
 
 
 def _keeps_attributes_to_itself(found: Collector, owner: Scope) -> bool:
-    """Tell whether no class outside of the project reads the attributes of a class's objects."""
+    """Tell whether no outside base of a class reads the attributes of its objects."""
     return all(base in INERT_BASES or base.startswith(_FRAMEWORKS) for base in _outside_bases(found, owner))
 
 
 def _outside_bases(found: Collector, owner: Scope) -> list[str]:
-    """Return the base classes of a class that the project does not define; `?` for one that nothing tells."""
+    """Return the names of a class's bases outside the project, `?` for unknown ones."""
     bases, names = found.program.bases(owner)
     for scope in bases:
         around = scope.module.summary.scopes[scope.parent] if scope.parent >= 0 else scope
@@ -179,10 +179,7 @@ def _outside_bases(found: Collector, owner: Scope) -> list[str]:
 
 
 def note_stored(found: Collector) -> None:
-    """Count the keys of sections that objects take to code that is not followed.
-
-    That code takes the attributes of the objects that hold the sections.
-    """
+    """Note the whole use of sections in attributes that unfollowed code may read."""
     for (_, name), (owner, paths) in found.stored.items():
         place: Expr = Name(name, owner.place)
         opened = found.uses.opened(owner, name, passed_on=False)
@@ -207,10 +204,7 @@ def note_stored(found: Collector) -> None:
 
 
 def note_locals(found: Collector) -> None:
-    """Count the keys of sections that local names hold where all are taken.
-
-    `locals()` takes all of them at once.
-    """
+    """Note the whole use of sections in the local names that `locals()` takes."""
     for scope in found.loads.by_locals:
         place = scope.place
         names = {*found.follower.assignments(scope), *(param.name for param in scope.params)}
@@ -220,7 +214,7 @@ def note_locals(found: Collector) -> None:
 
 
 def find_given_away(found: Collector) -> None:
-    """Find the classes whose objects go to calls that are not followed."""
+    """Find the classes whose objects are given to calls that are not followed."""
     for call in found.loads.calls.values():
         scope = found.loads.scope_of[id(call)]
         if not found.core(scope):
@@ -270,7 +264,7 @@ def _goes_away(found: Collector, call: Call, role: Role, scope: Scope) -> bool:
 
 
 def _called(found: Collector, atom: Atom) -> Atom:
-    """Return the method that calling an object runs, or what is called as it is."""
+    """Return the method that a call of an object runs, or any other callee unchanged."""
     if isinstance(atom, ObjectOf):
         for name in ("__call__", "call"):
             method = found.program.method(atom.scope, name)
@@ -280,7 +274,7 @@ def _called(found: Collector, atom: Atom) -> Atom:
 
 
 def enters_outside(found: Collector, func: Expr, scope: Scope) -> bool:
-    """Tell whether `super().method` may lead to a class outside of the project."""
+    """Tell whether `super().method` may lead to a class outside the project."""
     if (
         not isinstance(func, Attribute)
         or not isinstance(func.base, Call)
@@ -299,10 +293,7 @@ def enters_outside(found: Collector, func: Expr, scope: Scope) -> bool:
 
 
 def fate_of_output(found: Collector, names: set[str], expr: Expr, scope: Scope) -> str:
-    """Return whether what shows a section lets something else read it.
-
-    It prints, dumps or looks at the section.
-    """
+    """Return whether the output of a call that shows a section is used or only logged."""
     if names & SHOWING:
         return found.fate(expr, scope)
     if names & {"type"} and isinstance(expr, Call) and len(expr.args) == 3:
@@ -321,7 +312,7 @@ def fate_of_output(found: Collector, names: set[str], expr: Expr, scope: Scope) 
 
 
 def _starts_programs(found: Collector, scope: Scope) -> bool:
-    """Tell whether a file starts other programs, which may read what it has written."""
+    """Tell whether a file starts other programs, which may read its output."""
     for other in scope.module.summary.scopes:
         for call in other.calls:
             for atom in (

@@ -90,7 +90,7 @@ def composed(host: Host, loading: Loading) -> Value | None:
 
 
 def _config_name(arguments: list[str]) -> str | None:
-    """Return the config that the command line names for the whole; None where it names none."""
+    """Return the config name that the command line gives; None where it gives none."""
     for number, item in enumerate(arguments):
         name, mark, value = item.partition("=")
         if name in ("--config-name", "-cn"):
@@ -100,7 +100,7 @@ def _config_name(arguments: list[str]) -> str | None:
 
 
 class _Composer:
-    """One composition."""
+    """Composes one config of Hydra from its files and the command line."""
 
     def __init__(self, host: Host, loading: Loading, folder: str, arguments: list[str]) -> None:
         self.host = host
@@ -146,7 +146,7 @@ class _Composer:
         return root
 
     def package(self, path: str, group: str, below: str, given: str | None, around: str) -> str:
-        """Return where in the config a file's keys stand.
+        """Return the dotted key path below which the keys of a file stand.
 
         Args:
             path: The file.
@@ -164,7 +164,7 @@ class _Composer:
         return ".".join(part for part in (around, found.replace("_here_", "")) if part)
 
     def add(self, root: Mapping, path: str, group: str, package: str, evidence: str) -> None:
-        """Lay a file and what its defaults list names into the config."""
+        """Merge a file, and the files that its defaults list names, into the config."""
         self.count += 1
         if self.count > MAX_FILES:
             return
@@ -194,7 +194,10 @@ class _Composer:
                     self.add(root, found, name, place, "the command line names it")
 
     def named(self, root: Mapping, path: str, group: str, package: str, text: str) -> None:
-        """Lay in the file that an entry of a defaults list names: `base`, `/data/small@train`."""
+        """Merge the file that an entry of a defaults list names.
+
+        Such entries are `base` and `/data/small@train`.
+        """
         plain, mark, given = text.removeprefix("optional ").strip().partition("@")
         below, _, option = plain.lstrip("/").rpartition("/")
         inner = below if plain.startswith("/") or not group else f"{group}/{below}".strip("/")
@@ -207,7 +210,10 @@ class _Composer:
             self.add(root, found, inner, place, f"the defaults list of {path} names it")
 
     def chosen(self, root: Mapping, path: str, group: str, package: str, name: str, chosen: Value) -> None:
-        """Lay in what is chosen of a group: by the command line, or by the list."""
+        """Merge the options chosen of a group into the config.
+
+        An option on the command line comes before those in the defaults list.
+        """
         plain = name.replace("override ", "").replace("optional ", "").strip()
         target, mark, given = plain.partition("@")
         below = target.lstrip("/")
@@ -244,7 +250,10 @@ class _Composer:
         merge_into(holder, value)
 
     def override(self, root: Mapping, sign: str, name: str, text: str) -> None:
-        """Apply an override of the command line."""
+        """Apply an override of the command line to the config.
+
+        One that names no key is noted in `unknown_overrides`.
+        """
         if sign == "~" or name.split(".", maxsplit=1)[0] == "hydra":
             return
         holder: Mapping = root
@@ -287,7 +296,7 @@ class _Composer:
 
 
 def merge_into(holder: Mapping, value: Mapping) -> None:
-    """Lay the entries of a mapping over another's, sections into sections."""
+    """Merge the entries of a mapping into another one, section by section."""
     holder.sections = (*holder.sections, *(item for item in value.sections if item not in holder.sections))
     if holder.key is None:
         holder.key = value.key
@@ -310,7 +319,7 @@ def merge_into(holder: Mapping, value: Mapping) -> None:
 
 
 def interpolate(root: Mapping) -> None:
-    """Put the values in that interpolations such as `${data.size}` name."""
+    """Replace interpolations such as `${data.size}` by the values that they name."""
     pending: list[tuple[Mapping, tuple[Mapping, ...]]] = [(root, (root,))]
     seen: set[int] = set()
     while pending:
@@ -354,7 +363,10 @@ def _interpolated(value: Value, way: tuple[Mapping, ...]) -> Value:
 
 
 def _under(section: Value, key: ConfigKey | None) -> Value:
-    """Return a section as what another key names: what becomes of it as a whole becomes of that key."""
+    """Return a copy of a section that belongs to the key which names this section.
+
+    Uses of the section as a whole then count for that key. Without a key it is returned as it stands.
+    """
     if key is not None:
         key.names_section = True
     if key is not None and isinstance(section, Mapping):
@@ -373,9 +385,9 @@ def _under(section: Value, key: ConfigKey | None) -> Value:
 
 
 def interpolated(name: str, way: tuple[Mapping, ...]) -> Value | None:
-    """Return what an interpolation names, or None.
+    """Return the value that an interpolation names; None where there is none.
 
-    It is looked up from the root or, with leading dots, from where it stands.
+    The name is looked up from the root or, with leading dots, from the section around the interpolation.
     """
     if ":" in name:
         return None

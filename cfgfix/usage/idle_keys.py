@@ -26,7 +26,7 @@ _ELSEWHERE = frozenset({"misplaced-key", "misspelt-key"})
 
 
 def find_unread(runs: ConfigRuns) -> None:
-    """Tell of keys that no program reads, or that only a way reads which is not taken."""
+    """Add verdicts on keys that no program reads with the values of the file."""
     every_way = runs.again()
     if _is_wholly_unread(runs, every_way):
         _tell_unused_file(runs)
@@ -90,7 +90,7 @@ def find_unread(runs: ConfigRuns) -> None:
 
 
 def _is_beside_what_is_read(runs: ConfigRuns, path: KeyPath) -> bool:
-    """Tell whether a key of an item of a list stands beside one that is read from this very item."""
+    """Tell whether another key of the same list item is read."""
     item = runs.entries.get(path[:-1])
     if isinstance(path[-1], int) or item is None or item.kind != "map" or not isinstance(path[-2], int):
         return False
@@ -102,7 +102,10 @@ def _is_beside_what_is_read(runs: ConfigRuns, path: KeyPath) -> bool:
 
 
 def _is_wholly_unread(runs: ConfigRuns, every_way: list[RunResult]) -> bool:
-    """Tell whether programs open a file and use none of its keys, on no way, as far as all of them could be followed."""
+    """Tell whether programs open a file and use none of its keys on any way.
+
+    False where the runs could not follow the programs completely.
+    """
     if any(isinstance(path[0], DocumentStep) for path in runs.entries if path):
         return False
     if not every_way or runs.first.loading.how == "hydra" or not runs.untouched(()):
@@ -123,7 +126,7 @@ def _is_wholly_unread(runs: ConfigRuns, every_way: list[RunResult]) -> bool:
 
 
 def _tell_unused_file(runs: ConfigRuns) -> None:
-    """Tell once of a file of which nothing is used, with the places of its other keys."""
+    """Add one verdict on a file of which no key is used, with its other keys."""
     first, *rest = [entry for path, entry in runs.entries.items() if len(path) == 1]
     source = runs.first.file.source
     for path in runs.entries:
@@ -145,7 +148,10 @@ def _tell_unused_file(runs: ConfigRuns) -> None:
 
 
 def _is_read_from_defaults(runs: ConfigRuns, entry: Entry) -> bool:
-    """Tell of a name that is near to one which a file below this one has, and which counts instead of it."""
+    """Tell whether a key is misspelt and the value of another file counts instead.
+
+    Verdicts on such keys are added.
+    """
     found = False
     for child in list(entry.walk()):
         if child.kind != "scalar" or not child.path or child.path in runs.reported:
@@ -193,9 +199,9 @@ def _is_read_from_defaults(runs: ConfigRuns, entry: Entry) -> bool:
 
 
 def _is_switched_off(runs: ConfigRuns, path: KeyPath) -> bool:
-    """Tell whether the one value that is read of a file makes the program pass it over.
+    """Tell whether the one value read of a file makes the program skip the file.
 
-    The same call loads other files, and of one of them the key is read.
+    The same call loads another file, of which the key is read.
     """
     for result, opened in zip(runs.results, runs.mine, strict=True):
         read = [
@@ -224,7 +230,10 @@ def _is_mentioned_below(runs: ConfigRuns, entry: Entry) -> bool:
 
 
 def _is_in_scripts(runs: ConfigRuns, entry: Entry) -> bool:
-    """Tell whether a script that names the file names a key, too: `yq .ports.board pool.yaml`."""
+    """Tell whether a script that names the file also names a key of an entry.
+
+    Such a script runs `yq .ports.board pool.yaml`.
+    """
     words = runs.project.words_beside(runs.path.rpartition("/")[2])
     return any(str(item.path[-1]) in words for item in entry.walk() if item.path)
 
@@ -234,7 +243,7 @@ def _holds_anchor(entry: Entry) -> bool:
 
 
 def _is_for_a_reader(name: str) -> bool:
-    """Tell whether a key stands in a config for whoever reads it: a title, or a comment in a format that has none."""
+    """Tell whether a key is there for human readers, as titles and comments are."""
     return name.lower() in _FOR_A_READER or name.startswith(("_", "//", "#", "$"))
 
 
@@ -245,12 +254,12 @@ MAX_CONFIG = 100_000
 
 
 def _is_of_hydra(runs: ConfigRuns, path: KeyPath) -> bool:
-    """Tell whether a key is what Hydra itself reads."""
+    """Tell whether Hydra itself reads a key."""
     return path[0] == "hydra" or (path[0] == "defaults" and runs.entries[path[:1]].kind == "list")
 
 
 def _is_for_another_tool(runs: ConfigRuns) -> bool:
-    """Tell whether another tool reads a file, or it holds data and no settings."""
+    """Tell whether a file is for another tool, or holds data and no settings."""
     tops = runs.entries[()].children if () in runs.entries else ()
     if _MANIFEST.issubset({str(step) for step, _ in tops}):
         return True
@@ -260,7 +269,10 @@ def _is_for_another_tool(runs: ConfigRuns) -> bool:
 
 
 def _holds_records(tops: Iterable[tuple[Any, Entry]]) -> bool:
-    """Tell whether half of a file's sections or more are lists of records: annotations of images, lines of a log."""
+    """Tell whether at least half of the top entries are lists, two of them of records.
+
+    Records are mappings: annotations of images, lines of a log.
+    """
     lists = records = count = 0
     for _, entry in tops:
         count += 1
@@ -271,7 +283,7 @@ def _holds_records(tops: Iterable[tuple[Any, Entry]]) -> bool:
 
 
 def _names_something(name: str) -> bool:
-    """Tell whether a key is there to be shown: the name of a run or of a robot."""
+    """Tell whether a key names a thing for display: ends in name, title or label."""
     return name.lower().endswith(("name", "title", "label"))
 
 
@@ -296,9 +308,9 @@ def _unread_verdict(runs: ConfigRuns, entry: Entry) -> Verdict:
 
 
 def _is_shown_as_rest(runs: ConfigRuns, path: KeyPath) -> bool:
-    """Tell whether functions only show a key that they are given beyond their parameters.
+    """Tell whether only functions with a `**` parameter log a key.
 
-    That may be what they are for.
+    None reads the key or accepts its name: such functions may be there to show all that they get.
     """
     keys = runs.keys_at(path)
     logs = [spot for key in keys for spot in key.logs]
@@ -310,7 +322,7 @@ def _is_shown_as_rest(runs: ConfigRuns, path: KeyPath) -> bool:
 
 
 def _read_otherwise(runs: ConfigRuns, path: KeyPath, every_way: list[RunResult]) -> Verdict | bool:
-    """Return what is said of a key that only code reads which this file's other values do not let run.
+    """Return a verdict on a key that is read only under other values of the file.
 
     Returns:
         A verdict where another value of the file decides it; True where something else does; False where no way reads it.
@@ -357,9 +369,9 @@ def _read_otherwise(runs: ConfigRuns, path: KeyPath, every_way: list[RunResult])
 
 
 def _deciding_condition(own: RunResult, every_way: RunResult, spot: Spot) -> str | None:
-    """Return the condition on the way to a place which does not hold with a file's values; None where none is known.
+    """Return the condition that keeps a run from reaching a place, None if unknown.
 
-    It is the outermost one that the file's own run saw turn out otherwise, or else the last one, if a config decides it.
+    It is the outermost condition that the own run saw fail, or else the last one if a config decides it.
     """
     conditions = every_way.run.config_conditions
     for number, item in enumerate(spot.conditions):
@@ -375,9 +387,9 @@ def _deciding_condition(own: RunResult, every_way: RunResult, spot: Spot) -> str
 
 
 def _last_of_chain(conditions: tuple[str, ...]) -> str:
-    """Return the last condition of a chain that holds one thing against words.
+    """Return the last of leading conditions that compare one value with words.
 
-    It is the one that names the way which is taken.
+    It names the way that is taken.
     """
     first = _KIND.fullmatch(conditions[0])
     found = conditions[0]
@@ -394,10 +406,10 @@ _KIND = re.compile(r"(?:not )?(?P<of>.+) == (?P<mark>['\"])(?P<word>[\w .+-]+)(?
 
 
 def _kind_is_not_chosen(own: RunResult, condition: str, spot: Spot, path: KeyPath) -> bool:
-    """Tell whether a key is one of a kind that the file does not choose.
+    """Tell whether a condition chooses another kind than the one that reads a key.
 
-    It is a kind of model, data or optimizer, and no name says whose the key is. The kind that it chooses is one that the program knows, and has its code elsewhere. An option that stands
-    beside the switch that turns it on is another thing: whoever turned it off knows of it.
+    The kinds are such as models, data or optimizers that the program knows. False where the key's path
+    names the kind, or where the key stands beside a switch that turns it on.
     """
     kind = _KIND.fullmatch(condition)
     shown = condition.removeprefix("not ")
@@ -419,12 +431,12 @@ def _kind_is_not_chosen(own: RunResult, condition: str, spot: Spot, path: KeyPat
 
 
 def _letters(name: str) -> str:
-    """Return the letters and digits of a name, small."""
+    """Return the letters and digits of a name in lower case."""
     return "".join(filter(str.isalnum, name.lower()))
 
 
 def _counts_in_another_way(runs: ConfigRuns, path: KeyPath) -> bool:
-    """Tell whether a value has an effect where conditions of the program turn out otherwise."""
+    """Tell whether a value has an effect when conditions turn out otherwise."""
     for result in runs.again():
         opened = result.opened.get(runs.path)
         key = opened.keys.get(path) if opened is not None else None
@@ -434,7 +446,7 @@ def _counts_in_another_way(runs: ConfigRuns, path: KeyPath) -> bool:
 
 
 def find_overwritten(runs: ConfigRuns) -> None:
-    """Tell of values that are replaced, only logged, or read and used by nothing."""
+    """Add verdicts on values that are replaced, only logged, or read but not used."""
     if runs.exhausted:
         return
     for path, entry in runs.entries.items():
@@ -484,7 +496,7 @@ def find_overwritten(runs: ConfigRuns) -> None:
 def _add_verdict(
     runs: ConfigRuns, kind: str, entry: Entry, spot: Spot, label: str, severity: str | None = None
 ) -> None:
-    """Add a verdict on a value that has no effect, with the place in the code that shows it."""
+    """Add a verdict on a value without effect, with the place that shows it."""
     runs.reported.add(entry.path)
     runs.add(
         Verdict(
@@ -500,9 +512,9 @@ def _add_verdict(
 
 
 def find_idle(runs: ConfigRuns) -> None:
-    """Tell of values that have no effect, whichever way the program takes.
+    """Add verdicts on values that have no effect, whichever way the program takes.
 
-    Those are told that lie in sections which a value of the config takes, or not.
+    The values lie in sections that another value of the config may choose.
     """
     if runs.exhausted or _is_for_another_tool(runs):
         return
@@ -524,7 +536,10 @@ def find_idle(runs: ConfigRuns) -> None:
 
 
 def _may_be_idle(runs: ConfigRuns, path: KeyPath) -> bool:
-    """Tell whether a key may have no effect although another value of the config decides on the ways that read it."""
+    """Tell whether a key without uses lies in a section that runs read or choose.
+
+    Keys of lists and keys with an alias do not count.
+    """
     entry = runs.entries[path]
     if (
         len(path) < 2

@@ -20,7 +20,7 @@ _MAX_NAMES = 3
 
 
 def find_lacking(runs: ConfigRuns) -> None:
-    """Tell of keys that programs ask for and the file lacks."""
+    """Add verdicts on keys that programs ask for and the file lacks."""
     seen = runs.asked_told
     asked = [(result, item) for result in runs.results for item in result.run.asked]
     asked.sort(
@@ -40,7 +40,7 @@ def find_lacking(runs: ConfigRuns) -> None:
 
 
 def join_lacking(runs: ConfigRuns) -> None:
-    """Tell many lacking keys of one section as one finding: it has one cause."""
+    """Join the verdicts on many lacking keys of one section into one."""
     by_place: dict[tuple[KeyPath, Any], list[Verdict]] = {}
     for verdict in runs.verdicts:
         if verdict.check == "missing-key":
@@ -105,7 +105,10 @@ def _judge_asked(runs: ConfigRuns, result: RunResult, item: Asked, section: KeyP
 
 
 def _is_trial_of_module(runs: ConfigRuns, result: RunResult) -> bool:
-    """Tell whether a program is what a module of another one does where it is run by itself, without TensorFlow."""
+    """Tell whether a program without TensorFlow is a module of one with TensorFlow.
+
+    It is then a trial run of the module.
+    """
     return not result.entrance.framework and any(
         other.entrance.framework and result.entrance.module in other.run.modules_run()
         for other in runs.results
@@ -113,7 +116,10 @@ def _is_trial_of_module(runs: ConfigRuns, result: RunResult) -> bool:
 
 
 def _tell_empty(runs: ConfigRuns, item: Asked, section: KeyPath) -> None:
-    """Tell of a key for which the container gives an empty one of itself, which goes on as a value."""
+    """Add a verdict on a lacking key for which the container makes an empty one.
+
+    Only where the empty container goes on as a value.
+    """
     made = item.default
     if not isinstance(made, Mapping) or made.key is None or made.entries or not made.key.escapes:
         return
@@ -169,7 +175,7 @@ def _tell_misspelt(runs: ConfigRuns, item: Asked, near: Entry, required: bool) -
 
 
 def _refusal_of(runs: ConfigRuns, entry: Entry) -> Refusal | None:
-    """Return how a call ends that gets a key under a name which it does not take; None for no such call."""
+    """Return the refusal of an entry's key as an unknown name; None for none."""
     return next(
         (
             refusal
@@ -186,7 +192,10 @@ def _refusal_of(runs: ConfigRuns, entry: Entry) -> Refusal | None:
 
 
 def _entry_elsewhere(runs: ConfigRuns, name: str, section: KeyPath) -> Entry | None:
-    """Return the only entry of that name in another section that nothing reads."""
+    """Return the only unread entry of a name in another section.
+
+    None where there are several or none.
+    """
     found = [
         entry
         for entry in runs.named(name)
@@ -199,7 +208,7 @@ def _entry_elsewhere(runs: ConfigRuns, name: str, section: KeyPath) -> Entry | N
 
 
 def _is_in_unsure(runs: ConfigRuns, path: KeyPath) -> bool:
-    """Tell whether a key lies in a section that code which was not run may take as a whole."""
+    """Tell whether a key lies in an untouched section that other code mentions."""
     return any(
         runs.untouched(path[:depth]) and str(path[depth - 1]) in runs.mentioned
         for depth in range(1, len(path))

@@ -108,7 +108,7 @@ class _Flag:
 
 
 class _About:
-    """The parts of a usage that are not about single reads."""
+    """Finds the parts of a usage that are not about reads of single keys."""
 
     def __init__(self, found: Collector) -> None:
         self.found = found
@@ -164,7 +164,7 @@ class _About:
         return None
 
     def _loaders_with_floats(self) -> frozenset[str]:
-        """Return the last names of the YAML loaders that the program tells what else is a float."""
+        """Return the class names of YAML loaders that get a resolver for floats."""
         found: set[str] = set()
         for module in self.found.modules:
             for scope in module.summary.scopes:
@@ -186,7 +186,7 @@ class _About:
         return frozenset(found)
 
     def _loaders_of(self, name: str, call: Call, scope: Scope) -> set[str]:
-        """Return the names, without modules, of loaders that a YAML call may use."""
+        """Return the class names of the loaders that a YAML call may use."""
         stated = call.argument(1, "Loader") if name.startswith("yaml.load") else None
         if stated is not None:
             return self._last_names(stated, scope)
@@ -203,7 +203,11 @@ class _About:
         return {name.rsplit(".", 1)[-1] for name in names if name}
 
     def _unknown_keys(self) -> str:
-        """Return what an unknown key does: whether a class takes a section as `Class(**section)`."""
+        """Return the effect of an unknown key: `fatal`, `ignored` or `free`.
+
+        It is fatal where a class takes a section as `Class(**section)` and has no `**` parameter; free
+        where the project has no config class.
+        """
         sections = self.found.sections
         if sections is None:
             return "free"
@@ -237,7 +241,7 @@ class _About:
         return "ignored"
 
     def _loading_scopes(self) -> list[tuple[Scope, int]]:
-        """Return the functions that end up with a config from a file, with the line from which on they have it."""
+        """Return the functions that have a loaded config, each with the line of the load."""
         direct = {id(scope): scope for scope, _, _ in self.calls}
         found: list[tuple[Scope, int]] = []
         for scope in list(direct.values()):
@@ -259,7 +263,7 @@ class _About:
     # Overwritten
 
     def with_overwrites(self, path: Path, use: Use) -> Use:
-        """Return the use of a key with what overwrites it taken into account."""
+        """Return the use of a key, with status `overwritten` if code always replaces it."""
         if use.status not in (LIVE, UNSURE):
             return use
         writes = self.found.keys[path].writes
@@ -302,7 +306,7 @@ class _About:
         )
 
     def _always(self, scope: Scope, event: Event) -> bool:
-        """Tell whether a statement runs whenever its function does."""
+        """Tell whether a statement runs whenever its function runs."""
         return all(
             block.kind in ("body", "with", "try") or _is_main(block.test)
             for block in scope.block_chain(event.block)
@@ -311,7 +315,7 @@ class _About:
     # Options
 
     def options(self) -> dict[Path, tuple[Option, ...]]:
-        """Return for each key the command-line options whose value it is given."""
+        """Return for each key the command-line options that are assigned to it."""
         result: dict[Path, tuple[Option, ...]] = {}
         flags: dict[str, dict[str, _Flag]] = {}
         loading = {scope.module.path for scope, _ in self.loading_scopes}
@@ -347,7 +351,7 @@ class _About:
         return result
 
     def _option(self, value: Expr, flags: Mapping[str, _Flag]) -> str | None:
-        """Return the option whose value an expression is, or None."""
+        """Return the name of the option that an expression reads; None for none."""
         if isinstance(value, Call):
             call = value
             if (
@@ -368,7 +372,10 @@ class _About:
         )
 
     def _replaces(self, scope: Scope, event: Event, name: str, flag: _Flag) -> bool:
-        """Tell whether an assignment from an option always runs, since the option is never absent."""
+        """Tell whether an assignment from an option always runs.
+
+        The option must always have a value.
+        """
         present = flag.switch or flag.required or (flag.given and flag.default is not None)
         if not present:
             return False
@@ -395,7 +402,7 @@ class _About:
     # Reads of what no class has
 
     def undefined(self) -> Iterator[Undefined]:
-        """Yield the reads of names that a config class does not have."""
+        """Yield the reads of names that a config class does not define."""
         sections = self.found.sections
         if sections is None:
             return
@@ -436,14 +443,14 @@ class _About:
             )
 
     def _is_asked(self, name: str, scope: Scope) -> bool:
-        """Tell whether the same function asks with `hasattr` first."""
+        """Tell whether a function asks for a name with `hasattr`."""
         return any(
             is_name(call.func, "hasattr") and len(call.args) == 2 and constant(call.args[1]) == name
             for call in scope.calls
         )
 
     def _is_tried(self, expr: Expr, scope: Scope) -> bool:
-        """Tell whether an expression stands in a `try`."""
+        """Tell whether an expression stands in a `try`, or in an unknown place."""
         here: Any = expr
         for _ in range(200):
             parent, _role = self.found.loads.around.get(id(here), (None, None))
@@ -457,7 +464,7 @@ class _About:
     # Entry points
 
     def entries(self) -> Iterator[Entry]:
-        """Yield the programs that train, with whether they may load a config file."""
+        """Yield the training programs, each with whether it may load a config file."""
         loading = {id(scope) for scope, _, _ in self.calls}
         if not loading:
             return
@@ -481,7 +488,7 @@ class _About:
             )
 
     def _configures(self, module: Module) -> bool:
-        """Tell whether a module makes a config itself."""
+        """Tell whether a module makes an object of a config class."""
         sections = self.found.sections
         if sections is None:
             return False
@@ -495,7 +502,10 @@ class _About:
         )
 
     def _scopes_entered(self, module: Module, by_name: Mapping[str, list[Scope]]) -> set[int]:
-        """Return the scopes that a program may enter; a method is entered by its name, whichever class is meant."""
+        """Return the scopes that a program may enter, by identity.
+
+        A call of an unknown object enters all methods of that name in the files that the program imports.
+        """
         near = self._files_imported(module)
         pending: list[Scope] = list(module.summary.scopes)
         reached = {id(scope) for scope in pending}
@@ -532,7 +542,7 @@ class _About:
         return reached
 
     def _files_imported(self, module: Module) -> set[str]:
-        """Return the files that a program imports, through others too."""
+        """Return the files that a program imports, directly or through other files."""
         found = {module.path}
         pending = [module]
         while pending:
@@ -555,7 +565,10 @@ class _About:
     # Literals
 
     def literals(self, keys: Mapping[Path, Use]) -> Iterator[LiteralBesideKey]:
-        """Yield literals given by name where a live key of that name exists and the config is at hand."""
+        """Yield literal arguments named like a key of the config that the caller has.
+
+        The key must be live, and another call must give the same parameter the key's value.
+        """
         sections = self.found.sections
         for module in self.found.modules:
             if self.found.role[module.path] != CORE or module.path.endswith(".ipynb"):
@@ -596,7 +609,7 @@ class _About:
                             yield LiteralBesideKey(paths[0], value.value, spot(call, scope))
 
     def _means(self, callee: list[Callee], name: str, path: Path) -> bool:
-        """Tell whether another call gives the same parameter the key: a word that both have proves nothing."""
+        """Tell whether another call gives the key's value to the same parameter."""
         for atom in callee:
             function = (
                 self.program.method(atom.scope, "__init__") if isinstance(atom, ClassItself) else atom.scope
@@ -618,7 +631,7 @@ class _About:
         return False
 
     def _at_hand(self, scope: Scope) -> bool:
-        """Tell whether a function has a config in one of its names or of its object's attributes."""
+        """Tell whether a function has a config in a variable or in its object."""
         for places in self.found.loads.names[id(scope)].values():
             if self.found.uses.paths_of(self.follower.atoms_of(places[0], scope)):
                 return True
@@ -631,7 +644,7 @@ class _About:
 
 
 def _kind(name: str, call: Call, scope: Scope) -> str:
-    """Return the name that cfgfix has for a way of reading YAML."""
+    """Return cfgfix's name for the loader of a YAML call; empty if unknown."""
     if name.startswith(("omegaconf", "hydra")):
         return "omegaconf"
     if name.startswith("ruamel"):
@@ -660,7 +673,7 @@ def _kind(name: str, call: Call, scope: Scope) -> str:
 
 
 def _is_fixed(value: Expr) -> bool:
-    """Tell whether a value is written out in the code."""
+    """Tell whether an expression is a literal, or a collection of literals."""
     if isinstance(value, Unary):
         return _is_fixed(value.operand)
     return isinstance(value, Literal) or (
@@ -673,7 +686,7 @@ def _is_main(test: Expr | None) -> bool:
 
 
 def _flags(module: Module) -> dict[str, _Flag]:
-    """Return the command-line options that a module declares, by the name of their value."""
+    """Return the command-line options of a module by the attribute that holds each."""
     found: dict[str, _Flag] = {}
     for scope in module.summary.scopes:
         for call in scope.calls:

@@ -1,4 +1,4 @@
-"""Names that code mentions of which the runs do not show that they are no keys of a config."""
+"""Names in code that may be keys of a config, as far as the runs show."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class MentionIndex:
-    """Where code mentions names of which the runs do not show that they are no keys of a config."""
+    """Finds the names in a project's code that may be keys of its configs."""
 
     def __init__(self, project: ProjectRuns) -> None:
         self.project = project
@@ -26,7 +26,7 @@ class MentionIndex:
         self._outside: set[str] | None = None
 
     def _traces(self) -> list[Trace]:
-        """Return what the runs of the project show, nothing where not all programs were run."""
+        """Return the traces of all runs; none where not all programs were run."""
         project = self.project
         if project.spent():
             return []
@@ -35,7 +35,7 @@ class MentionIndex:
         return self._trace_list
 
     def scopes(self, name: str) -> list[int]:
-        """Return the scopes that mention a name, by identity."""
+        """Return the identities of the scopes that mention a name and may be called."""
         found = _mentioning(self.project.program).get(name, ())
         if not found:
             return []
@@ -49,13 +49,13 @@ class MentionIndex:
         return project.uncalled
 
     def words_outside(self) -> set[str]:
-        """Return the words of configs, scripts and code that could not be read as Python."""
+        """Return the words of configs, scripts and unparsable Python files."""
         if self._outside is None:
             self._outside = words_outside(self.project)
         return self._outside
 
     def defines(self, name: str) -> bool:
-        """Tell whether code defines a function or class of a name."""
+        """Tell whether code defines a function or class of this name."""
         return any(
             scope.name == name
             for module in self.project.program.all_modules()
@@ -63,7 +63,7 @@ class MentionIndex:
         )
 
     def mentions_for(self, path: str, results: list[RunResult], *, everywhere: bool) -> Mentions:
-        """Return which names may be keys of a config.
+        """Return the names in code that may be keys of one config.
 
         Args:
             path: The config.
@@ -99,7 +99,7 @@ class MentionIndex:
 
 
 class Mentions:
-    """Which names may be keys of one config."""
+    """The names in code that may be keys of one config."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class Mentions:
         self._unreached: frozenset[int] | None = None
 
     def __contains__(self, name: str) -> bool:
-        """Tell whether code mentions a name of which no run shows what it is."""
+        """Tell whether code that no run explains mentions a name."""
         if name in self._asked:
             return True
         explained = name in self._explained
@@ -131,7 +131,7 @@ class Mentions:
         return bool(places) and not self._reached_by_none(places)
 
     def _reached_by_none(self, scopes: list[int]) -> bool:
-        """Tell whether the runs come to none of some scopes, although they went through all code that names them."""
+        """Tell whether the runs reach none of some scopes and all code that names them."""
         if not self._mine:
             return False
         if self._unreached is None:
@@ -142,7 +142,10 @@ class Mentions:
 
 @once
 def _mentioning(program: Program) -> dict[str, list[int]]:
-    """Return for each name the scopes that mention it, by identity; -1 for a file that cannot be read as Python."""
+    """Return for each name the identities of the scopes that mention it.
+
+    -1 stands for a file that cannot be read as Python.
+    """
     index: dict[str, list[int]] = {}
     modules = list(program.all_modules())
     scopes = [
@@ -166,7 +169,7 @@ def _mentioning(program: Program) -> dict[str, list[int]]:
 
 
 def _given_sections(scope: Scope) -> Iterator[str]:
-    """Yield the names of functions that a scope calls with a mapping spread over their parameters."""
+    """Yield the names of functions that a scope calls with `**mapping`."""
     for call in scope.calls:
         if any(name is None for name, _ in call.keywords):
             if isinstance(call.func, Attribute):

@@ -13,9 +13,10 @@ from cfgfix.code.model.summary import Scope
 
 @once
 def names_taken(program: Program, module: Module) -> frozenset[str] | None:
-    """Return the names that any code takes of a module; None where it may take others.
+    """Return the variable names of a module that any code reads.
 
-    That is by `module.name`, by `from module import name`, by `import *` and then by name, and in the module itself.
+    None where code may read others. Reads in the module itself count, as do `module.name`, `from module
+    import name` and names after `import *`.
     """
     taken = set(_names_in(module))
     sources = {id(module)}
@@ -38,7 +39,10 @@ def names_taken(program: Program, module: Module) -> frozenset[str] | None:
 
 
 def _taken_by(program: Program, module: Module, source: Module) -> tuple[set[str], bool] | None:
-    """Return the names that a module takes of another, and whether it has all of them; None where that is not known."""
+    """Return the names that a module reads of another, and whether it stars it.
+
+    None where the other module is passed on as an object.
+    """
     last = source.name.rpartition(".")[2]
     if last.encode() not in program.content_of(module.path):
         return set(), False
@@ -73,7 +77,7 @@ def _last_step(expr: Expr) -> str:
 
 
 def _names_in(module: Module) -> Iterator[str]:
-    """Yield the names that a module reads as variables."""
+    """Yield the names of variables that a module reads."""
     for scope in module.summary.scopes:
         for expr, _ in _with_bases(scope):
             if isinstance(expr, Name):
@@ -81,7 +85,10 @@ def _names_in(module: Module) -> Iterator[str]:
 
 
 def _with_bases(scope: Scope) -> Iterator[tuple[Expr, bool]]:
-    """Yield the expressions that a scope reads, each with whether an attribute of it is taken."""
+    """Yield the expressions that a scope reads, each with whether it is a base.
+
+    A base is an expression of which an attribute is read.
+    """
     pending: list[tuple[Expr, bool]] = [(item, False) for item in (*scope.bases, *scope.decorators)]
     pending += [(item.default, False) for item in scope.params if item.default is not None]
     for event in scope.events():
@@ -105,7 +112,7 @@ def _with_bases(scope: Scope) -> Iterator[tuple[Expr, bool]]:
 
 
 def _read_by_targets(targets: tuple[Expr, ...]) -> Iterator[Expr]:
-    """Yield what assignments read of their targets: all but names."""
+    """Yield the expressions that assignments read from their targets."""
     for target in targets:
         if isinstance(target, Attribute):
             yield target.base

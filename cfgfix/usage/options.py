@@ -90,7 +90,7 @@ class OptionVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """An option as all runs have it that declare it.
+    """An option, together with all runs that declare it.
 
     Attributes:
         option: The option, as the first of them has it.
@@ -109,7 +109,7 @@ _PLAIN_KINDS = frozenset({"", "builtins.int", "builtins.float", "builtins.str", 
 
 
 def option_verdicts(project: ProjectRuns) -> list[OptionVerdict]:
-    """Return what is wrong with the options of a project's programs."""
+    """Return the verdicts on the options of a project's programs."""
     results = [result for result in (*project.results, *project.without_config) if result.entrance.framework]
     index = MentionIndex(project)
     declared = _declared_options(results)
@@ -133,7 +133,7 @@ def option_verdicts(project: ProjectRuns) -> list[OptionVerdict]:
 
 
 def _declared_options(results: Sequence[RunResult]) -> list[Declared]:
-    """Return the options that the runs declare, each declaration once."""
+    """Return the options that the runs declare, one for each declaration."""
     found: dict[Any, Declared] = {}
     for result in results:
         seen: set[int] = set()
@@ -158,7 +158,7 @@ def _option_text(option: Option) -> str:
 
 
 def _conversions(declared: Sequence[Declared]) -> Iterator[OptionVerdict]:
-    """Yield options that make something else of what is given than their name and default say."""
+    """Yield verdicts on options whose `type` does not suit their name or default."""
     for item in declared:
         option = item.option
         if option.action or option.many:
@@ -285,7 +285,10 @@ def _refused_defaults(
 
 
 def _given_by(project: ProjectRuns, result: RunResult, option: Option) -> tuple[_WrongCommand, str] | None:
-    """Return where the command of a run gives an option, with the argument."""
+    """Return the place where a run's command gives an option, and the argument.
+
+    None where the command does not give the option, or only a placeholder.
+    """
     command = result.command
     if command is None or not command.is_said or option.many:
         return None
@@ -329,7 +332,10 @@ def _refusal_of_option(
 
 
 def _is_written(result: RunResult, option: Option) -> bool:
-    """Tell whether the code writes a default that no file can replace; without one it is there to be given."""
+    """Tell whether an option has a known default in the code.
+
+    False for None, and where a file or unknown call may replace the default.
+    """
     default = option.default
     if type(default) is not Scalar or default.value is None:
         return False
@@ -340,7 +346,7 @@ def _is_written(result: RunResult, option: Option) -> bool:
 
 
 def _refused_by_sink(project: ProjectRuns, option: Option, fault: Fault) -> OptionVerdict:
-    """Return what is told of a default that the call it reaches does not take."""
+    """Return the verdict on an option's default that a library call refuses."""
     spot = fault.bound.spot
     meant = f" (is {fault.meant!r} meant?)" if fault.meant else ""
     takes = f", it takes {fault.takes}" if fault.takes else ""
@@ -409,7 +415,7 @@ def _is_method(name: str) -> bool:
 
 
 def assigned_attributes(project: ProjectRuns) -> set[str]:
-    """Return the names that any code gives an object as an attribute."""
+    """Return the attribute names that any code assigns to an object."""
     found: set[str] = set()
     for module in project.program.all_modules():
         for scope in module.summary.scopes:
@@ -465,7 +471,7 @@ def _unread(
 
 
 def _no_way_reads(project: ProjectRuns, item: Declared, steps: int) -> bool:
-    """Tell whether no way through the code reads an option that code which was run mentions.
+    """Tell whether no way through the code reads an option that the code mentions.
 
     Args:
         project: The runs.
@@ -487,7 +493,7 @@ def _no_way_reads(project: ProjectRuns, item: Declared, steps: int) -> bool:
 
 
 def _does_more_than_read(key: ConfigKey, option: Option) -> bool:
-    """Tell whether a run does more with an option than to read a plain value into a name."""
+    """Tell whether a run uses an option beyond reading its plain value."""
     plain = not option.many and option.action in _PLAIN_ACTIONS and option.kind in _PLAIN_KINDS
     more = (
         key.uses or key.walks or key.escapes or key.offers or key.guards or key.overlaid or key.interpolated
@@ -496,7 +502,10 @@ def _does_more_than_read(key: ConfigKey, option: Option) -> bool:
 
 
 def _all_inside_ran(scope: Scope, seen: AbstractSet[int]) -> bool:
-    """Tell whether all functions inside a function were run, which may use its names."""
+    """Tell whether the runs entered all functions defined inside a function.
+
+    These functions may use its names.
+    """
     if scope.parent < 0:
         return True
     scopes = scope.module.summary.scopes
@@ -508,13 +517,13 @@ def _all_inside_ran(scope: Scope, seen: AbstractSet[int]) -> bool:
 
 
 def _as_a_whole(result: RunResult) -> bool:
-    """Tell whether the options of a run go as a whole to code that is not known, or names of them are worked out."""
+    """Tell whether unknown code gets all options of a run, or reads computed names."""
     section = result.run.option_section
     return bool(section.escapes or section.walks or section.uses)
 
 
 def _is_parsed(result: RunResult, option: Option) -> bool:
-    """Tell whether a run parses the options of the parser that declares one, and knows them all."""
+    """Tell whether a run parses the arguments of the parser that declares an option."""
     run = result.run
     for parser, options in run.parsers.items():
         if any(other is option or other.spot.place == option.spot.place for other in options):
@@ -526,7 +535,7 @@ def _is_parsed(result: RunResult, option: Option) -> bool:
 
 
 def _keys_of(result: RunResult, option: Option) -> list[ConfigKey]:
-    """Return what a run notes of an option and of others that are read by the same name."""
+    """Return the records of all options that a run reads by one attribute name."""
     return [
         other.key
         for options in result.run.parsers.values()
@@ -566,7 +575,10 @@ def _of_commands(project: ProjectRuns, results: Sequence[RunResult]) -> Iterator
 
 
 def _takes_options(result: RunResult) -> bool:
-    """Tell whether click takes only the options that a command declares, which has no further commands."""
+    """Tell whether a program of click takes only the options that it declares.
+
+    False for one with subcommands or its own parser settings.
+    """
     for module in result.run.modules_run():
         for scope in module.summary.scopes:
             for decorator in scope.decorators:
@@ -583,7 +595,7 @@ def _takes_options(result: RunResult) -> bool:
 def _of_flags(
     project: ProjectRuns, command: Command, options: Sequence[Option], result: RunResult
 ) -> Iterator[OptionVerdict]:
-    """Yield flags that a command, or the file of flags that it names, gives a program of absl."""
+    """Yield verdicts on flags that a command or its flag file gives an absl program."""
     shown = _shown(project, command)
     lines = command.lines or (command.line,) * len(command.arguments)
     given = [(shown, line, item) for line, item in zip(lines, command.arguments, strict=True)]
@@ -657,7 +669,7 @@ def _listed(choices: Sequence[object]) -> str:
 
 
 def _is_whole(command: Command) -> bool:
-    """Tell whether a file gives a command with all its arguments, as guides may not."""
+    """Tell whether a script gives a command with all its arguments."""
     path = command.path.replace(os.sep, "/")
     named = os.path.basename(path).lower() in ("makefile", "justfile") or path.endswith(_SCRIPTS)
     if not named and not JOB_FILE.search(path):
@@ -669,18 +681,18 @@ def _is_whole(command: Command) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _WrongCommand:
-    """A place in a script or guide that gives a program what it does not take."""
+    """A place in a script or guide with a command that gives wrong arguments."""
 
     path: str
     line: int
 
     def verdict(self, spot: Spot, argument: str, effect: str) -> OptionVerdict:
-        """Return what is told of an argument."""
+        """Return the verdict on an argument that the program does not take."""
         values = {"place": f"{self.path}:{self.line}", "argument": f"gives `{argument}`, and {effect}"}
         return OptionVerdict("wrong-command", spot, values, said=(self.path, self.line))
 
     def lacking(self, option: Option) -> OptionVerdict:
-        """Return what is told of an option that a command must give and does not."""
+        """Return the verdict on a required option that the command does not give."""
         values = {
             "place": f"{self.path}:{self.line}",
             "argument": f"does not give `{_option_text(option)}`, which is required",
@@ -689,7 +701,7 @@ class _WrongCommand:
 
 
 def _lines_of_flags(project: ProjectRuns, command: Command, name: str) -> list[tuple[str, int, str]]:
-    """Return the flags in a file that a command names, each with its place."""
+    """Return the flags in the file that a command names, each with path and line."""
     if not name or SHELL in name:
         return []
     for folder in dict.fromkeys((command.folder, project.root)):
@@ -707,7 +719,7 @@ def _lines_of_flags(project: ProjectRuns, command: Command, name: str) -> list[t
 
 
 def _packages_of(result: RunResult) -> set[str]:
-    """Return what a program imports from outside of the project."""
+    """Return the third-party packages that a program imports."""
     found: set[str] = set()
     for module in result.run.modules_run():
         for source in imported_names(module):

@@ -106,7 +106,7 @@ class ProjectRuns:
         """The load sites of which it is not wholly known which files they get."""
 
     def relative(self, path: str) -> str:
-        """Return a path as seen from the project's folder."""
+        """Return a path relative to the project's folder."""
         return os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, "/")
 
     def config(self, path: str) -> ConfigFile | None:
@@ -118,10 +118,7 @@ class ProjectRuns:
         return self.configs[path]
 
     def words_beside(self, name: str) -> set[str]:
-        """Return the words of the scripts that name a config file.
-
-        Those that read one which they are given count, too.
-        """
+        """Return the words of scripts that name a config or read a config they are given."""
         if self.script_texts is None:
             self.script_texts = []
             for path in self.files.texts:
@@ -140,7 +137,7 @@ class ProjectRuns:
         return found
 
     def text_of(self, path: str) -> str:
-        """Return the text of a config, or nothing where it cannot be read."""
+        """Return the text of a config; empty where it cannot be read."""
         config = self.config(path)
         if config is None:
             return ""
@@ -148,13 +145,13 @@ class ProjectRuns:
         return config.source.text
 
     def spent(self) -> bool:
-        """Tell whether no more runs are made."""
+        """Tell whether the limit of runs or steps is reached."""
         return len(self.results) + len(self.others) >= MAX_RUNS or self.steps >= MAX_STEPS
 
     def other_ways(self, result: RunResult) -> list[RunResult]:
         """Return a run made again with both ways taken at conditions on configs.
 
-        The list is empty where there are no steps left for it.
+        The list is empty where the run was cut off or no steps are left.
         """
         if result.run.exhausted or self.steps >= MAX_STEPS // 2:
             return []
@@ -163,7 +160,10 @@ class ProjectRuns:
         return [self.every_way[id(result)]]
 
     def with_text(self, path: str, config: ConfigFile) -> ProjectRuns:
-        """Return the runs that open a config, made again with another text of it."""
+        """Return the project's runs with another text of one config.
+
+        Only the runs that open the config are made again.
+        """
         again = ProjectRuns.__new__(ProjectRuns)
         again.program, again.files, again.root, again.known = self.program, self.files, self.root, self.known
         again.configs = {**self.configs, path: config}
@@ -197,7 +197,7 @@ class ProjectRuns:
         choice: Choice | None = None,
         repairs: tuple[Repair, ...] = (),
     ) -> RunResult:
-        """Run a program once.
+        """Run a program once and record the run.
 
         Args:
             entrance: Where it begins.
@@ -241,7 +241,9 @@ class ProjectRuns:
         return result
 
     def followed(self, result: RunResult, prepare: Callable[[Interpreter], object]) -> RunResult:
-        """Return a run made again beside those that verdicts rest on.
+        """Return a copy of a run, made again for further observation.
+
+        No verdict rests on it.
 
         Args:
             result: The run.
@@ -252,7 +254,7 @@ class ProjectRuns:
         return again
 
     def programs_of_framework(self) -> list[Entrance]:
-        """Return all programs that come to TensorFlow or Keras."""
+        """Return the entry points of all programs that use TensorFlow or Keras."""
         if self.of_framework is None:
             finder = Entrances(self.program, self.files)
             self.of_framework = [
@@ -263,7 +265,7 @@ class ProjectRuns:
     def run_aside(
         self, entrance: Entrance, prepare: Callable[[Interpreter], object], *, every_way: bool = False
     ) -> RunResult:
-        """Return a run of a program that decides nothing of the others.
+        """Return a run of a program that does not affect the other runs.
 
         Args:
             entrance: Where it begins.
@@ -317,10 +319,7 @@ class ProjectRuns:
         )
 
     def pydantic_for(self, folder: str) -> int:
-        """Return the major release of pydantic that a folder's program is for.
-
-        It is 0 where that is not known.
-        """
+        """Return the major release of pydantic for programs in a folder; 0 if unknown."""
         found = self.pydantic_majors.get(folder)
         if found is None:
             from cfgfix.config.schema.pydantic_major import pydantic_major, pydantic_major_of_imports
@@ -345,13 +344,13 @@ class ProjectRuns:
         }
 
     def alike(self, path: str) -> dict[str, float]:
-        """Return the files beside one that have its keys."""
+        """Return files beside a config that have its keys, with the share of common keys."""
         return similar_siblings(path, self.files.data, self.config)
 
     def fits(
         self, path: str, how: str, names: AbstractSet[str], said: AbstractSet[str] = frozenset()
     ) -> bool:
-        """Tell whether a file has the shape that a load site asks for, or may ask for.
+        """Tell whether a file has the keys that a load site asks for.
 
         Args:
             path: The file, relative to the project.
@@ -383,7 +382,7 @@ def made_again(
     choice: Choice | None = None,
     repairs: tuple[Repair, ...] = (),
 ) -> RunResult:
-    """Return a run made again in a project whose configs may have other texts."""
+    """Return a run made again in a project, which may have other texts of configs."""
     return project.one(
         result.entrance,
         result.command,
@@ -395,6 +394,6 @@ def made_again(
 
 
 def files_put_in(result: RunResult) -> dict[Site, str]:
-    """Return the files that were put in at load sites in a run."""
+    """Return the files given to load sites of a run in place of the program's own."""
     opened = result.opened.get(result.forced) if result.forced else None
     return dict.fromkeys(result.sites_forced, result.forced) if opened is not None else {}

@@ -34,13 +34,13 @@ _PLAIN = (bool, int, float, str)
 
 
 class Places:
-    """Where things stand in the code, each file read once."""
+    """Locations of places in the code; each file is read once."""
 
     def __init__(self) -> None:
         self._files: dict[str, tuple[SourceFile, Offsets]] = {}
 
     def location(self, spot: Spot, label: str | None = None) -> Location:
-        """Return the place of a spot."""
+        """Return the location of a spot in the code, with a label."""
         known = self._files.get(spot.path)
         if known is None:
             source = spot.scope.module.source_file()
@@ -99,9 +99,9 @@ def reached_by(
 
 
 def branches_of(path: str, results: Sequence[RunResult]) -> tuple[Branch, ...]:
-    """Return the branches of the code that a config decides alone.
+    """Return the branches of the code that one key of a config decides alone.
 
-    They go the same way in all runs that open it.
+    They go the same way in all runs that open the config.
     """
     found: dict[tuple[str, Place], Branch | None] = {}
     for result in results:
@@ -146,7 +146,10 @@ def _of_sink(
 
 
 def _argument(sink: Sink) -> int | str | None:
-    """Return by which position or name a call is written with a value; None where it is not known what else a `**` gives."""
+    """Return the position or name of the argument that a sink stands for.
+
+    None where a `**` gives it beside arguments that are not known.
+    """
     if sink.bound.described is not None or sink.bound.sets:
         return None
     spread = sink.bound.call.spread
@@ -160,7 +163,7 @@ def _argument(sink: Sink) -> int | str | None:
 
 
 def _is_spread_whole(value: Value, spread: Mapping) -> bool:
-    """Tell whether a value is one of a mapping that holds the plain values of one section and nothing else."""
+    """Tell whether a `**` mapping with a value has only plain values of one section."""
     if spread.open or not any(entry is value for entry in spread.entries.values()):
         return False
     keys = [_key_of_plain(entry) for entry in spread.entries.values()]
@@ -172,7 +175,7 @@ def _is_spread_whole(value: Value, spread: Mapping) -> bool:
 
 
 def _key_of_plain(entry: Value) -> ConfigKey | None:
-    """Return the key whose value an entry is, where that is plain data, or a list of it."""
+    """Return the key of a scalar or a list of scalars; None for other values."""
     if isinstance(entry, Scalar):
         return None if entry.optional else entry.key
     if not isinstance(entry, Listed) or entry.open or entry.uncounted:
@@ -181,7 +184,7 @@ def _key_of_plain(entry: Value) -> ConfigKey | None:
 
 
 def _given_config_key(path: str, sink: Sink, value: Value, entries: dict[KeyPath, Entry]) -> ConfigKey | None:
-    """Return the key of a config whose value a parameter is given as it stands in the file, or converted; else None."""
+    """Return the key whose value a parameter gets, as it is or converted; else None."""
     key = sink.unchanged(value)
     if key is not None:
         return key if key.source == path and key.path else None
@@ -197,14 +200,14 @@ def _given_config_key(path: str, sink: Sink, value: Value, entries: dict[KeyPath
 
 
 def _kind(sink: Sink) -> object:
-    """Return what a parameter means, or the parameter itself where it has no concept."""
+    """Return the concepts of a sink's parameter, or else its callable and name."""
     meaning = meaning_of(sink.callable)
     concepts = meaning.parameters.get(sink.parameter) if meaning is not None else None
     return concepts or (sink.callable, sink.parameter)
 
 
 def _constants(bound: BoundCall, places: Places) -> Iterator[Reached]:
-    """Yield what a call says that gets nothing of a config: constants of the code at parameters that mean something."""
+    """Yield the constants in the code that a call gives to parameters with a meaning."""
     meaning = meaning_of(bound.callable)
     if meaning is None:
         return
@@ -235,7 +238,10 @@ def _origins(value: Value) -> Iterable[ConfigKey]:
 
 
 def _as_written(value: Value) -> tuple[Any, bool]:
-    """Return a value as `_plain_data` does; that of a key is not looked at, as it is kept beside the key (`facts_after_changes`)."""
+    """Return a value as plain data, and whether it is known, without noting a look.
+
+    The value of a key is kept beside the key (`facts_after_changes`).
+    """
     if isinstance(value, Scalar) and value.is_unlooked:
         written = value.entry.raw
         return (written, True) if isinstance(written, _PLAIN) else (None, False)
@@ -254,7 +260,7 @@ def _plain_data(value: Value) -> tuple[Any, bool]:
 
 
 def _is_converted(value: Any, written: Any) -> bool:
-    """Tell whether a value is what a conversion such as `int(...)` makes of the one in the file."""
+    """Tell whether a value equals the one in the file after a conversion."""
     if isinstance(value, bool) or isinstance(written, bool):
         return value is written
     if isinstance(value, (int, float)) and isinstance(written, (int, float)):

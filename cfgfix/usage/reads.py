@@ -68,7 +68,7 @@ from cfgfix.usage.roles import roles
 
 
 class _Key:
-    """What is found out about one key."""
+    """The reads and writes found of one key."""
 
     __slots__ = ("arithmetic", "maybe", "parameters", "reads", "whole", "writes")
 
@@ -196,7 +196,7 @@ class Collector:
         self._texts()
 
     def _held(self, part: Expr, container: Expr, scope: Scope) -> None:
-        """Look at a section that is put in a tuple, list or mapping."""
+        """Note sections that are put in a tuple, list or mapping."""
         if not isinstance(part, NAMING):
             return
         paths = self.whole_paths(part, scope)
@@ -210,7 +210,7 @@ class Collector:
             self.used_whole(path, fate, part, scope)
 
     def whole_paths(self, expr: Expr, scope: Scope) -> set[Path]:
-        """Return the key paths of the sections that an expression may be."""
+        """Return the key paths of the sections that an expression may stand for."""
         return self._whole_paths(self.follower.atoms_of(expr, scope))
 
     def _whole_paths(self, atoms: Atoms) -> set[Path]:
@@ -221,11 +221,11 @@ class Collector:
         } | self._paths_below(paths)
 
     def _paths_below(self, paths: Iterable[Path]) -> set[Path]:
-        """Return where in a file a path may lie whose first step no file has.
+        """Return the section paths inside one file that a path of the program may mean.
 
-        A file may be one part of what a program reads: a group of Hydra's configs, or a file that another one names, then
-        stands under the name of the group; which names are groups is seen where outermost keys of files are read below
-        them. Where Hydra puts the config together and nothing tells, it may lie anywhere. Only for projects without a class, whose files alone tell which keys there are.
+        A file may stand under a name that no file has, such as a group of Hydra. Where the groups are
+        known, their steps are cut off; where Hydra composes the config and no group is known, any leading
+        steps are. Only for projects without a class.
         """
         found: set[Path] = set()
         if self.sections is not None:
@@ -241,7 +241,10 @@ class Collector:
         return {path for path in found if not path or path in self.inner}
 
     def _find_groups(self) -> None:
-        """Find the names under which whole files stand: what is read from there are the outermost keys of files."""
+        """Find the key paths under which the program has whole files.
+
+        The outermost keys of files are read below them.
+        """
         if self.sections is not None:
             return
         reads = [
@@ -273,9 +276,9 @@ class Collector:
             self._note_undefined(atoms, name, expr, scope)
 
     def _part(self, expr: Expr, base: Expr, name: str, scope: Scope) -> None:
-        """Look at a section taken by its name from a mapping that is not known: it may be that of the config.
+        """Note a section taken by its name from an unknown mapping and used as a whole.
 
-        What is read from it by name is found there; here it counts where it is used as a whole.
+        The mapping may be the config. Reads of single keys are found elsewhere.
         """
         paths = self.parts.get(name)
         if paths is None:
@@ -368,7 +371,7 @@ class Collector:
                 key.writes.append((target, scope, event, event.value or NOT_KEPT))
 
     def _dynamic(self, expr: Expr, base: Expr, name: Expr, scope: Scope) -> None:
-        """Note a read by a name that is not written out."""
+        """Note a read whose key name is computed."""
         if not isinstance(base, (Name, Attribute, Call, Subscript)):
             return
         atoms = self.follower.atoms_of(base, scope)
@@ -386,7 +389,7 @@ class Collector:
             self.used_whole(path, self.fate(expr, scope), expr, scope)
 
     def _names(self, name: Expr, scope: Scope) -> list[str] | None:
-        """Return the texts that a loop's variable goes through, or None where they are not known."""
+        """Return the texts that a loop variable takes, or None where they are not known."""
         items = self.uses.items_in_loop(name, scope)
         if items is None:
             return None
@@ -394,7 +397,7 @@ class Collector:
         return [str(item.value) for item in items]
 
     def _note_whole_section(self, value: Expr, scope: Scope, argument: tuple[Call, Any] | None) -> None:
-        """Look at an expression that may be a whole section given to something."""
+        """Note a whole section that is given to a call or statement."""
         if not isinstance(value, NAMING):
             return
         paths = self.whole_paths(value, scope)
@@ -466,14 +469,14 @@ class Collector:
             self.used_whole(path, fate, value, scope)
 
     def _note_given_sections(self, callee: Iterable[Callee], role: Role, paths: set[Path]) -> None:
-        """Note the sections that the fields of classes get by a call."""
+        """Note the sections that a call gives to attributes of classes."""
         for atom in callee:
             for kind, owner, name in parameters(self.follower, atom, role) or ():
                 if kind == "a":
                     self.stored.setdefault((id(owner), name), (owner, set()))[1].update(paths)
 
     def _bound(self, call: Call, role: Role, scope: Scope) -> bool:
-        """Tell whether `partial(f, section)` gives a section to a parameter, whose reads are then found by name."""
+        """Tell whether `partial(f, section)` gives the section to a followed parameter."""
         if not call.args or role == 0 or role in ("*", "**"):
             return False
         functions = self.follower.atoms_of(call.args[0], scope)
@@ -483,7 +486,10 @@ class Collector:
         )
 
     def _by_its_name(self, atom: Callee, call: Call) -> bool:
-        """Tell whether a function is called by the name it is defined with: only then its parameters know the call."""
+        """Tell whether a function is called by its own name, or is a class.
+
+        Only such calls give their arguments to known parameters.
+        """
         func = call.func
         called = (
             func.attribute if isinstance(func, Attribute) else func.name if isinstance(func, Name) else ""
@@ -491,10 +497,7 @@ class Collector:
         return isinstance(atom, ClassItself) or called == atom.scope.name
 
     def follows(self, atom: Callee, role: Role) -> bool:
-        """Tell whether an argument becomes something that is followed by name.
-
-        That is a parameter or an attribute.
-        """
+        """Tell whether an argument is followed into a parameter or attribute."""
         if (
             isinstance(atom, ClassItself)
             and self.sections is not None
@@ -504,7 +507,7 @@ class Collector:
         return parameters(self.follower, atom, role) is not None or self._is_forwarded(atom, role)
 
     def _is_forwarded(self, atom: Callee, role: Role, depth: int = 0) -> bool:
-        """Tell whether a keyword ends in a `**kwargs` that is only handed on, or read by name."""
+        """Tell whether a keyword reaches a `**kwargs` that is only forwarded or read."""
         scope = self.program.method(atom.scope, "__init__") if isinstance(atom, ClassItself) else atom.scope
         if (
             not isinstance(role, str)
@@ -538,7 +541,7 @@ class Collector:
         return True
 
     def _missing(self, callee: Atoms) -> bool:
-        """Tell whether what is called comes from a module of the project that is not there."""
+        """Tell whether a callee comes from a module that the project lacks."""
         names = names_outside(callee)
         if not names or not is_outside_configs(callee):
             return False
@@ -557,7 +560,7 @@ class Collector:
         return True
 
     def methods(self) -> dict[str, int]:
-        """Return how many functions of the project have a name."""
+        """Return how many functions of the project have each name."""
         if self._methods is None:
             self._methods = {}
             for module in self.modules:
@@ -567,13 +570,13 @@ class Collector:
         return self._methods
 
     def _owners(self) -> set[Path]:
-        """Return the paths of sections that have a class."""
+        """Return the key paths of the sections that a config class describes."""
         if self.sections is None:
             return set()
         return {path for _, paths in self.sections.by_class.values() for path in paths}
 
     def _follow_unpacked(self, callee: Atoms, paths: set[Path], expr: Expr, scope: Scope) -> None:
-        """Follow `f(**section)` into the parameters of `f`."""
+        """Follow the keys of `f(**section)` into the parameters of `f`."""
         for atom in callee:
             if (
                 isinstance(atom, ClassItself)
@@ -598,7 +601,7 @@ class Collector:
                         key.parameters += [(slot, expr, scope) for slot in slots]
 
     def fate(self, expr: Expr, scope: Scope) -> str:
-        """Return whether what comes of a whole is used or only logged."""
+        """Return whether the result of a section's use is used or only logged."""
         ends = ends_of(self.uses, [(expr, scope)], (), whole=True)
         role = self.role[scope.module.path]
         # What a test does with the record of a run is no use of it by the program.
@@ -609,13 +612,13 @@ class Collector:
         )
 
     def used_whole(self, path: Path, fate: str, expr: Expr, scope: Scope) -> None:
-        """Note that something takes all keys of a section."""
+        """Note that an expression uses all keys of a section at once."""
         for key_path, key in self.keys.items():
             if key_path[: len(path)] == path and len(key_path) > len(path):
                 key.whole.append((fate, expr, scope))
 
     def _texts(self) -> None:
-        """Note texts that name a key where nothing tells what they are for."""
+        """Note texts equal to a key name that may be reads of the key."""
         for name, paths in self.by_name.items():
             for expr, scope in self.loads.texts.get(name, ()):
                 if id(expr) in self.bounded:
@@ -656,7 +659,7 @@ class Collector:
 
 
 def _has_own_name(role: Role) -> bool:
-    """Tell whether an argument is given by a name of its own."""
+    """Tell whether an argument is given by keyword."""
     return isinstance(role, str) and role not in ("*", "**")
 
 

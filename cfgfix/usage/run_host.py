@@ -42,7 +42,7 @@ Site = tuple[tuple[str, int, int], ...]
 
 
 def counts_as_read(key: ConfigKey) -> bool:
-    """Tell whether a run reads a key, or gives it to something that may."""
+    """Tell whether a run reads a key or passes it on to code that may read it."""
     return bool(
         key.interpolated
         or key.overlaid
@@ -81,7 +81,10 @@ class Opened:
     _read: dict[KeyPath, list[ConfigKey]] = field(default_factory=dict, compare=False, repr=False)
 
     def read_from(self, path: KeyPath) -> list[ConfigKey]:
-        """Return the keys at or below a path that the run, which has ended, reads."""
+        """Return the keys at or below a path that the run reads.
+
+        To be called after the end of the run.
+        """
         if not self._read:
             self._read[()] = []
             for place, key in self.keys.items():
@@ -93,7 +96,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A key of a config that a run has where a program looks for it.
+    """A key of a config that a run moves to where a program looks for it.
 
     Attributes:
         file: The config, relative to the project.
@@ -111,7 +114,7 @@ class Repair:
 
 
 class ProjectConfigs(Protocol):
-    """The configs of a project, as a run finds them."""
+    """The configs of a project, as runs need them."""
 
     root: str
     files: ProjectFiles
@@ -126,7 +129,7 @@ class ProjectConfigs(Protocol):
 
 
 class Host:
-    """The world outside the code as one run sees it."""
+    """The world outside the code as one run sees it: command, folders, configs."""
 
     def __init__(
         self, configs: ProjectConfigs, entrance: Entrance, command: Command | None, forced: Table[Site, str]
@@ -169,11 +172,14 @@ class Host:
         return list(self.command.arguments) if self.command is not None else None
 
     def chosen(self, name: str) -> str | None:
-        """Return the value that an option has in this run, or None."""
+        """Return the value that this run has for an option; None for its own."""
         return self.chosen_values.get(name)
 
     def variable(self, name: str) -> str | None:
-        """Return an environment variable that the command sets."""
+        """Return the value of an environment variable that the command sets.
+
+        None where the command sets none, or builds the value from another variable.
+        """
         if self.command is None:
             return None
         return next(
@@ -181,7 +187,7 @@ class Host:
         )
 
     def listed(self, folder: Value, pattern: str, spot: Spot) -> list[str] | None:
-        """Return the configs of a folder that a pattern gives, or None without any."""
+        """Return the paths of the configs in a folder that match a pattern; None for none."""
         del spot
         text = _text(folder)
         if text is None:
@@ -196,9 +202,9 @@ class Host:
         return None
 
     def load(self, loading: Loading) -> Value | None:
-        """Return what a config file gives.
+        """Return the values of the config file that a call loads.
 
-        Where the file is not known that is a mapping that notes what it is asked for.
+        For an unknown file, a mapping that notes which keys are asked for; None where the file cannot be read.
         """
         site = site_of(loading)
         self.configs.sites.setdefault(site, loading)
@@ -225,9 +231,9 @@ class Host:
         return self.value_of(path, loading, evidence)
 
     def naming_absent(self, loading: Loading) -> ConfigKey | None:
-        """Return the key that names a further config to load which is not there.
+        """Return the key that names a config to load which is absent; None for none.
 
-        The call that loads it must be the one that loaded the config which names it: what another one loads may be made by the program first.
+        The same call must have loaded the config with that key: the program may make what other calls load.
         """
         text = _text(loading.path) or _named_end(loading.path)
         if text is None or SHELL in text or not text.endswith(DATA) or site_of(loading) in self.forced:
@@ -254,18 +260,21 @@ class Host:
         return named[0] if all(map(files.would_list, inner)) else None
 
     def _places(self, text: str) -> list[str]:
-        """Return where a path may lie."""
+        """Return the absolute paths that a path in the code may mean."""
         return [os.path.normpath(os.path.join(folder, text)) for folder in self.folders]
 
     def instead(self, loading: Loading) -> str | None:
-        """Return the file that is put in at a load site.
+        """Return the file that replaces the program's own at a load site.
 
         None where the program chooses.
         """
         return self.forced.get(site_of(loading))
 
     def value_of(self, path: str, loading: Loading, evidence: str) -> Value | None:
-        """Return what loading a file of the project gives."""
+        """Return the values of a project file for the call that loads it.
+
+        None where the file cannot be read.
+        """
         self.touched.add(path)
         config = self.configs.config(path)
         if config is None:
@@ -297,7 +306,7 @@ class Host:
         return made
 
     def evidence(self, loading: Loading) -> str:
-        """Return in words how it is known which file a call loads."""
+        """Return in words how the file that a call loads is known."""
         path = loading.path
         if any(key.source == OPTIONS for key in path.origins):
             name = next(key.name for key in path.origins if key.source == OPTIONS)
@@ -312,7 +321,7 @@ class Host:
         return "the code names it"
 
     def resolve(self, path: Value) -> str | None:
-        """Return the file of the project that a path means, or None."""
+        """Return the project file that a path means; None for none or several."""
         text = _text(path)
         known = self.configs.known
         if text is not None:
@@ -349,10 +358,7 @@ class Host:
 
 
 def _ends_with(path: str, name: str) -> bool:
-    """Tell whether a path ends with what a config names.
-
-    The program may have added an ending.
-    """
+    """Tell whether a path ends with the name in a config, whatever its extension."""
     whole, end = os.path.normpath(path), os.path.normpath(name)
     while end.startswith(("../", "./")):
         end = end.partition("/")[2]
@@ -362,9 +368,9 @@ def _ends_with(path: str, name: str) -> bool:
 
 
 def _named_end(path: Value) -> str | None:
-    """Return the known end of a path behind a folder.
+    """Return the known part of a path behind an unknown folder; None if unknown.
 
-    Of a path that is wholly known that is the whole.
+    A wholly known path is returned as it is.
     """
     if isinstance(path, FilePath):
         path = path.text
@@ -375,22 +381,22 @@ def _named_end(path: Value) -> str | None:
 
 
 def is_recursive(loading: Loading) -> bool:
-    """Tell whether a function loads a file that has loaded another one.
+    """Tell whether a call that loads a config runs inside its own function.
 
-    A config names those that it builds on.
+    Such a function loads the configs that a config names to build on.
     """
     spot = loading.spot
     return any(scope is spot.scope for scope, _ in spot.calls)
 
 
 def site_of(loading: Loading) -> Site:
-    """Return where a call that loads a file stands."""
+    """Return the load site of a call: its place and those of the calls around it."""
     way = [(scope.module.path, *place.start) for scope, place in loading.spot.calls]
     return (*way, (loading.spot.path, *loading.spot.place.start))
 
 
 def from_outside(path: Value) -> bool:
-    """Tell whether something that no program says may decide which file is opened."""
+    """Tell whether options or unknown values may decide which file is opened."""
     if isinstance(path, Unknown):
         return True
     return (
@@ -407,7 +413,7 @@ def _text(value: Value) -> str | None:
 
 
 def loader_name(loading: Loading) -> str:
-    """Return the name of the loader that a call reads YAML with, as of `LOADERS`."""
+    """Return the name in `LOADERS` of the loader that a YAML call uses."""
     name = _LOADERS.get(str(loading.loader.get("class", "")), "pyyaml")
     for tag in loading.loader.get("resolvers") or ():
         if tag.endswith("float"):
@@ -420,7 +426,7 @@ def loader_name(loading: Loading) -> str:
 
 
 class ValueMaker:
-    """Values of a run from the entries of a config file."""
+    """Makes the values of a run from the entries of a config file."""
 
     def __init__(
         self,
@@ -441,7 +447,7 @@ class ValueMaker:
         self.words: dict[KeyPath, str] = {}
 
     def repair(self, root: Entry, repairs: list[Repair]) -> None:
-        """Have keys stand where the programs look for them."""
+        """Move keys to the sections where the programs look for them."""
         if not repairs:
             return
         entries = {entry.path: entry for entry in root.walk()}
@@ -453,12 +459,12 @@ class ValueMaker:
                 self.put.setdefault(item.section, []).append((item.name, entries[item.path]))
 
     def children(self, entry: Entry) -> list[tuple[Any, Entry]]:
-        """Return the entries of a section as the run has them."""
+        """Return the entries of a section after keys were moved."""
         own = [(name, child) for name, child in entry.children if child.path not in self.moved]
         return own + [(name, child) for name, child in self.put.get(entry.path, ())]
 
     def key(self, path: KeyPath) -> ConfigKey:
-        """Return what notes the fate of a key."""
+        """Return the record of what a run does with the key at a path."""
         found = self.keys.get(path)
         if found is None:
             parent = self.key(path[:-1]) if path else None
@@ -466,7 +472,7 @@ class ValueMaker:
         return found
 
     def value(self, entry: Entry) -> Value:
-        """Return the value of an entry."""
+        """Return an entry as a value of the run."""
         key = self.key(entry.path)
         if entry.kind == "scalar":
             if entry.type is Unread:

@@ -14,9 +14,9 @@ from cfgfix.code.model.summary import Scope
 
 @once
 def names_of_configs(program: Program, module: Module) -> frozenset[str]:
-    """Return the names of a module under which a config's keys may come to it.
+    """Return the names in a module that may be keys of a config.
 
-    They are read, or are those of parameters, of named arguments and of what a class has.
+    These are attributes, texts, parameters, keyword arguments and names in classes.
     """
     del program
     found: set[str] = set()
@@ -30,7 +30,7 @@ def names_of_configs(program: Program, module: Module) -> frozenset[str]:
 
 
 def _read_by_target(target: Expr) -> Expr:
-    """Return what an assignment reads of its target: all but the last step."""
+    """Return the expression that an assignment reads from its target."""
     if isinstance(target, Attribute):
         return target.base
     if isinstance(target, Subscript) and isinstance(target.index, Literal):
@@ -39,7 +39,7 @@ def _read_by_target(target: Expr) -> Expr:
 
 
 def names_read(scope: Scope) -> Iterator[str]:
-    """Yield the names by which a scope may read a key: attributes and texts."""
+    """Yield the attributes and texts of a scope, which may be names of keys."""
     pending: list[Expr] = []
     events = list(scope.body)
     while events:

@@ -43,7 +43,7 @@ MAX_STEPS = 300_000
 
 @dataclass(frozen=True, slots=True)
 class SettingsInCode:
-    """The settings that stand in a project's code.
+    """What is known of the settings that stand in a project's code.
 
     Attributes:
         verdicts: What is wrong with them.
@@ -55,7 +55,7 @@ class SettingsInCode:
 
 
 def settings_in_code(project: ProjectRuns, index: MentionIndex) -> SettingsInCode:
-    """Return what is known of the settings that stand in a project's code."""
+    """Return the verdicts on settings in a project's code, and their modules."""
     found = _Followed(project, index)
     if not found.runs:
         return SettingsInCode()
@@ -66,10 +66,10 @@ def settings_in_code(project: ProjectRuns, index: MentionIndex) -> SettingsInCod
 
 
 class _Followed:
-    """The runs of a project's programs in which the settings in the code are followed.
+    """Runs of a project's programs that follow the settings in the code.
 
     Attributes:
-        runs: They: of each program one, and one that takes both ways at conditions.
+        runs: For each program a run, and another with both ways taken at conditions.
         cut_off: Whether one of them was cut off.
     """
 
@@ -101,7 +101,7 @@ class _Followed:
         self.of_unknown = {name for result in self.runs for name in result.run.of_unknown}
 
     def _follow(self, entrance: Entrance) -> None:
-        """Run a program twice: as it goes, and with both ways taken."""
+        """Run a program as it goes and with both ways taken at conditions."""
         if self.cut_off or self._is_spent():
             self.cut_off = True
             return
@@ -119,7 +119,7 @@ class _Followed:
         return sum(result.run.steps for result in self.runs if not result.run.given_imports) > MAX_STEPS
 
     def _add(self, entrance: Entrance, plain: RunResult, given: dict[ImportSite, str]) -> None:
-        """Add a run of a program, and the one that takes both ways at conditions."""
+        """Add a run of a program, and another with both ways taken at conditions."""
         self.plain.append(plain)
         self.runs.append(plain)
         written = plain.run.code_settings
@@ -133,7 +133,7 @@ class _Followed:
         self.runs.append(every)
 
     def verdicts(self) -> Iterator[OptionVerdict]:
-        """Yield what is wrong, each cause once."""
+        """Yield the verdicts on settings in the code, one for each cause."""
         dead = self._dead()
         told: set[tuple[str, int, int, str]] = set()
         joined: set[int] = set()
@@ -186,14 +186,14 @@ class _Followed:
                 yield self.project.relative(path), tuple(programs[path])
 
     def _is_named_so(self, path: str) -> bool:
-        """Tell whether a module or the folder that it lies in is called what settings are called."""
+        """Tell whether a module or its folder has a name such as `settings`."""
         *folders, name = self.project.relative(path).removesuffix(".py").split("/")
         return any(SETTINGS_MODULE.fullmatch(item) is not None for item in (name, *folders[-1:]))
 
     # What commands give
 
     def _overrides(self) -> Iterator[OptionVerdict]:
-        """Yield what a command gives settings that have no such key."""
+        """Yield verdicts on overrides in commands that name no setting."""
         for result in self.plain:
             command, written = result.command, result.run.code_settings
             for key, holder in result.run.added_options:
@@ -219,7 +219,7 @@ class _Followed:
     # What TensorFlow does not take
 
     def _refused(self) -> Iterator[OptionVerdict]:
-        """Yield the settings that the calls which get them refuse."""
+        """Yield verdicts on settings that a library call refuses."""
         arguments = Arguments(self.project, Sinks(self.project))
         told: set[tuple[str, int, str]] = set()
         for result in self.plain:
@@ -243,7 +243,7 @@ class _Followed:
                 yield self._refusal(fault, spot)
 
     def _given_twice(self) -> Iterator[OptionVerdict]:
-        """Yield the settings that are spread over a call which has an argument of that name already."""
+        """Yield verdicts on settings that a call gets twice: by `**` and by name."""
         told: set[tuple[str, int, str]] = set()
         for result in self.plain:
             written = result.run.code_settings
@@ -285,7 +285,7 @@ class _Followed:
     # What nothing reads
 
     def _dead(self) -> list[tuple[ConfigKey, Spot]]:
-        """Return the settings that nothing reads, each with where it stands."""
+        """Return the settings that nothing reads, each with its place."""
         read: set[str] = set()
         written: list[tuple[WrittenSettings, RunResult]] = []
         for result in self.runs:
@@ -324,9 +324,10 @@ class _Followed:
         return all(scope in self.seen for scope in self.index.scopes(key.name))
 
     def _dead_constants(self) -> Iterator[tuple[str, Spot]]:
-        """Yield the numbers that stand in capitals at the top of a program's modules and that no word of any code means.
+        """Yield the constants of modules that no word of the code names.
 
-        Of a row of numbers that follow one another, which tells kinds or columns apart, nothing is said.
+        They are numbers in capitals at the top of a module. Consecutive numbers, which name kinds or
+        columns, are left out.
         """
         modules = {id(module): module for result in self.plain for module in result.run.modules_run()}
         words: Counter[bytes] | None = None
@@ -343,7 +344,10 @@ class _Followed:
                     yield name, Spot(scope, event.place, event.block)
 
     def _is_looked_through(self, module: Module) -> bool:
-        """Tell whether code may take any variable of a module, or it is there for its settings, which are looked at as such."""
+        """Tell whether code may read any variable of a module, or it is for settings.
+
+        Modules for settings are judged elsewhere.
+        """
         name = module.name.rpartition(".")[2]
         content = self.project.program.content_of(module.path)
         return (
@@ -353,7 +357,7 @@ class _Followed:
         )
 
     def _words(self) -> Counter[bytes]:
-        """Return how often each word stands in the code, comments included."""
+        """Return how often each word occurs in the code, comments included."""
         program = self.project.program
         found: Counter[bytes] = Counter()
         for module in program.all_modules():
@@ -361,15 +365,15 @@ class _Followed:
         return found
 
     def _is_taken(self, settings: WrittenSettings, key: ConfigKey) -> bool:
-        """Tell whether any code may take a variable of a module of settings."""
+        """Tell whether any code may read a variable of a settings module."""
         spot = settings.spots[key]
         taken = names_taken(self.project.program, spot.scope.module)
         return taken is None or key.name in taken or key.name in self.index.words_outside()
 
     def _is_meant(self, key: ConfigKey) -> bool:
-        """Tell whether a name that is asked for and not there means a variable.
+        """Tell whether a missing name that code reads resembles a variable.
 
-        That is told where it is asked.
+        The verdict is then on the missing name.
         """
         words = set(key.name.lower().split("_"))
         asked = {item.name for result in self.runs for item in result.run.asked if _asks_module(result, item)}
@@ -378,7 +382,7 @@ class _Followed:
         )
 
     def _alive_of(self, settings: WrittenSettings, section: ConfigKey) -> tuple[int, int]:
-        """Return how many keys a section has, and how many of them are alive in any run."""
+        """Return how many keys a section has, and how many of them any run reads."""
         found = self._counts.get(section)
         if found is None:
             keys = list(settings.keys_of(section))
@@ -387,7 +391,7 @@ class _Followed:
         return found
 
     def _is_alive(self, key: ConfigKey) -> bool:
-        """Tell whether a setting is read, or a config file gives it."""
+        """Tell whether a run reads a setting, or a config file has a key of its name."""
         return _is_read(key) or key.name in self.opened_names
 
     # What is read and not there
@@ -455,7 +459,7 @@ class _Followed:
         )
 
     def _may_be_set(self, name: str) -> bool:
-        """Tell whether any code gives an object an attribute of a name."""
+        """Tell whether any code assigns an attribute of this name."""
         if self.assigned is None:
             self.assigned = assigned_attributes(self.project)
         return name in self.assigned
@@ -470,7 +474,7 @@ _REFUSED = frozenset({WORD, VALUE, TOGETHER, MISSPELT, UNKNOWN})
 
 
 def _argument_of(fault: Fault) -> Spot | None:
-    """Return where a call gives the refused argument; None where no expression of its own stands for it."""
+    """Return the place of a refused argument in its call; None where it has none."""
     spot, made = fault.bound.spot, fault.bound.call
     call = next((item for item in spot.scope.calls if item.place == spot.place), None)
     if call is None or fault.kind in (MISSPELT, UNKNOWN):
@@ -484,14 +488,14 @@ def _argument_of(fault: Fault) -> Spot | None:
 
 
 def _holds(value: Value, key: ConfigKey) -> bool:
-    """Tell whether a value is that of a setting, or a list with it."""
+    """Tell whether a value is the value of a setting, or a list that contains it."""
     if isinstance(value, Sequence):
         return value.key is key or any(_holds(item, key) for item in value.items)
     return isinstance(value, Scalar) and value.key is key
 
 
 def _constants_in(scope: Scope) -> Iterator[tuple[str, tuple[float, Event]]]:
-    """Yield the names in capitals that a module gives a number at its top."""
+    """Yield the numeric constants in capitals at the top of a module."""
     for event in scope.body:
         target = event.targets[0] if event.kind == "assign" and len(event.targets) == 1 else None
         value = event.value.value if isinstance(event.value, Literal) else None
@@ -509,7 +513,10 @@ def _follow_written(run: Interpreter) -> None:
 
 
 def _following_with(given: dict[ImportSite, str]) -> Callable[[Interpreter], None]:
-    """Return what prepares a run that imports modules which are given for those that it may import."""
+    """Return a function that prepares a run to import given modules.
+
+    They replace imports whose module name is not known.
+    """
 
     def prepare(run: Interpreter) -> None:
         _follow_written(run)
@@ -519,14 +526,17 @@ def _following_with(given: dict[ImportSite, str]) -> Callable[[Interpreter], Non
 
 
 def _chosen_module(result: RunResult, item: Asked) -> tuple[str]:
-    """Return the module that a name is asked of, where the program imports it by a name that it is given."""
+    """Return the path of the dynamically imported module that a name is read from.
+
+    It is empty for other names.
+    """
     written = result.run.code_settings
     of = written.chosen.intersection(item.sections) if written is not None else ()
     return (next((written.holders[section][0].path for section in of), "") if written is not None else "",)
 
 
 def _asks_module(result: RunResult, item: Asked) -> bool:
-    """Tell whether a name is asked of a module that holds settings."""
+    """Tell whether a name is read from a module that holds settings."""
     written = result.run.code_settings
     return written is not None and any(map(written.is_module, item.sections))
 
@@ -541,7 +551,10 @@ def _is_read(key: ConfigKey) -> bool:
 
 
 def _is_shown(key: ConfigKey) -> bool:
-    """Tell whether a setting is shown by itself, or kept with its run: it may be a label."""
+    """Tell whether a setting is logged alone or tracked with its run.
+
+    It may be a label.
+    """
     around = key.parent
     whole = set[tuple[str, Place]]()
     while around is not None:
@@ -553,7 +566,7 @@ def _is_shown(key: ConfigKey) -> bool:
 
 
 def _is_tracked(spot: Spot) -> bool:
-    """Tell whether a call hands something to a package that keeps what a run was made with."""
+    """Tell whether a call belongs to a package that tracks experiments."""
     call = next((item for item in spot.scope.calls if item.place == spot.place), None)
     name = dotted(call.func) or "" if call is not None else ""
     return (spot.scope.module.summary.scopes[0].imports.get(name.partition(".")[0]) or name).partition(".")[
@@ -562,7 +575,7 @@ def _is_tracked(spot: Spot) -> bool:
 
 
 def _qualified_name(key: ConfigKey) -> str:
-    """Return a setting with the names of the sections around it."""
+    """Return the dotted name of a setting with its sections."""
     names = [key.name]
     around = key.parent
     while around is not None and around.path:

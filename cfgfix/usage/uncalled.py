@@ -45,12 +45,11 @@ _OF_THE_LANGUAGE = frozenset({"cached_property", "classmethod", "property", "sta
 
 
 def uncalled_scopes(project: ProjectRuns) -> frozenset[int]:
-    """Return the scopes that nothing comes to, by identity.
+    """Return the identities of scopes that nothing calls.
 
-    They are functions whose name stands nowhere but where they are defined.
-
-    A class that derives from one outside the project may have methods that this one calls, a decorator may keep what it gets, and
-    code that looks things up by names that are made while it runs may come to all of a module.
+    They belong to functions and classes whose name occurs only where they are defined. Methods that an
+    outside base class may call, decorated functions and modules whose names are looked up at run time
+    are left out.
     """
     code = _reached_by_name(project.program)
     outside = words_outside(project)
@@ -58,10 +57,10 @@ def uncalled_scopes(project: ProjectRuns) -> frozenset[int]:
 
 
 def unreached_scopes(program: Program, entered: AbstractSet[int], asked: AbstractSet[str]) -> frozenset[int]:
-    """Return the scopes that some runs do not come to, by identity.
+    """Return the identities of scopes that given runs cannot reach.
 
-    As far as names tell: they are functions that only code names which the runs went through, without calling them or handing them on, or which they do not
-    come to either. Of a class, which may be handed on without being called, that is said only where no code gone through names it.
+    A function counts where all code that names it was run without calling it or is itself out of reach.
+    A class counts only where no code that was run names it.
 
     Args:
         program: The program.
@@ -88,7 +87,7 @@ def unreached_scopes(program: Program, entered: AbstractSet[int], asked: Abstrac
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A function or class to which a program comes by its name alone.
+    """A function or class that code can reach only by its name.
 
     Attributes:
         number: Its scope, by identity.
@@ -103,10 +102,10 @@ class _Candidate:
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """The functions and classes to which a program comes by their names alone.
+    """The functions and classes that code can reach only by their names.
 
     Attributes:
-        candidates: They.
+        candidates: These functions and classes.
         holders: The scopes that name something, by the name, all by identity.
         inner: The scopes that stand in a scope, all by identity.
     """
@@ -122,7 +121,7 @@ class _Named:
                 yield item
 
     def with_inner(self, scopes: Iterable[int]) -> set[int]:
-        """Return scopes with those that stand in them."""
+        """Return given scopes together with all scopes inside them, by identity."""
         found: set[int] = set()
         pending = list(scopes)
         while pending:
@@ -135,7 +134,7 @@ class _Named:
 
 @once
 def _reached_by_name(program: Program) -> _Named:
-    """Return the functions and classes to which a program comes by their names alone."""
+    """Return the functions and classes that code can reach only by their names."""
     scopes = [scope for module in program.all_modules() for scope in module.summary.scopes]
     classes: dict[str, list[Scope]] = {}
     holders: dict[str, set[int]] = {}
@@ -176,14 +175,17 @@ def _reached_by_name(program: Program) -> _Named:
 
 
 def _function_of(scope: Scope) -> Scope:
-    """Return the function around a lambda or comprehension, which counts as its own code."""
+    """Return the scope that is not a lambda or comprehension around a scope.
+
+    Any other scope is returned as it is.
+    """
     while scope.kind in ("lambda", "comprehension") and scope.parent >= 0:
         scope = scope.module.summary.scopes[scope.parent]
     return scope
 
 
 def _bases(scope: Scope, classes: dict[str, list[Scope]]) -> Iterator[Expr]:
-    """Yield the bases of a class, those of its bases in the project included."""
+    """Yield the bases of a class and of its base classes in the project."""
     pending, seen = [scope], set()
     while pending:
         here = pending.pop()
@@ -196,14 +198,14 @@ def _bases(scope: Scope, classes: dict[str, list[Scope]]) -> Iterator[Expr]:
 
 
 def _last_step(expr: Expr) -> str:
-    """Return the last step of a dotted name; nothing for anything else."""
+    """Return the last step of a dotted name; empty for any other expression."""
     if isinstance(expr, Attribute):
         return str(expr.attribute)
     return str(expr.name) if isinstance(expr, Name) else ""
 
 
 def _looks_up(call: Call, scope: Scope, program: Program) -> bool:
-    """Tell whether a call gets at things of the project by names that are made while the program runs."""
+    """Tell whether a call looks up names of the project that are made at run time."""
     name = _last_step(call.func)
     if name in _MODULES and (name not in ("eval", "exec") or isinstance(call.func, Name)):
         return not call.args or not isinstance(call.args[0], Literal)
@@ -223,9 +225,10 @@ def _looks_up(call: Call, scope: Scope, program: Program) -> bool:
 
 
 def _references(scope: Scope) -> Iterator[str]:
-    """Yield the names by which a scope may come to a function or class: variables, attributes, and words in texts.
+    """Yield the names by which a scope may reach a function or class.
 
-    What it imports under another name counts, and in a package all that it imports: others take it from there.
+    These are variables, attributes and words in texts, imports under another name and, in a package,
+    all imports.
     """
     is_package = os.path.basename(scope.module.path) == "__init__.py"
     pending: list[Expr] = [*scope.bases, *scope.decorators]
@@ -259,7 +262,7 @@ def _references(scope: Scope) -> Iterator[str]:
 
 
 def words_outside(project: ProjectRuns) -> set[str]:
-    """Return the words of configs, scripts and code that could not be read as Python."""
+    """Return the words of configs, scripts and unparsable Python files."""
     found: set[str] = set()
     for path in (*project.files.data, *project.files.texts):
         try:
@@ -272,8 +275,5 @@ def words_outside(project: ProjectRuns) -> set[str]:
 
 
 def unnamed_names(program: Program) -> frozenset[str]:
-    """Return the names of functions and classes that no code names.
-
-    They stand nowhere in the program but where they are defined.
-    """
+    """Return the names of functions and classes that no other code mentions."""
     return frozenset(item.name for item in _reached_by_name(program).unnamed())
