@@ -31,18 +31,17 @@ REGULAR = 0.7
 
 
 def warm_up(steps: Sequence[Step]) -> int:
-    """Return how many steps at the start trace, compile and fill buffers."""
+    """Return the number of steps at the start that trace, compile and fill buffers."""
     third = len(steps) // 3
     traced = [place for place in range(third) if steps[place].trace]
     return min(max(traced[-1] + 2 if traced else 0, min(3, third)), third)
 
 
 def mark_compilations(steps: Sequence[Step], traced: Mapping[int, float]) -> list[float]:
-    """Count the extra time of a step with a new batch shape as compiling.
+    """Move the extra time of steps with a new batch shape from their calls to tracing.
 
-    It is what the step takes beyond the others, and is returned for each step.
-
-    XLA compiles for each shape, also where TensorFlow traces no function again.
+    XLA compiles for each shape, also where TensorFlow traces no function again. The extra time is what the step takes
+    beyond the others; it is returned for each step, 0 for a step without.
 
     Args:
         steps: All of the loop.
@@ -82,7 +81,7 @@ class Attribution:
 
 
 def attribute(steps: Sequence[Step], looks: Sequence[Look], loop: Loop) -> Attribution:
-    """Give each look at Python's work to the step it was in.
+    """Sort the looks at the training thread by step, and count those that saw Python.
 
     Within the function that holds the loop each line counts by itself; any other function counts as a whole.
     """
@@ -115,12 +114,15 @@ def _named(found: Attribution, key: tuple[str, str]) -> tuple[str, str, str]:
 
 
 def _is_loop_itself(key: tuple[str, str], loop: Loop) -> bool:
-    """Return whether what was seen is Keras's own work in `fit`, which the user's line only calls."""
+    """Return whether a key stands for Keras's own work below the user's call of `fit`."""
     return loop.kind == "fit" and key[1] == loop.place
 
 
 def period_of(places: Sequence[int]) -> float | None:
-    """Return the period of events, where most of the gaps between them are alike."""
+    """Return the period of events from the steps where they came.
+
+    None where most of the gaps between them differ, or there are fewer than two gaps.
+    """
     gaps = np.diff(np.asarray(places))
     if gaps.size < 2:
         return None
@@ -130,11 +132,10 @@ def period_of(places: Sequence[int]) -> float | None:
 
 
 def regular(hits: list[tuple[int, float]], steps: int) -> tuple[list[tuple[int, float]], float | None]:
-    """Return the stalls that come at a period through the run, with the period.
+    """Return the stalls that recur at a period through the run, and the period.
 
-    All of them are returned, without a period, where none do.
-
-    Among the disturbances of a busy machine the planned ones are the long ones.
+    Where none do, all stalls are returned, and None for the period. On a busy machine the planned stalls are the long
+    ones.
     """
     sizes = np.array([size for _, size in hits])
     for cut in (0.0, 0.3, 0.5, 0.7):
@@ -146,7 +147,10 @@ def regular(hits: list[tuple[int, float]], steps: int) -> tuple[list[tuple[int, 
 
 
 def _usual_by_shape(steps: Sequence[Step], series: np.ndarray, usual: np.ndarray) -> np.ndarray:
-    """Return what each step takes as a rule: a long batch takes longer than a short one."""
+    """Return for each step the median time of the usual steps with its batch shape.
+
+    Shapes with too few usual steps get the median of all usual steps.
+    """
     shapes = np.array([step.shape for step in steps])
     expected = np.full(len(steps), np.median(series[usual]))
     for shape in np.unique(shapes):
@@ -157,7 +161,10 @@ def _usual_by_shape(steps: Sequence[Step], series: np.ndarray, usual: np.ndarray
 
 
 def find_stalls(steps: Sequence[Step], found: Attribution, loop: Loop) -> tuple[list[Stall], np.ndarray]:
-    """Return what makes single steps longer than the others, and which they are."""
+    """Return the stalls by cause, and an array that marks the steps that stalled.
+
+    A stalled step is longer than the other steps, and neither starts an epoch nor traces.
+    """
     usual = np.array([not step.starts and not step.trace for step in steps])
     whole = np.array([step.seconds for step in steps])
     total = float(whole.sum())
@@ -232,7 +239,10 @@ def find_stalls(steps: Sequence[Step], found: Attribution, loop: Loop) -> tuple[
 def _at_epochs(
     steps: Sequence[Step], found: Attribution, loop: Loop, middle: float
 ) -> dict[tuple[str, str], list[tuple[int, float]]]:
-    """Return what the ends of epochs cost in Python, by function: the steps, and seconds in each."""
+    """Return the seconds of Python at ends of epochs, by function and step.
+
+    Functions that take little time there are left out, and so is the line of the loop.
+    """
     cost: dict[tuple[str, str], list[tuple[int, float]]] = {}
     for place, step in enumerate(steps):
         looks = sum(found.by_step[place].values())
@@ -255,7 +265,7 @@ def _at_epochs(
 def find_parts(
     steps: Sequence[Step], found: Attribution, loop: Loop, stalled: np.ndarray, total: float
 ) -> tuple[Part, ...]:
-    """Return what Python does in every step, by function, the longest first."""
+    """Return the functions that Python runs in every step, the longest first."""
     chosen = [
         place for place, step in enumerate(steps) if not step.starts and not stalled[place] and not step.trace
     ]

@@ -15,7 +15,7 @@ KEPT_SCALARS = 4
 
 
 def scalars_of(given: Any) -> dict[str, Any]:
-    """Return the first scalars among what a training step returns, by name."""
+    """Return the first float scalars in the result of a training step, by name."""
     named = dict(given) if isinstance(given, dict) else {"loss": given}
     if isinstance(given, (tuple, list)):
         named = {("loss" if place == 0 else f"output {place}"): part for place, part in enumerate(given)}
@@ -27,9 +27,9 @@ def scalars_of(given: Any) -> dict[str, Any]:
 
 
 def shape_number(element: Any) -> Any:
-    """Return a number that tells the shapes of a batch from others.
+    """Return a number that is the same for all batches of the same shapes.
 
-    It is an integer, or a tensor inside a function.
+    Inside a compiled function the number can be a tensor, else it is an integer.
     """
     import tensorflow as tf
 
@@ -47,9 +47,9 @@ def shape_number(element: Any) -> Any:
 
 
 def rows_of(element: Any) -> int:
-    """Return how many rows a batch has, by its first tensor with a shape.
+    """Return the number of rows of a batch, by its first tensor with a shape.
 
-    It is 0 where there is none.
+    0 where no tensor of the batch has a shape.
     """
     for parts in _replicas_of(element):
         ranked = [part for part in tensors_in(parts) if part.shape.rank]
@@ -59,7 +59,10 @@ def rows_of(element: Any) -> int:
 
 
 def _replicas_of(element: object) -> list[tuple[object, ...]]:
-    """Return each part of a batch as what its replicas get; one of its own where it is not distributed."""
+    """Return each part of a batch as a tuple of the values that its replicas get.
+
+    A part that is not distributed makes a tuple of one value.
+    """
     import tensorflow as tf
 
     return [
@@ -69,7 +72,7 @@ def _replicas_of(element: object) -> list[tuple[object, ...]]:
 
 
 def tensors_in(element: object) -> list[tf.Tensor]:
-    """Return what has a shape in a batch: tensors and arrays, no variables."""
+    """Return the tensors and arrays of a batch; variables are left out."""
     import numpy as np
     import tensorflow as tf
 
@@ -83,7 +86,7 @@ def tensors_in(element: object) -> list[tf.Tensor]:
 
 
 def rows_in(element: object) -> tf.Tensor:
-    """Return how many rows a batch inside a function has, as a tensor."""
+    """Return the number of rows of a batch inside a compiled function, as a tensor."""
     import tensorflow as tf
 
     for parts in _replicas_of(element):
@@ -96,7 +99,7 @@ def rows_in(element: object) -> tf.Tensor:
 
 
 def variables_of(sources: Any) -> list[Any]:
-    """Return the variables among what gradients are taken for."""
+    """Return the variables among the sources of a gradient."""
     import tensorflow as tf
 
     return [
@@ -107,9 +110,9 @@ def variables_of(sources: Any) -> list[Any]:
 
 
 def datasets_in(values: Sequence[object]) -> list[tuple[object, object]]:
-    """Return the datasets among arguments, with what a loop over each gets.
+    """Return the datasets among arguments, each with the spec of its elements.
 
-    Of one that a strategy distributes it is the dataset that is distributed.
+    For a distributed dataset, the first of the pair is the dataset that was distributed.
     """
     import tensorflow as tf
 
@@ -124,5 +127,5 @@ def datasets_in(values: Sequence[object]) -> list[tuple[object, object]]:
 
 
 def holds_data(source: object) -> bool:
-    """Return whether it is a dataset outside of any function."""
+    """Return whether an object is a dataset that was made outside of any function."""
     return hasattr(getattr(source, "_variant_tensor", None), "numpy")

@@ -19,9 +19,9 @@ FASTEST_CHANGED = 0.1
 
 
 def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the figures of two profiles side by side.
+    """Return the figures of two profiles side by side, and how the problems changed.
 
-    What came, went and stayed of the problems is in it.
+    The answer names the problems that came, went and stayed.
 
     Raises:
         CfgfixError: They are no profiles, or of different kinds.
@@ -122,7 +122,7 @@ def _taken(form: Mapping[str, object]) -> float:
 def _fastest_agrees(
     before: Mapping[str, object], after: Mapping[str, object], change: float, faster: str
 ) -> bool:
-    """Return whether the fastest steps of two runs differ as a figure does."""
+    """Return whether the fastest steps of two profiles changed in the same direction."""
     old, new = (_value_at(form, ("step_seconds", "min")) for form in (before, after))
     if not old or not new or abs(new / old - 1) < FASTEST_CHANGED:
         return False
@@ -130,7 +130,10 @@ def _fastest_agrees(
 
 
 def _problems(form: Mapping[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return the problems by what they are about; figures in the text differ from run to run."""
+    """Return the problems of a profile by verdict name and subject.
+
+    The subject has no figures, since these differ from run to run.
+    """
     found = {}
     for entry in form.get("verdicts", ()):
         if entry["outcome"] == "problem":

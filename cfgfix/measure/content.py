@@ -28,7 +28,7 @@ _UNBATCHING = frozenset({"unbatch", "flatmap", "interleave", "parallelinterleave
 
 @dataclass(frozen=True, slots=True)
 class ClassOrder:
-    """How many classes a batch holds, beside what the same labels would give in a random order."""
+    """The mean number of classes in a batch, and the same after shuffling the labels."""
 
     batches: int
     classes: int
@@ -47,9 +47,9 @@ class ClassOrder:
 
 
 def inner_batches(graph: Node | None) -> int:
-    """Return how many samples an element of the last batching is made of.
+    """Return the number of samples in each element of the last batch stage.
 
-    It is 1 unless batches are batched again.
+    1 unless batches are batched again.
     """
     size, seen = 1, False
     node = graph
@@ -64,7 +64,7 @@ def inner_batches(graph: Node | None) -> int:
 
 
 def judge_graph(graph: Node | None) -> Iterator[Verdict]:
-    """Yield what the graph shows of the batches themselves."""
+    """Yield verdicts on batches of batches, and on randomness before a cache."""
     inner = inner_batches(graph)
     if inner > 1:
         yield Verdict(
@@ -101,7 +101,7 @@ def judge_graph(graph: Node | None) -> Iterator[Verdict]:
 def labels_of(element: Any) -> np.ndarray | None:
     """Return the class of each sample of a batch (inputs, labels), or None.
 
-    Classes are whole numbers, or one-hot rows; None for anything else.
+    Classes are whole numbers or one-hot rows; None for any other labels.
     """
     if (
         not isinstance(element, (tuple, list))
@@ -125,7 +125,10 @@ def labels_of(element: Any) -> np.ndarray | None:
 
 
 def class_order(batches: Sequence[np.ndarray]) -> ClassOrder | None:
-    """Return how the classes lie in batches, or None where that says nothing."""
+    """Return how many classes a batch holds, and how many after shuffling the labels.
+
+    None where there are too few batches, or too few or too many classes, to tell.
+    """
     if len(batches) < LEAST_BATCHES:
         return None
     pooled = np.concatenate(batches)
@@ -145,7 +148,10 @@ def class_order(batches: Sequence[np.ndarray]) -> ClassOrder | None:
 
 
 def read_labels(dataset: Any, *, batches: int = 100, seconds: float = 1.5) -> list[np.ndarray]:
-    """Return the labels of the first batches; none where the elements have none."""
+    """Return the labels of the first batches of a dataset, an array for each batch.
+
+    Empty where the elements have no labels.
+    """
     found: list[np.ndarray] = []
     begin = time.perf_counter()
     with user_code("iterating the dataset"):
@@ -160,7 +166,7 @@ def read_labels(dataset: Any, *, batches: int = 100, seconds: float = 1.5) -> li
 
 
 def judge_order(order: ClassOrder | None) -> Iterator[Verdict]:
-    """Yield what the order of the classes means."""
+    """Yield a verdict where the samples come in the order of their classes."""
     if order is None or not order.sorted:
         return
     yield Verdict(

@@ -23,19 +23,19 @@ class Counter:
             tf.raw_ops.AssignVariableOp(resource=self._handle, value=tf.zeros([], self._dtype))
 
     def add(self, value: object) -> None:
-        """Add to it, inside a compiled function too."""
+        """Add a value to the counter; works inside a compiled function, too."""
         import tensorflow as tf
 
         tf.raw_ops.AssignAddVariableOp(resource=self._handle, value=tf.cast(value, self._dtype))
 
     def set(self, value: object) -> None:
-        """Give it a value."""
+        """Set the counter to a value."""
         import tensorflow as tf
 
         tf.raw_ops.AssignVariableOp(resource=self._handle, value=tf.cast(value, self._dtype))
 
     def read(self) -> float:
-        """Return its value now."""
+        """Return the present value of the counter."""
         import tensorflow as tf
 
         value = tf.raw_ops.ReadVariableOp(resource=self._handle, dtype=self._dtype)
@@ -43,7 +43,7 @@ class Counter:
 
 
 class Clocks:
-    """What compiled functions take down of the batches that they take."""
+    """Counters that compiled functions write: seconds waited, shape, rows and batches."""
 
     def __init__(self) -> None:
         self.waited = Counter("float64")
@@ -64,14 +64,17 @@ def iterator_kind() -> type:
 
 @dataclass(frozen=True, slots=True)
 class DistributedKinds:
-    """The classes of what strategies make of datasets, and of their iterators."""
+    """The classes of distributed datasets and of their iterators."""
 
     datasets: tuple[type, ...]
     iterators: tuple[type, ...]
 
 
 def distributed_kinds() -> DistributedKinds:
-    """Return the classes of distributed datasets and iterators that are known."""
+    """Return TensorFlow's classes of distributed datasets and of their iterators.
+
+    No classes where this TensorFlow keeps them elsewhere.
+    """
     try:
         from tensorflow.python.distribute import input_lib
 
@@ -84,14 +87,14 @@ def distributed_kinds() -> DistributedKinds:
 
 
 def dataset_of(distributed: object) -> object:
-    """Return the dataset that a strategy distributes, or None where it has none."""
+    """Return the dataset from which a distributed dataset was made, or None."""
     one = getattr(distributed, "_original_dataset", None)
     several = getattr(distributed, "_datasets", None)
     return several[0] if one is None and several else one
 
 
 def resident_bytes() -> float | None:
-    """Return the resident size of this process, or None where that is not known."""
+    """Return the resident memory of this process in bytes, or None where unknown."""
     try:
         with open("/proc/self/statm", encoding="ascii") as stream:
             return float(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -108,9 +111,9 @@ def tensor_kind() -> type:
 
 
 def device_bytes() -> dict[str, float]:
-    """Return what this process holds on each GPU now.
+    """Return the bytes that this process holds on each GPU now, by device name.
 
-    Call it only once the runtime has started.
+    Call this only once the runtime has started.
     """
     import tensorflow as tf
 

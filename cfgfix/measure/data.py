@@ -88,7 +88,7 @@ class MachineLoad:
 
 
 def measure_rates(timeline: Timeline, *, elsewhere: float = 0.0) -> tuple[Rates, Timeline]:
-    """Return the figures of an iteration, and the part of it after the warm-up.
+    """Return the rates of an iteration, and its timeline without the warm-up.
 
     Raises:
         UserCodeError: There are too few batches to say anything.
@@ -129,14 +129,14 @@ def measure_rates(timeline: Timeline, *, elsewhere: float = 0.0) -> tuple[Rates,
 
 
 def measure_lock(rates: Rates, stages: Sequence[Stage], delivery_cpu: float | None = None) -> Lock | None:
-    """Return the share of time in which Python stages hold the interpreter lock.
+    """Return bounds of the time share for which Python stages hold the GIL.
 
-    It is None where there are no such stages.
+    None where no stage runs Python.
 
     Args:
-        rates: With the CPU time of the whole process per batch.
-        stages: With the time inside each.
-        delivery_cpu: What of it handing over a batch costs, which is no stage's.
+        rates: The measured rates, with the CPU time of the whole process per batch.
+        stages: The stages of the pipeline, with the time inside each.
+        delivery_cpu: The CPU time of handing over a batch, which belongs to no stage.
     """
     python = sum(stage.seconds for stage in stages if stage.python)
     period = rates.batch.mean
@@ -150,7 +150,10 @@ def measure_lock(rates: Rates, stages: Sequence[Stage], delivery_cpu: float | No
 
 
 def measure_consumer(make: DatasetMaker, rates: Rates, plan: Plan, progress: Progress = silent) -> Consumer:
-    """Return how long a device with the plan's step time waits for data."""
+    """Return the share of time a device with the plan's step time waits for data.
+
+    The wait for a batch that lies in memory is taken off.
+    """
     step = plan.step_seconds
     assert step is not None
     pace = max(step, rates.batch.mean)
@@ -191,7 +194,7 @@ def measure_consumer(make: DatasetMaker, rates: Rates, plan: Plan, progress: Pro
 
 
 def _floor(make: DatasetMaker, step: float, progress: Progress) -> Floats:
-    """Return the waits of a consumer for batches that lie in memory."""
+    """Return the seconds that a consumer waits for each of several batches in memory."""
     import tensorflow as tf
 
     with user_code("iterating the dataset"):
@@ -235,9 +238,9 @@ def _trace(make: DatasetMaker, step: float, plan: Plan, progress: Progress) -> P
 def measure_differential(
     make: DatasetMaker, rates: Rates, plan: Plan, files: tuple[str, ...], progress: Progress = silent
 ) -> Differential:
-    """Split the time of a batch by leaving parts out.
+    """Return the time of a batch split into delivery, preparation and fetching.
 
-    The runs are with cached elements, warm files and cold files.
+    The parts are differences between runs with cached elements, with warm files and with cold files.
     """
     notes: list[str] = []
     batches = max(
@@ -314,7 +317,10 @@ def measure_differential(
 def _delivery(
     make: DatasetMaker, rates: Rates, batches: int, progress: Progress, notes: list[str]
 ) -> tuple[float | None, float | None]:
-    """Return seconds and CPU seconds per batch with all elements in memory."""
+    """Return seconds and CPU seconds per batch with all elements in memory.
+
+    None for both where a single batch is too large for that.
+    """
     fits = int(CACHED_BYTES // max(rates.bytes_per_batch, 1))
     keep = min(batches, fits, 32)
     if keep < 2:
@@ -331,17 +337,18 @@ def _delivery(
 
 
 def find_files(dataset: Any, data_path: str | None, opened: list[str]) -> tuple[str, ...]:
-    """Return the files a dataset reads.
+    """Return the files that a dataset reads.
 
-    They are named in its graph, opened by its Python code, or below the data folder.
+    They are named in the dataset's graph, opened by its Python code, or lie below the data folder.
     """
     return storage.data_files([*strings_in(read_graph(dataset)), *opened], data_path)
 
 
 def shuffle_refills(node: Node | None, samples_per_batch: float) -> dict[str, float]:
-    """Return the shuffle buffers of a graph in batches until each is drawn once.
+    """Return the size of each shuffle buffer of a graph, in batches.
 
-    Before batching a buffer counts samples, after it batches.
+    After so many batches the buffer has been drawn once. A buffer before the batch stage counts samples, a buffer
+    after batches.
     """
     import tensorflow as tf
 
@@ -485,7 +492,7 @@ def measure(
 
 
 def _fill(dataset: Any, plan: Plan, progress: Progress, notes: list[str]) -> None:
-    """Run the first epoch, after which a cache holds every element."""
+    """Iterate over the first epoch, so that a cache holds every element."""
     import tensorflow as tf
 
     begin = time.perf_counter()
@@ -507,12 +514,15 @@ def _fill(dataset: Any, plan: Plan, progress: Progress, notes: list[str]) -> Non
 
 
 def _near(restarts: Sequence[int], size: int) -> list[int]:
-    """Return the batches with which epochs start, and those right after them, while threads start."""
+    """Return the first two batches of each epoch, where threads still start."""
     return [place for first in restarts for place in (first, first + 1) if place < size]
 
 
 def _in_a_cache(dataset: Any) -> float:
-    """Return how many batches fill an endless dataset's cache, prefetched ones too."""
+    """Return how many batches to take until the cache of an endless dataset is full.
+
+    Batches that a prefetch takes ahead are counted in; infinite where the length of an epoch is unknown.
+    """
     graph = read_graph(dataset)
     size = epoch_batches(dataset, graph)
     return math.inf if size is None else size + 2
@@ -526,7 +536,10 @@ def _measure_start(
     epoch: int | None,
     plan: Plan,
 ) -> EpochStart | None:
-    """Return what starting an epoch costs where it starts again and again."""
+    """Return the extra time of the first batch of an epoch.
+
+    None where the dataset shuffles and then repeats, so that epochs after the first have no start.
+    """
     names = [normal(node.operation) for node in walk(graph)]
     if "repeat" in names and "shuffle" in names[: names.index("repeat")]:
         return None

@@ -23,7 +23,7 @@ from cfgfix.measure.verdicts import OldLimit, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """How a dataset gives batches, after the warm-up. Times in seconds."""
+    """The rate at which a dataset gives batches, after the warm-up. Times in seconds."""
 
     batch: Summary
     """Time from one batch to the next."""
@@ -68,7 +68,7 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """What a consumer with a given step time sees."""
+    """How long a consumer with a given step time waits for data."""
 
     step_seconds: float
     idle: Interval
@@ -127,7 +127,7 @@ class Differential:
 
 @dataclass(frozen=True, slots=True)
 class Feeding:
-    """What it takes to feed a device that needs a batch every `step_seconds`."""
+    """How many CPUs it takes to give a device a batch every `step_seconds`."""
 
     step_seconds: float
     cpus_usable: int
@@ -143,7 +143,7 @@ class Feeding:
 
 @dataclass(frozen=True, slots=True)
 class EpochStart:
-    """What the start of an epoch costs, beyond an ordinary batch."""
+    """The extra time of an epoch's first batch over an ordinary batch."""
 
     seconds: float
     batches: int | None
@@ -227,7 +227,7 @@ class DataProfile:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to measure and how long."""
+    """The parts of a dataset to measure, and for how long."""
 
     batches: int = 200
     seconds: float = 30.0

@@ -19,10 +19,12 @@ DatasetMaker = Callable[[], Any]
 
 
 def call_maker(make: DatasetMaker) -> Any:
-    """Make a dataset by the user's function.
+    """Return the dataset that the user's function makes.
+
+    A `PyDataset` or a generator is made into a dataset.
 
     Raises:
-        CfgfixError: It is none.
+        CfgfixError: The function returns no dataset.
     """
     dataset = _read(make)
     if not hasattr(dataset, "element_spec") or not hasattr(dataset, "with_options"):
@@ -34,14 +36,20 @@ def call_maker(make: DatasetMaker) -> Any:
 
 
 def _read(make: DatasetMaker) -> Any:
-    """Return what a maker makes, a `PyDataset` or a generator as the dataset that Keras makes of it."""
+    """Call the user's function and return its dataset.
+
+    A `PyDataset` or a generator is wrapped as Keras wraps it; any other object is returned as it is.
+    """
     made = make()
     rows = _rows_of(make, made)
     return made if rows is None else _from_rows(rows)
 
 
 def _rows_of(make: DatasetMaker, made: Any) -> Callable[[], Iterator[Any]] | None:
-    """Return what gives the batches of a `PyDataset`, a `Sequence` or a generator anew; None for anything else."""
+    """Return a function that iterates anew over the batches of a Keras data source.
+
+    The source is a `PyDataset`, a `Sequence` or a generator; None for anything else.
+    """
     import inspect
 
     if is_py_dataset(made):
@@ -53,7 +61,7 @@ def _rows_of(make: DatasetMaker, made: Any) -> Callable[[], Iterator[Any]] | Non
 
 
 def is_py_dataset(made: object) -> bool:
-    """Return whether something is a `PyDataset`, or a `Sequence`, of Keras."""
+    """Return whether an object is a `PyDataset` or a `Sequence` of Keras."""
     kinds = {kind.__name__ for kind in type(made).__mro__}
     return (
         bool(kinds & {"PyDataset", "Sequence"})
@@ -63,7 +71,7 @@ def is_py_dataset(made: object) -> bool:
 
 
 def _items_of(made: Sequence[object]) -> Iterator[object]:
-    """Yield the batches of a `PyDataset`, made by as many workers as Keras would give it."""
+    """Yield the batches of a `PyDataset`, read by as many workers as Keras starts."""
     workers = int(getattr(made, "workers", 1) or 1)
     processes = bool(getattr(made, "use_multiprocessing", False))
     if workers < 2 and not processes:
@@ -105,7 +113,10 @@ def _modules_of(made: Any) -> set[str]:
 
 
 def _from_rows(rows: Callable[[], Iterator[Any]]) -> Any:
-    """Return the dataset that Keras makes of such batches: a generator with their types, sizes left open."""
+    """Return a dataset over the batches of a function, as Keras makes such a dataset.
+
+    Types are those of the first batch; the number of rows is left open.
+    """
     import tensorflow as tf
 
     def plain(batch: Any) -> Any:
@@ -127,9 +138,10 @@ def _from_rows(rows: Callable[[], Iterator[Any]]) -> Any:
 
 
 def dataset_maker(options: Mapping[str, Any]) -> tuple[DatasetMaker, str]:
-    """Return the user's dataset function, or the built-in speech pipeline.
+    """Return a function that makes the dataset to measure, and a name for the source.
 
-    The options name it. Only a child process may call this.
+    The options name the user's function, or a folder for the built-in speech pipeline. Call this only in a child
+    process.
 
     Raises:
         CfgfixError: The options name neither.

@@ -37,7 +37,7 @@ HANDING_OVER = 0.0003
 
 
 def judge(found: DataProfile, graph: Node | None, cpus: int) -> tuple[Verdict, ...]:
-    """Return what the figures mean.
+    """Return the verdicts on the figures of a dataset.
 
     Args:
         found: The figures.
@@ -161,22 +161,29 @@ def _feeds(found: DataProfile, load: Load) -> Verdict:
 
 
 def _waits_by_itself(found: DataProfile, lost: float) -> bool:
-    """Tell whether other processes explain little of what a step loses.
+    """Tell whether the CPU use of other processes explains little of the lost time.
 
-    It is at most what threads waited for a CPU.
+    The most it can explain is how long threads waited for a CPU.
     """
     delayed = found.rates.delayed * found.rates.batch.mean
     return 0.0 < delayed < EXPLAINED * lost
 
 
 def _swings(found: DataProfile) -> bool:
-    """Tell whether the batch times repeat, and not because epochs start, which are judged by themselves."""
+    """Tell whether the batch times oscillate enough to count.
+
+    Swings from starts of epochs are left out: they have their own verdict.
+    """
     swing = found.within or found.oscillation
     return swing.outcome is Found.OSCILLATING and (swing.excess_share or 0) >= INPUT_BOUND[0]
 
 
 def _undisturbed_seconds(found: DataProfile) -> float | None:
-    """Return what a batch takes in the slowest part of the pipeline while nothing else wants the CPUs."""
+    """Return the time of a batch in the slowest part of an undisturbed pipeline.
+
+    Undisturbed means that no other process wants the CPUs. None where the stages are not known, or the batch times
+    swing.
+    """
     stages = pacing.active(pacing.quiet(found.stages), starts=False)
     limits = pacing.find_limits(
         stages, cpu_seconds=found.rates.cpu_per_batch, cpus=found.feeding.cpus_usable if found.feeding else 1
@@ -226,7 +233,7 @@ def _bottleneck(
 
 
 def _starts(found: DataProfile, load: Load) -> Verdict | None:
-    """Return the verdict on what each epoch's start costs."""
+    """Return the verdict on the time of each epoch's start, or None where it is short."""
     start = found.start
     if start is None or start.seconds < NOTABLE_START:
         return None

@@ -74,7 +74,7 @@ class Node:
 
     @property
     def buffer_size(self) -> int | None:
-        """Elements that a shuffle holds."""
+        """The number of elements in the buffer of a shuffle; None for other nodes."""
         return self._first_number() if normal(self.operation).startswith("shuffle") else None
 
     def _first_number(self) -> int | None:
@@ -87,18 +87,21 @@ class Node:
 
     @property
     def batch_size(self) -> int | None:
-        """Elements that one of its elements is made of, for a node that batches."""
+        """The number of elements in each batch of a batching node; None for other nodes."""
         return self._first_number() if normal(self.operation) in _BATCHING else None
 
 
 def normal(operation: str) -> str:
-    """Return an operation's name as the graph and the model both spell it."""
+    """Return the operation name that the graph and the performance model share.
+
+    Version, case and the word `Dataset` are taken off.
+    """
     name = re.sub(r"V\d+$", "", operation).replace("Dataset", "").lower()
     return _MODEL_NAMES.get(name, name)
 
 
 def read_graph(dataset: Any) -> Node | None:
-    """Return the last node of a dataset's graph, or None.
+    """Return the last node of a dataset's graph, with its inputs below.
 
     None where TensorFlow cannot write the graph down.
     """
@@ -155,7 +158,10 @@ def read_graph(dataset: Any) -> Node | None:
 
 
 def _functions_with(graph: Any, wanted: Callable[[str], bool]) -> frozenset[str]:
-    """Return the names of the graph's functions that hold such an operation, directly or through others."""
+    """Return the names of the graph's functions that hold a wanted operation.
+
+    Functions that call such a function are among them.
+    """
     library = {entry.signature.name: entry for entry in graph.library.function}
     direct = {name for name, entry in library.items() if any(wanted(node.op) for node in entry.node_def)}
     while True:
@@ -212,9 +218,9 @@ def has_cache(node: Node | None) -> bool:
 
 
 def epoch_batches(dataset: Any, graph: Node | None) -> int | None:
-    """Return how many batches an epoch has, or None where that is not known.
+    """Return the number of batches in an epoch, or None where unknown.
 
-    It is known also where the dataset repeats itself.
+    The number is known also where the dataset repeats itself.
     """
     factor = 1.0
     while graph is not None and len(graph.inputs) == 1:

@@ -23,7 +23,7 @@ class Series:
     """How it was read."""
 
     def summary(self) -> Summary | None:
-        """Return the series in a few numbers, or None for an empty one."""
+        """Return the statistics of the series, or None where it is empty."""
         return summarise(self.values) if self.values else None
 
     def as_dict(self) -> dict[str, object]:
@@ -53,7 +53,7 @@ class Device:
     """Of the utilisation; periods in seconds are in `facts`."""
 
     def find(self, name: str) -> Series | None:
-        """Return a series by name."""
+        """Return the series with this name, or None."""
         return next((series for series in self.series if series.name == name and series.values), None)
 
     def as_dict(self) -> dict[str, object]:

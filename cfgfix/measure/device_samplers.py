@@ -64,7 +64,10 @@ class Sampler(_Reader):
         self._pid = pid
 
     def _ask(self, index: int, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call NVML; None where this card or driver does not answer, and then never ask again."""
+        """Call an NVML function and return its answer.
+
+        None where this card or driver does not answer; then the same is never asked again.
+        """
         if (index, name) in self._dead:
             return None
         try:
@@ -135,9 +138,10 @@ class Sampler(_Reader):
                     )
 
     def _memory(self, index: int, handle: Any) -> Any:
-        """Return what is used and what there is; by the second version of the call, whose `used` is without what the driver reserves.
+        """Return the used and the total memory of a card, as NVML tells them.
 
-        An idle H100 has 503 MB in use by the first version and none by the second, as `nvidia-smi` shows it (driver 580).
+        The second version of the call is preferred: its `used` leaves out the driver's reserve. An idle H100 has 503
+        MB in use by the first version and none by the second, as `nvidia-smi` shows it (driver 580).
         """
         call = self._nvml.nvmlDeviceGetMemoryInfo
         version = getattr(self._nvml, "nvmlMemory_v2", None)
@@ -187,7 +191,7 @@ class Sampler(_Reader):
             )
 
     def devices(self) -> tuple[Device, ...]:
-        """Return what was read."""
+        """Return the GPUs with the series that were read."""
         made = []
         for index, handle in self.handles.items():
             series = tuple(
@@ -222,7 +226,7 @@ class Sampler(_Reader):
         return facts
 
     def topology(self) -> tuple[str, ...]:
-        """Return how each pair of cards is connected."""
+        """Return a line for each pair of cards that says how they are connected."""
         nvml = self._nvml
         names = {
             getattr(nvml, code): text
@@ -289,10 +293,9 @@ def _with_oscillation(device: Device) -> Device:
 
 
 def evenly_spaced(times: Floats, values: Floats) -> tuple[float, Floats] | None:
-    """Return the median spacing and the values at even times, or None.
+    """Return readings at even times, with the median spacing; None if too few.
 
-    None where there are too few. Readings come when they come; the last reading before each even time counts, as a
-    monitor's does.
+    Readings come when they come; the last reading before each even time counts, as a monitor's does.
     """
     if times.size < 8:
         return None
@@ -306,7 +309,7 @@ def evenly_spaced(times: Floats, values: Floats) -> tuple[float, Floats] | None:
 
 
 def open_nvml() -> tuple[Any | None, str]:
-    """Return the initialised NVML module, or None and why not."""
+    """Return the initialised NVML module; without one, None and the reason."""
     try:
         import pynvml
     except ImportError:
@@ -384,7 +387,7 @@ class CpuSampler(_Reader):
         return (seconds, size) if size else None
 
     def device(self) -> Device:
-        """Return what was read."""
+        """Return the CPUs as a device, with the series that were read."""
         from cfgfix.measure.data import usable_cpus
 
         found = [

@@ -20,12 +20,12 @@ FLUCTUATION_LOW = 10.0
 def judge(
     devices: Sequence[Device], gpu: str, overlap: Overlap | None, *, working: bool
 ) -> tuple[Verdict, ...]:
-    """Return what the figures mean.
+    """Return the verdicts on the figures of devices.
 
     Args:
-        devices: What was read.
+        devices: The devices, with the series that were read.
         gpu: Whether there is a GPU, or why not.
-        overlap: Of a pipeline that was run.
+        overlap: The overlap of a two-device pipeline, where such a pipeline was run.
         working: Whether a job ran meanwhile; an idle card that nobody uses is no problem.
     """
     made = []

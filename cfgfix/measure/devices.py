@@ -35,12 +35,12 @@ def run_pipeline(
     warmup: int = 3,
     progress: Progress = silent,
 ) -> Overlap:
-    """Run items through stages in turn and at once, and return the overlap.
+    """Run items through stages one after the other, then at once; return the overlap.
 
     In the second run each stage has a thread of its own.
 
-    A stage's span ends when its result is there: one number of each result is fetched, which waits for the device that makes
-    it and for no other.
+    A stage's span ends when its result is there: one number of each result is fetched, which waits for the device
+    that makes it and for no other.
 
     Args:
         source: Gives the items; it is started anew for each of the two runs.
@@ -161,9 +161,9 @@ def watch(
     progress: Progress = silent,
     until: Callable[[], bool] | None = None,
 ) -> tuple[tuple[Device, ...], tuple[str, ...], str]:
-    """Read all devices for some time.
+    """Read all devices for some time; return devices, topology and the GPU status.
 
-    The devices, the topology and what is known of GPUs are returned.
+    The status says whether there is a GPU, or why not.
 
     Args:
         seconds: How long.
@@ -285,7 +285,7 @@ def pipeline_job(options: Mapping[str, Any], progress: Progress) -> dict[str, An
 
 
 def overlap_from(data: Mapping[str, Any]) -> Overlap:
-    """Return the overlap that `as_dict` wrote."""
+    """Return the overlap that `Overlap.as_dict` wrote as plain data."""
     return Overlap(
         tuple(data["stages"]),
         tuple(data["busy_share"]),

@@ -24,7 +24,7 @@ BatchCome = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What is called in each turn of a loop."""
+    """The functions to call before and behind the body in each turn of a loop."""
 
     come: BatchCome
     """Before the body."""
@@ -33,10 +33,10 @@ class Watch:
 
 
 def replace_loops(make_watch: Callable[[tf.data.Dataset, str], Watch | None]) -> Callable[[], None]:
-    """Let loops that are traced from now on call a watch; return what undoes it.
+    """Make loops that are traced from now on call a watch; return the undo function.
 
     Args:
-        make_watch: From what is iterated over and the place of the loop to its watch, or None to leave it alone.
+        make_watch: Takes the dataset and the place of a loop and returns its watch, or None to leave the loop alone.
     """
     try:
         from tensorflow.python.autograph.operators import control_flow
@@ -106,7 +106,7 @@ def _quiet(call: BatchCome) -> BatchCome:
 
 
 def _last_of(operations: list[tf.Operation]) -> Iterator[tf.Operation]:
-    """Yield the operations that no other one waits for."""
+    """Return the operations whose results no other operation of the list uses."""
     waited = {entry.op for one in operations for entry in one.inputs}
     waited |= {entry for one in operations for entry in one.control_inputs}
     return (one for one in operations if one not in waited)

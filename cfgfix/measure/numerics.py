@@ -44,7 +44,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class NotFinite:
-    """What was no number, and since when."""
+    """The first figure of a training that was NaN or infinite, and the step."""
 
     what: str
     value: str
@@ -58,7 +58,7 @@ class NotFinite:
 
 
 def read_scalars(returned: Sequence[tuple[int, Any]]) -> list[Kept]:
-    """Return the values of what an observation kept of the steps."""
+    """Return the values of the scalars that an observation kept, step by step."""
     found = []
     for step, given in returned:
         scalars = given
@@ -72,11 +72,13 @@ def read_scalars(returned: Sequence[tuple[int, Any]]) -> list[Kept]:
 
 
 def find_not_finite(kept: Sequence[Kept], weights: Sequence[str] = ()) -> NotFinite | None:
-    """Return what was no number first, or None where a training goes on with numbers.
+    """Return the first figure that is NaN or infinite, or None.
+
+    A figure that recovers is no fault, unless weights hold NaN at the end.
 
     Args:
-        kept: What the steps returned, in their order.
-        weights: Names of the weights that hold what is no number at the end.
+        kept: The scalars that the steps returned, in their order.
+        weights: Names of the weights that hold NaN at the end.
     """
     last = {one.name: one for one in kept}
     for one in kept:
@@ -89,7 +91,7 @@ def find_not_finite(kept: Sequence[Kept], weights: Sequence[str] = ()) -> NotFin
 
 
 def broken_weights(variables: Sequence[Any]) -> list[str]:
-    """Return the names of the variables that hold what is no number."""
+    """Return the names of the variables that hold NaN."""
     import tensorflow as tf
 
     found = []
@@ -102,7 +104,7 @@ def broken_weights(variables: Sequence[Any]) -> list[str]:
 
 
 def name_of(variable: Any) -> str:
-    """Return the name of a variable, with its layers where they are known."""
+    """Return the name of a variable, with the names of its layers where known."""
     return str(getattr(variable, "path", None) or getattr(variable, "name", "a variable")).removesuffix(":0")
 
 
@@ -110,12 +112,12 @@ def name_of(variable: Any) -> str:
 
 
 def _mark(place: Mapping[str, str]) -> str:
-    """Return a place as text that passes through TensorFlow's errors as it is."""
+    """Return a place encoded as text that TensorFlow's error messages leave unchanged."""
     return MARK + quote(json.dumps(dict(place)), safe="")
 
 
 def _guard(tensor: Any, place: Mapping[str, str], wrong: Callable[[Any], Any]) -> Any:
-    """Return a tensor that cannot be had while it holds what is wrong."""
+    """Return a tensor whose evaluation fails while `wrong` holds for a value."""
     import tensorflow as tf
 
     if not isinstance(tensor, tf.Tensor) or not tensor.dtype.is_floating:
@@ -131,7 +133,7 @@ def _guard(tensor: Any, place: Mapping[str, str], wrong: Callable[[Any], Any]) -
 
 @contextlib.contextmanager
 def guarded() -> Iterator[None]:
-    """Check layers, losses and gradients while the body runs."""
+    """Make layers, losses and gradients fail on NaN while the body runs."""
     import tensorflow as tf
 
     layer, tape, model = tf.keras.layers.Layer, tf.GradientTape, tf.keras.Model
@@ -184,9 +186,9 @@ def guarded() -> Iterator[None]:
 
 
 def _guarded_gradients(found: Any, sources: Any) -> Any:
-    """Check gradients together.
+    """Return gradients whose evaluation fails while one of them holds NaN.
 
-    Of those that are no numbers, the last variable's is where the backward pass came first.
+    They are checked together: of several, the last variable's gradient was computed first in the backward pass.
     """
     import tensorflow as tf
 
@@ -212,7 +214,10 @@ def _guarded_gradients(found: Any, sources: Any) -> Any:
 
 
 def place_in(text: str) -> dict[str, str] | None:
-    """Return the place that a failed check names, or None for another error."""
+    """Return the layer, loss or gradient named by the error text of a failed check.
+
+    None for another error.
+    """
     match = _MARKED.search(text)
     if match is None:
         return None
@@ -225,9 +230,8 @@ def place_in(text: str) -> dict[str, str] | None:
 
 
 def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Run a training script up to the first check that fails.
+    """Run a training script in a child process until a check for NaN fails.
 
-    It runs in a child process.
     `options` hold script, arguments, steps and seconds. The answer has `place`, or `why` there is none.
     """
     progress("running once more, with a check behind every layer", 0.0)
@@ -249,7 +253,10 @@ def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
 
 
 def with_origin(found: Mapping[str, Any], origin: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a profile of a run with what a second run says of where the numbers end."""
+    """Return the profile of a run with verdicts that name where NaN came from.
+
+    `origin` is the answer of a second run with checks.
+    """
     known = found["not_finite"]
     told = [
         verdict.as_dict()
@@ -271,10 +278,10 @@ _CHANGES = {
 
 
 def judge_numbers(found: NotFinite | None, origin: Mapping[str, Any] | None = None) -> Iterator[Verdict]:
-    """Yield what it means that something is no number.
+    """Yield a verdict where a figure or a weight is NaN or infinite.
 
     Args:
-        found: None where all is.
+        found: The first such figure; None where all are finite.
         origin: The answer of the second run; None before it.
     """
     if found is None:

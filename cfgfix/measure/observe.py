@@ -184,7 +184,7 @@ class Observation:
         self._undo.append(undo)
 
     def _in_a_step(self) -> bool:
-        """Tell whether the training thread is in a step, and not busy with getting a batch."""
+        """Tell whether the training thread is in a step and not waiting for a batch."""
         return self._open is not None and self._state != "wait"
 
     @property
@@ -276,9 +276,10 @@ class Observation:
             self._open.wait += time.perf_counter() - begin
 
     def _keep_home(self, iterator: object, loop: Loop) -> None:
-        """Take down whose batches an iterator gives, for as long as the program keeps it.
+        """Remember which loop takes the batches of an iterator, while the iterator exists.
 
-        One that outlives the program's own would go on with its threads, and wait for them at the end.
+        The iterator itself is not kept alive: its threads would go on, and the program would wait for them at its
+        end.
         """
         number = id(iterator)
 
@@ -297,7 +298,7 @@ class Observation:
         return self.loops.setdefault(place, Loop(*place))
 
     def _gives_way(self, outer: Loop, place: tuple[str, str]) -> bool:
-        """Return whether the open step ends where a loop at this place takes a batch."""
+        """Return whether the open step ends when a loop at this place takes a batch."""
         if (outer.kind, outer.place) == place:
             return True
         if outer.lone and place in self.loops and not self.loops[place].lone:
@@ -310,9 +311,9 @@ class Observation:
         return self._only_looked(outer)
 
     def _takes_over(self, place: tuple[str, str], now: float, *, lone: bool = False) -> bool:
-        """Return whether a loop that takes a batch within a step of another is the next training of the program.
+        """Return whether a loop inside another loop's step is the program's next training.
 
-        The step is then as it was when this loop came.
+        The outer step is then put back to its state before this loop came, and closed.
         """
         if self._open is None:
             return True
@@ -340,11 +341,14 @@ class Observation:
             self._guest.trained += 1
 
     def _only_looked(self, loop: Loop) -> bool:
-        """Return whether a loop only looked at the data before the training."""
+        """Return whether a loop has ended without a training step."""
         return self._ended is not None and not any(step.trains for step in loop.steps)
 
     def _taken(self, plain: Any, iterator: Any, *names: Any, distributed: bool) -> Any:
-        """Return the next element, with the iterators that a distributed one is made of left alone."""
+        """Return the next element of an iterator.
+
+        The iterators inside a distributed iterator are not observed meanwhile.
+        """
         self._inside_distributed = distributed
         try:
             return plain(iterator, *names)
@@ -514,7 +518,7 @@ class Observation:
     # --- loops inside functions
 
     def _loop_in_function(self, source: tf.data.Dataset, place: str) -> Watch | None:
-        """Return what each turn of a loop that is traced now calls."""
+        """Return the watch for a loop that is being traced; None where not observed."""
         if not self._is_here or not self._inside_call:
             return None
         key = (self._kinds[-1] if self._kinds else "loop", place)
@@ -573,7 +577,7 @@ class Observation:
         self._step_begins(loop)
 
     def _lone_step(self, given: Sequence[object]) -> None:
-        """Begin a step where a function that takes gradients is called, and no dataset gave it its batch."""
+        """Begin a step at a call that takes gradients where no dataset gave the batch."""
         if self._kinds or self._inside_batch:
             return
         outer = self._open_loop if self._open is not None else None
@@ -590,7 +594,7 @@ class Observation:
                 self._open.samples, self._open.shape = rows_of(given), shape_number(tensors_in(given))
 
     def _keep(self, given: object) -> None:
-        """Keep the scalars that a training step returns; they are read after the run."""
+        """Keep the scalars in the result of a training step, to be read after the run."""
         loop = self._open_loop
         if loop is None or self._open is None or loop.kind not in ("fit", "loop"):
             return
@@ -601,7 +605,10 @@ class Observation:
             self.returned.append((len(loop.steps), scalars_of(given)))
 
     def _read_clocks(self) -> tuple[float, float, float, float]:
-        """Return seconds waited, rows, batches and the number of the last shapes, as compiled functions took them down."""
+        """Return seconds waited, rows, batches and the last shape number so far.
+
+        Compiled functions wrote them; all are 0 where none did.
+        """
         if self._clocks is None:
             return 0.0, 0.0, 0.0, 0.0
         read = self._clocks
@@ -660,7 +667,7 @@ class Observation:
         return make
 
     def _note_model(self, model: object) -> None:
-        """Take down where a model begins to be trained that was not before."""
+        """Note the place where a model begins to be trained for the first time."""
         known = self._models.get(id(model))
         if known is None or known() is not model:
             self._models[id(model)] = weakref.ref(model)
@@ -745,7 +752,10 @@ class Observation:
     _training: Loop | None = None
 
     def _step_was_none(self, loop: Loop) -> None:
-        """Take back a step that found no batch: its time belongs to the one before, with the start of the next epoch."""
+        """Remove a step that found no batch, and add its time to the step before.
+
+        The step before then starts the next epoch.
+        """
         step = self._open
         if step is None or self._open_loop is not loop or not loop.steps or loop.steps[-1] is not step:
             return
@@ -801,7 +811,10 @@ class Observation:
 def _quiet_end(
     plain: Callable[[threading.ExceptHookArgs], object],
 ) -> Callable[[threading.ExceptHookArgs], object]:
-    """Return a hook for what ends a thread that leaves out the end of an observation."""
+    """Return a hook for exceptions in threads that ignores the end of an observation.
+
+    Any other exception is handed to `plain`.
+    """
 
     def hook(given: threading.ExceptHookArgs) -> None:
         if not isinstance(given.exc_value, StopObservation):

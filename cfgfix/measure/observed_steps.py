@@ -34,12 +34,12 @@ class Step:
 
     @property
     def seconds(self) -> float:
-        """The whole time."""
+        """The length of the step."""
         return self.end - self.begin
 
     @property
     def between(self) -> float:
-        """What is left for Python."""
+        """The part of the step left for Python: neither wait, call nor trace."""
         return max(0.0, self.seconds - self.wait - self.call - self.trace - self.aside)
 
 
@@ -76,7 +76,7 @@ class Loop:
 
     @property
     def looks_on(self) -> bool:
-        """Whether it never trains."""
+        """Whether the loop evaluates or predicts, and so never trains."""
         return self.kind in ("evaluate", "predict")
 
 

@@ -99,9 +99,9 @@ def trace_operations(body: Callable[[], object], *, steps: int) -> StepOperation
 
 
 def read_rows(tables: Any, steps: int) -> list[Operation]:
-    """Return the operations of xprof's table, those that take most first.
+    """Return the operations in xprof's table, those that take most first.
 
-    Where a device ran operations, its own count, not the host's that started them.
+    Where a device ran operations, the device's rows are read, not those of the host that started them.
     """
     table = tables[0]
     column = {entry["label"]: place for place, entry in enumerate(table["cols"])}
@@ -122,12 +122,12 @@ def read_rows(tables: Any, steps: int) -> list[Operation]:
 
 
 def _plain_kind(kind: str) -> str:
-    """Return the name of an operation without that of the library that runs it."""
+    """Return the type of an operation without the prefix of the library that runs it."""
     return kind.removeprefix("_Mkl").removeprefix("Native").removeprefix("_")
 
 
 def layer_names() -> frozenset[str]:
-    """Return the names of all layers that there are in this process."""
+    """Return the names of all Keras layers in this process."""
     import gc
 
     import tensorflow as tf
@@ -137,7 +137,7 @@ def layer_names() -> frozenset[str]:
 
 
 def by_layer(rows: Sequence[Operation], layers: Collection[str]) -> tuple[LayerTime, ...]:
-    """Return the times of layers, those that take most first.
+    """Return the operations summed by layer, the layers that take most first.
 
     Args:
         rows: All operations.

@@ -47,7 +47,7 @@ _TREND_DEGREE = 2
 
 
 class Outcome(enum.Enum):
-    """What the test says."""
+    """How the test of a series ended."""
 
     OSCILLATING = "oscillating"
     NONE = "none"
@@ -129,7 +129,10 @@ def _without_trend(rows: Floats, basis: Floats) -> Floats:
 
 
 def _score(rows: Floats) -> _Peaks:
-    """Return the largest H statistic of each row over all frequencies with at least MIN_CYCLES cycles; rows are centred."""
+    """Return the largest H statistic of each row, with its frequency and harmonics.
+
+    All frequencies with at least MIN_CYCLES cycles are tried; rows must be centred.
+    """
     count = rows.shape[1]
     spectrum = np.fft.rfft(rows, _OVERSAMPLING * count, axis=1)
     power = (spectrum.real**2 + spectrum.imag**2) / count
@@ -155,7 +158,11 @@ def _score(rows: Floats) -> _Peaks:
 
 
 def _highest(count: int) -> float:
-    """Return the Nyquist frequency and what cannot be told from it: a cycle of 12.01 values needs its sixth harmonic too."""
+    """Return the highest frequency that a series of this length can be tested for.
+
+    It lies a little above the Nyquist frequency, from which it cannot be told: a cycle of 12.01 values needs its
+    sixth harmonic, too.
+    """
     return 0.5 + 0.5 / count
 
 
@@ -206,7 +213,10 @@ def _shuffle(series: Floats, rows: int, random: np.random.Generator) -> Floats:
 
 
 def _autoregressions(series: Floats, phi: Floats, rows: int, random: np.random.Generator) -> Floats:
-    """Return series with the memory `phi` driven by the shuffled innovations of `series`."""
+    """Return rows of random series with the autoregression `phi`.
+
+    Their innovations are those of `series`, shuffled.
+    """
     order = phi.size
     innovations = series.copy()
     for lag in range(1, order + 1):
@@ -226,7 +236,7 @@ def _block_mean(count: int) -> float:
 
 
 def _blocks(series: Floats, rows: int, random: np.random.Generator) -> Floats:
-    """Return the series cut at random places with the pieces shuffled."""
+    """Return rows of random series: pieces of the given series in another order."""
     length = _block_mean(series.size)
     table = np.empty((rows, series.size))
     for row in table:
@@ -268,10 +278,10 @@ class _Surrogates:
 
 
 def _fundamental(series: Floats, frequency: float) -> tuple[float, int]:
-    """Return the frequency among the candidate, its parts and its multiples, and the number of harmonics, that Schwarz's criterion prefers.
+    """Return the fundamental frequency of a candidate, and its number of harmonics.
 
-    Noise at the odd harmonics of half the true frequency can lift a multiple of the period above it; each harmonic must earn
-    two parameters.
+    Of the candidate, its parts and its multiples, Schwarz's criterion prefers this pair. Noise at the odd harmonics
+    of half the true frequency can lift a multiple of the period above it; each harmonic must earn two parameters.
     """
     count = series.size
     power = float(series @ series)
@@ -338,7 +348,7 @@ def _period_interval(series: Floats, frequency: float, harmonics: int, cycle: Fl
 
 @dataclass(slots=True)
 class _View:
-    """The test of one form of a series."""
+    """The result of the test for one form of a series."""
 
     series: Floats
     frequency: float
@@ -367,7 +377,7 @@ def _views(raw: Floats) -> tuple[Floats, Floats | None]:
 
 
 def _compare_with_surrogates(series: Floats, seed: int) -> _View:
-    """Compare the best candidate of a series with the best of its surrogates."""
+    """Return the best period of a series, tested against its surrogates."""
     count = int(series.size)
     peak = _score(series[None, :])
     frequency, harmonics, score = float(peak.frequency[0]), int(peak.harmonics[0]), float(peak.score[0])
@@ -397,7 +407,7 @@ def _compare_with_surrogates(series: Floats, seed: int) -> _View:
 
 
 def find_oscillation(values: ArrayLike, *, seed: int = 0) -> Oscillation:
-    """Return whether a series, evenly spaced in its index, oscillates.
+    """Return whether an evenly spaced series oscillates, with period and amplitude.
 
     Args:
         values: The series, warm-up removed, such as seconds per batch.
@@ -480,7 +490,9 @@ def find_causes(
     *,
     first_index: int = 0,
 ) -> tuple[Cause, ...]:
-    """Compare an oscillation with what happens at known intervals in the run.
+    """Return for each known interval of a run whether it explains an oscillation.
+
+    Intervals that are infinite or shorter than one value are left out.
 
     Args:
         found: The answer of `find_oscillation`.
@@ -526,7 +538,10 @@ def find_causes(
 
 
 def _at_events(series: Floats, interval: float, first_index: int) -> str:
-    """Say how much higher the series is in the phase that is highest, and which phase that is."""
+    """Return a line on the phase of an interval with the highest values.
+
+    The line says by how much these exceed the values of the other phases.
+    """
     steps = max(2, round(interval))
     phase = (np.arange(series.size) + first_index) % steps
     heights = np.array(

@@ -63,7 +63,7 @@ class Load:
 
     @property
     def full(self) -> bool:
-        """Whether all CPUs are at work."""
+        """Whether all CPUs are busy."""
         return self.busy + self.elsewhere >= CPU_BOUND * self.cpus
 
     @property
@@ -74,7 +74,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """One thing that a batch cannot be faster than."""
+    """A part of a pipeline, or a resource, with the seconds that it takes per batch."""
 
     kind: str
     """`chain` of stages in one thread, `calls` of a parallel stage, `pool` of threads, interpreter `lock`, `cpus`."""
@@ -94,17 +94,17 @@ class Pace:
 
     @property
     def predicted(self) -> float:
-        """What the slowest limit allows."""
+        """The seconds per batch that the slowest limit allows."""
         return self.limits[0].seconds if self.limits else 0.0
 
     @property
     def hole(self) -> float:
-        """What of a batch's time no stage explains."""
+        """The seconds per batch that no stage explains."""
         return max(0.0, self.measured - self.predicted)
 
     @property
     def explained(self) -> bool:
-        """Whether the stages account for the time of a batch."""
+        """Whether the stages explain the measured time of a batch."""
         return self.hole <= (CONTENDED_HOLE if self.contended else HOLE) * self.measured
 
     def as_dict(self) -> dict[str, object]:
@@ -120,9 +120,10 @@ class Pace:
 
 
 def active(stages: Sequence[Stage], *, starts: bool) -> tuple[Stage, ...]:
-    """Return the stages with no time for those that do not run any more.
+    """Return the stages, with zero seconds for those that do not set the pace.
 
-    Nor is there any for handing over what others made. With `starts`, those that run only when an epoch starts keep theirs.
+    These are the stages that no longer run, and those that only hand over elements, such as prefetch. With `starts`,
+    stages that run only when an epoch starts keep their seconds.
     """
     phases = ("running", "start") if starts else ("running",)
     return tuple(
@@ -132,12 +133,15 @@ def active(stages: Sequence[Stage], *, starts: bool) -> tuple[Stage, ...]:
 
 
 def _hands_over(stage: Stage) -> bool:
-    """Tell whether a stage makes nothing: what a prefetch takes is waking up, more on a busy machine."""
+    """Tell whether a stage only hands elements over, as prefetch does.
+
+    Its time is that of waking up, which is longer on a busy machine.
+    """
     return normal(stage.operation) == "prefetch"
 
 
 def quiet(stages: Sequence[Stage]) -> tuple[Stage, ...]:
-    """Return the stages with the time they took while nothing disturbed them."""
+    """Return the stages with their undisturbed seconds, where those were measured."""
     return tuple(
         stage if stage.quiet_seconds is None else replace(stage, seconds=stage.quiet_seconds)
         for stage in stages
@@ -147,10 +151,10 @@ def quiet(stages: Sequence[Stage]) -> tuple[Stage, ...]:
 def find_limits(
     stages: Sequence[Stage], *, cpu_seconds: float = 0.0, cpus: int = 1, lock_seconds: float = 0.0
 ) -> tuple[Limit, ...]:
-    """Return what limits a pipeline, slowest first.
+    """Return the limits of a pipeline's pace, slowest first.
 
     Args:
-        stages: With the times that count.
+        stages: The stages, with the seconds that are to count.
         cpu_seconds: CPU time of a batch, all threads.
         cpus: How many there are.
         lock_seconds: Time of a batch in which Python computes.
@@ -224,14 +228,14 @@ def judge_stage(
     step_seconds: float = 0.0,
     cached_before: bool = False,
 ) -> Verdict:
-    """Return what holds a pipeline up, with what a change would be worth.
+    """Return the verdict on what limits a pipeline, with the worth of a change.
 
     Args:
         stages: Sources first.
         pace: Of the pipeline.
-        load: Of the machine.
+        load: The load of the machine.
         lock: None where no stage runs Python.
-        outcome: Of the verdict, where a stage stands out.
+        outcome: The outcome of the verdict, where a stage stands out.
         step_seconds: What the consumer needs for a batch; 0 where that is not known.
         cached_before: Whether the slowest stage works on what a cache gives.
     """
@@ -284,7 +288,11 @@ def judge_stage(
 
 
 def _limiting_stages(stages: Sequence[Stage], limit: Limit) -> list[int]:
-    """Return the stages that take most of a chain's time where no single one does, the slowest first."""
+    """Return the stages that take most of a chain's time, slowest first.
+
+    They are positions. A stage that takes most of the time by itself is returned alone; none are returned for another
+    kind of limit.
+    """
     if limit.kind != "chain":
         return []
     section = next(part for part in find_sections(stages) if limit.stage in part.members)
@@ -297,7 +305,7 @@ def _limiting_stages(stages: Sequence[Stage], limit: Limit) -> list[int]:
 
 
 def worth(pace: Pace, limit: Limit, after: float, step_seconds: float = 0.0) -> float:
-    """Return how many times as fast batches come once a limit is `after` seconds."""
+    """Return the speed-up of the batches once a limit takes `after` seconds."""
     others = [other.seconds for other in pace.limits if other.stage != limit.stage]
     own = [
         other.seconds
@@ -319,7 +327,10 @@ def _explain_slowest(
     cached_before: bool,
     cpu_seconds: float,
 ) -> tuple[float, Verdict]:
-    """Return the time of a batch in the slowest part after the change, and the verdict."""
+    """Return the batch time after the proposed change, and the verdict.
+
+    Both are about the slowest stage.
+    """
     first = pace.limits[0]
     if stage.python:
         # What a stage takes while nothing disturbs it is far more than the CPU time: it waits, however busy the machine is.

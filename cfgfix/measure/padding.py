@@ -57,7 +57,7 @@ class Padding:
 
     @property
     def saved(self) -> float:
-        """Share of the positions that need not be there with batches of like length."""
+        """The share of positions saved by batching samples of like length."""
         return max(0.0, 1 - self.fitted / self.padded)
 
     def as_dict(self) -> dict[str, object]:
@@ -78,9 +78,9 @@ class _Component:
 
 
 def content_lengths(values: npt.NDArray[Any]) -> Lengths:
-    """Return up to which position each row of a batch holds data.
+    """Return the length of the data in each row of a batch, without its padding.
 
-    What follows is the value that most rows end in.
+    The padding is the value in which most rows end.
     """
     rows, positions = values.shape[:2]
     flat = values.reshape(rows, positions, -1)
@@ -95,9 +95,9 @@ def content_lengths(values: npt.NDArray[Any]) -> Lengths:
 
 
 def best_lengths(lengths: Lengths, most: int = LENGTHS) -> tuple[int, ...]:
-    """Return the lengths that leave least padding.
+    """Return at most `most` lengths that leave the least padding.
 
-    There are so many of them, or fewer; each sample is padded to the next.
+    Each sample is padded to the next length.
     """
     step = 8 if lengths.max() >= 64 else 1
     sizes, counts = np.unique(-(-np.maximum(lengths, 1) // step) * step, return_counts=True)
@@ -117,7 +117,10 @@ def best_lengths(lengths: Lengths, most: int = LENGTHS) -> tuple[int, ...]:
 
 
 def fitted_lengths(lengths: Lengths, to: Sequence[int]) -> Lengths:
-    """Return the length that each sample is padded to; the longest for what fits none."""
+    """Return the length that each sample is padded to.
+
+    Samples longer than all lengths get the longest.
+    """
     edges = np.asarray(to, np.int64)
     return np.asarray(edges[np.minimum(np.searchsorted(edges, lengths), len(edges) - 1)], np.int64)
 
@@ -125,7 +128,7 @@ def fitted_lengths(lengths: Lengths, to: Sequence[int]) -> Lengths:
 def read_padding(dataset: Any, *, batches: int = 50, seconds: float = 1.0) -> Padding | None:
     """Return the padding of a dataset's first batches.
 
-    None where there is none, or none that is known for padding.
+    None where there is no padding, or nothing shows that equal values are padding.
     """
     import tensorflow as tf
 
@@ -170,7 +173,7 @@ def read_padding(dataset: Any, *, batches: int = 50, seconds: float = 1.0) -> Pa
 
 
 def _paths(element: Any) -> dict[str, Any]:
-    """Return the parts of an element by name: keys and positions, joined by dots."""
+    """Return the parts of an element by path: keys and positions, joined by dots."""
     import tensorflow as tf
 
     flat = tf.nest.flatten(element)
@@ -203,9 +206,9 @@ def _add_lengths(component: _Component, values: npt.NDArray[Any], told: dict[str
 
 
 def _padding_of(component: _Component, batches: int, cells: int, padded_batches: bool) -> Padding | None:
-    """Return the padding of a component.
+    """Return the padding of a component of the batches.
 
-    None where what it ends in may be anything.
+    None where nothing shows that the equal values at its end are padding.
     """
     if not component.content:
         return None
@@ -239,7 +242,7 @@ def _padding_of(component: _Component, batches: int, cells: int, padded_batches:
 
 
 def judge_padding(found: Padding | None, *, step_share: float | None = None) -> Iterator[Verdict]:
-    """Yield what the padding means.
+    """Yield the verdict on the padding, where there is enough of it.
 
     Args:
         found: None where there is none.

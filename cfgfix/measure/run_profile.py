@@ -43,7 +43,7 @@ class RunPlan:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What the time between steps went to."""
+    """What Python did in every step, and how long it took."""
 
     who: str
     place: str
@@ -66,7 +66,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """Steps that took longer than the others, by the function that took the time."""
+    """Steps that took longer than the others, by the function that caused them."""
 
     who: str
     place: str
@@ -106,7 +106,7 @@ class Compilation:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What evaluations and predictions within the training go to."""
+    """What the time of evaluations and predictions within the training went to."""
 
     wait_share: float
     """Of the time of the one that takes most, for data."""
@@ -230,7 +230,10 @@ class RunProfile:
 
 
 def short(place: str) -> str:
-    """Return a place with its file as seen from here."""
+    """Return a place with its file relative to the working folder.
+
+    Files outside of it keep their path.
+    """
     file, _, line = place.rpartition(":")
     try:
         near = os.path.relpath(file)
@@ -240,7 +243,7 @@ def short(place: str) -> str:
 
 
 def memory_growth(readings: Sequence[tuple[float, float]], steps: Sequence[Step]) -> float | None:
-    """Return the bytes per step by which the memory grew, or None.
+    """Return the bytes per step by which the memory grew.
 
     None where it did not grow through the whole run.
     """
@@ -270,7 +273,7 @@ MOST_READINGS = 200
 def device_memory(
     readings: Sequence[tuple[float, Mapping[str, float]]], steps: Sequence[Step]
 ) -> tuple[DeviceMemory, ...]:
-    """Return what each GPU held while the steps ran."""
+    """Return the memory that tensors held on each GPU while the steps ran."""
     begin, end = steps[0].begin, steps[-1].end
     series: dict[str, list[tuple[float, float]]] = {}
     for moment, held in readings:

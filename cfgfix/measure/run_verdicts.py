@@ -45,17 +45,17 @@ def judge(
     traced: bool = False,
     anew_each: bool = False,
 ) -> tuple[Verdict, ...]:
-    """Return what the figures mean, problems first, those that are worth most first.
+    """Return the verdicts on the figures of a run, problems first, by worth.
 
     Args:
         found: The figures.
-        steps: Those that count.
+        steps: The steps that count.
         loop: Their loop.
-        anew: Functions that were made again and again, with their counts.
-        wait_share: Of steps that start no epoch.
+        anew: Names of functions that were made repeatedly, with their counts.
+        wait_share: Share of waiting for data in the steps that start no epoch.
         floor: The wait for a batch that lies in memory.
         busy: What a step takes without its wait.
-        batches: What is wrong with them, where the dataset was not measured by itself.
+        batches: Verdicts on the batches, where the dataset was not measured by itself.
         traced: Whether functions were traced or made among these steps.
         anew_each: Whether `fit` is called for single batches.
     """
@@ -96,7 +96,7 @@ def judge(
 
 
 def gain(share: float) -> float:
-    """Return how many times as fast a run is without a share of its time."""
+    """Return the speed-up of a run that saves a share of its time."""
     return 1 / max(1 - share, 0.02)
 
 
@@ -214,7 +214,10 @@ def _stalls(found: RunProfile) -> Iterator[Verdict]:
 
 
 def _steps(period: float) -> str:
-    """Write a period; one that a disturbed stall has moved a little is the whole number."""
+    """Return a period as text, rounded where it lies near a whole number of steps.
+
+    A stall that comes a little late moves the mean off the whole number.
+    """
     return f"{round(period)}" if abs(period - round(period)) < 0.25 else f"{period:.3g}"
 
 
@@ -362,7 +365,7 @@ def _predicts_often(looked: Evaluation | None) -> TypeGuard[Evaluation]:
 
 
 def _predictions(found: RunProfile) -> Iterator[Verdict]:
-    """Yield what calls of `predict` in every step take."""
+    """Yield a verdict where calls of `predict` in every step take a share of the run."""
     looked = found.evaluation
     if not _predicts_often(looked):
         return
@@ -383,7 +386,7 @@ def _predictions(found: RunProfile) -> Iterator[Verdict]:
 
 
 def _fit_for_each(found: RunProfile) -> Iterator[Verdict]:
-    """Yield what calls of `fit` for single batches take."""
+    """Yield a verdict where calls of `fit` for single batches take a share of the run."""
     share = found.shares["epochs"]
     if share >= WORTH_TELLING:
         yield Verdict(
@@ -397,7 +400,7 @@ def _fit_for_each(found: RunProfile) -> Iterator[Verdict]:
 
 
 def _starts_of_epochs(found: RunProfile, made: Sequence[Verdict]) -> Iterator[Verdict]:
-    """Yield what starts of epochs take where nothing else has told it."""
+    """Yield a verdict where starts of epochs take much and no other verdict says so."""
     share = found.shares["epochs"]
     told = any(
         verdict.name == "epoch start" or (verdict.name == "stall" and EPOCH_END in verdict.summary)
@@ -415,7 +418,10 @@ def _starts_of_epochs(found: RunProfile, made: Sequence[Verdict]) -> Iterator[Ve
 
 
 def _memory(found: RunProfile, *, compiling: bool) -> Iterator[Verdict]:
-    """Yield that the memory grows; what is compiled is kept, so it grows while that goes on."""
+    """Yield a verdict where the memory grows through the whole run.
+
+    While functions are compiled this is no problem: what is compiled is kept.
+    """
     if found.memory_growth is None:
         return
     yield Verdict(

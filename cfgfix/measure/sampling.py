@@ -27,7 +27,7 @@ Progress = Callable[[str, float], None]
 
 
 def silent(_what: str, _share: float) -> None:
-    """Tell nobody."""
+    """Ignore a progress report."""
 
 
 class UserCodeError(CfgfixError):
@@ -52,9 +52,9 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def user_trace(error: BaseException) -> str:
-    """Return a traceback without the frames of this package.
+    """Return a traceback as text, without the frames of this package.
 
-    Where every frame is one of those, the last one stays.
+    Where every frame is of this package, the last one stays.
     """
     frames = traceback.extract_tb(error.__traceback__)
     kept = [
@@ -118,7 +118,7 @@ class Timeline:
         return np.asarray(self.waits + self.gaps, dtype=np.float64)
 
     def steadiness(self) -> Steadiness:
-        """Return where the periods settle; restarts are left out."""
+        """Return where the batch times settle; restarts of the dataset are left out."""
         return steady_state(self._smooth())
 
     def _smooth(self) -> Floats:
@@ -130,9 +130,9 @@ class Timeline:
         return periods
 
     def after(self, start: int) -> Timeline:
-        """Return the part from entry `start` on.
+        """Return the timeline from entry `start` on.
 
-        What was read belongs to the whole and becomes unknown.
+        The bytes that were read belong to the whole timeline and become unknown.
         """
         return Timeline(
             self.build,
@@ -156,10 +156,7 @@ class Timeline:
 
 
 def describe_batch(element: Any) -> tuple[int, int, bool]:
-    """Return samples, bytes of numeric tensors and whether there are strings.
-
-    They are those of one dataset element.
-    """
+    """Return the samples and numeric bytes of a batch, and whether it has strings."""
     import tensorflow as tf
 
     samples, size, strings = 0, 0, False
@@ -181,9 +178,9 @@ def describe_batch(element: Any) -> tuple[int, int, bool]:
 
 
 def read_counters() -> tuple[float, float] | None:
-    """Return the bytes this process has read by calls and from storage, or None.
+    """Return the bytes that this process has read by calls and from storage.
 
-    Only Linux tells them.
+    None where the system does not tell; only Linux does.
     """
     try:
         with open("/proc/self/io", encoding="ascii") as stream:
@@ -196,7 +193,7 @@ def read_counters() -> tuple[float, float] | None:
 def read_delays() -> dict[str, float]:
     """Return the seconds that each thread of this process has waited for a CPU so far.
 
-    There are none where the system does not tell.
+    Empty where the system does not tell.
     """
     found: dict[str, float] = {}
     try:
@@ -303,11 +300,9 @@ def iterate(
 
 
 def load_object(spec: str) -> Any:
-    """Return what `package.module:name` names, importing it.
+    """Import a module and return the object that `package.module:name` names.
 
     Only a child process may call this. A module that would start a training when it is imported is not imported.
-
-    A module that would start a training when it is imported is not imported.
 
     Raises:
         CfgfixError: The text is not of that form, the module has no such name, or importing it would train.
@@ -336,7 +331,7 @@ def load_object(spec: str) -> Any:
 
 
 def load_callable(spec: str) -> Callable[..., Any]:
-    """Return the function that `package.module:function` names, importing it.
+    """Import a module and return the function that `package.module:function` names.
 
     Only a child process may call this.
 
@@ -381,9 +376,9 @@ def refuse_training(module_name: str) -> None:
 
 
 def training_line(text: str) -> int | None:
-    """Return the line of the first training at a module's top level, or None.
+    """Return the line of the first training at the top level of a module's text.
 
-    Running the module would start it.
+    None where importing the module would start no training.
     """
     import ast
 
@@ -424,7 +419,9 @@ _FIT_WORDS = frozenset(
 
 
 def call_with_config(function: Callable[..., Any], config: Any, spec: str) -> Any:
-    """Call the user's function, with the config where it takes an argument.
+    """Call the user's function and return its result.
+
+    The config is passed where the function takes an argument.
 
     Raises:
         CfgfixError: It needs an argument and there is no config, or it needs several.
@@ -454,9 +451,9 @@ def call_with_config(function: Callable[..., Any], config: Any, spec: str) -> An
 
 
 def load_config(path: str | None, loader: str | None) -> Any:
-    """Return the config as the user's function gets it.
+    """Return the config in the form that the user's function takes.
 
-    That is plain data, or what the user's own loader makes of the path.
+    That is plain data, or the result of the user's own loader for the path.
 
     Raises:
         CfgfixError: The file cannot be read or is not YAML.
@@ -591,7 +588,10 @@ def _tail(stream: Any, size: int = 4000) -> str:
 
 
 def _end(process: Any) -> None:
-    """End a child and what it started: they share a session, so the whole group goes."""
+    """End a child process and all processes that it started.
+
+    They share a session, so the whole process group is ended.
+    """
     import signal
 
     if os.name == "posix":

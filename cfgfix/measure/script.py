@@ -24,9 +24,9 @@ def run_script(target: str, arguments: Sequence[str], *, module: bool) -> None:
 
 
 def main_loop(loops: Sequence[Loop]) -> Loop | None:
-    """Return the loop that trains.
+    """Return the loop that trains, or None where there is none.
 
-    It is the one with most time in steps that take gradients, else in steps at all.
+    It is the loop with most time in its steps, among those that take gradients, else among all.
     """
     own = [loop for loop in loops if loop.kind in ("fit", "loop") and loop.steps]
     training = [loop for loop in own if any(step.trains for step in loop.steps)]

@@ -31,7 +31,7 @@ OUT_OF_MEMORY = ("ResourceExhaustedError", "MemoryError")
 
 
 def append(path: str, entry: Mapping[str, Any]) -> None:
-    """Add a line to a journal; it is on the disk when this returns."""
+    """Add an entry to a journal as a line, and flush it to the disk."""
     with open(path, "a+", encoding="utf-8") as stream:
         # The last line may have been cut off; what follows must not be lost with it.
         end = stream.tell()
@@ -45,9 +45,9 @@ def append(path: str, entry: Mapping[str, Any]) -> None:
 
 
 def read(path: str) -> list[dict[str, Any]]:
-    """Return a journal's lines, without one that was cut off in the middle.
+    """Return the entries of a journal; the last is left out where it was cut off.
 
-    Where there is no file the journal is empty.
+    Empty where there is no file.
     """
     found: list[dict[str, Any]] = []
     try:
@@ -126,7 +126,7 @@ def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _told(progress: Progress, what: str, done: Sequence[int], count: int) -> Iterator[None]:
-    """Tell how far the trials are while the body runs, also where one of them takes long."""
+    """Report the progress of the trials at intervals while the body runs."""
     ended = threading.Event()
 
     def tell() -> None:
@@ -144,7 +144,10 @@ def _told(progress: Progress, what: str, done: Sequence[int], count: int) -> Ite
 
 
 def _require_config_taken(options: Mapping[str, Any]) -> None:
-    """See that the user's functions can be told of a setting at all; else every setting would measure the same thing."""
+    """Refuse user functions none of which takes a config.
+
+    Every setting would then measure the same.
+    """
     import inspect
 
     if options.get("config") is None:
@@ -165,9 +168,9 @@ def _require_config_taken(options: Mapping[str, Any]) -> None:
 
 @contextlib.contextmanager
 def _limit(seconds: float, journal: str, name: str, until: float | None = None) -> Iterator[None]:
-    """End this process where the body does not end in time; the journal then says why.
+    """End this process where the body exceeds its time, and write why to the journal.
 
-    Where the whole search ends before, that is no fault of this trial, and nothing is said of it.
+    Where the whole search ends before, that is no fault of this trial, and nothing is written.
     """
     left = float("inf") if until is None else max(until - time.time(), 0.0)
 
@@ -245,9 +248,9 @@ _MAPS = frozenset({"map", "parallelmap", "mapandbatch"})
 
 
 def _graph_text(dataset: Any) -> str | None:
-    """Return what tells a dataset from another, or None where a generator feeds it.
+    """Return a text that is equal for datasets with the same graph.
 
-    What Python does there may hang on a config without a trace in the graph.
+    None where Python outside of a map feeds the dataset: it may read the config without a trace in the graph.
     """
     graph = read_graph(dataset)
     nodes = list(walk(graph))
@@ -259,7 +262,10 @@ def _graph_text(dataset: Any) -> str | None:
 
 
 def _changed(dataset: Any, values: Mapping[str, Any]) -> Any:
-    """Return a dataset with what no key of the config gives; 0 leaves it as the code makes it."""
+    """Return a dataset with the private threads and prefetch of a setting applied.
+
+    Only those that no key of the config gives; 0 leaves the dataset as the code makes it.
+    """
     import tensorflow as tf
 
     if values.get("private_threads"):
@@ -274,7 +280,7 @@ def _timed(dataset: Any, step: Callable[[int, Any], None] | None, seconds: float
 
 
 def _step(options: Mapping[str, Any], dataset: Any, values: Mapping[str, Any]) -> Callable[[int, Any], None]:
-    """Return what runs the step on each batch and waits for its end; it is compiled and warm."""
+    """Return a function that runs the compiled step on a batch and waits for its end."""
     import tensorflow as tf
 
     from cfgfix.measure.step_subject import step_maker, subject_of

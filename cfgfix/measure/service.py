@@ -32,8 +32,6 @@ def measure_service(
 
     Returns the figures. The workers end when this process does: they read from a pipe that closes then.
 
-    The workers end when this process does: they read from a pipe that closes then.
-
     Raises:
         UserCodeError: A worker did not start, or the dataset failed.
     """

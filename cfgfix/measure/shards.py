@@ -17,7 +17,7 @@ _READERS = frozenset({"interleave", "parallelinterleave", "legacyparallelinterle
 
 @dataclass(frozen=True, slots=True)
 class Shards:
-    """The files of a pipeline that interleaves them."""
+    """How unevenly the data is spread over the files that a pipeline interleaves."""
 
     files: int
     at_once: int
@@ -32,9 +32,10 @@ class Shards:
 
 
 def read_alone(sizes: Sequence[int], at_once: int) -> float:
-    """Return the share of the data that comes from the last file alone.
+    """Return the share of the data that is read while only one file is still open.
 
-    Files are opened in their order, so many at once, and each gives as much as every other.
+    Files are opened in their order, `at_once` at a time, and all give data at the same rate. 0 for a single file, or
+    where files are read one after the other.
     """
     total = sum(sizes)
     waiting = list(sizes)[::-1]
@@ -54,12 +55,14 @@ def read_alone(sizes: Sequence[int], at_once: int) -> float:
 
 
 def find_shards(graph: Node | None, files: Sequence[str], cpus: int) -> Shards | None:
-    """Return the files that a pipeline interleaves, or None where it interleaves none.
+    """Return how the data is spread over the files that a pipeline interleaves.
+
+    None where it interleaves none.
 
     Args:
-        graph: Of the dataset.
-        files: What it reads.
-        cpus: As many files are open where tf.data chooses.
+        graph: The graph of the dataset.
+        files: The files that the dataset reads.
+        cpus: The number of open files where tf.data chooses it.
     """
     reader = next((node for node in walk(graph) if normal(node.operation) in _READERS), None)
     sizes = {}
@@ -79,7 +82,10 @@ def find_shards(graph: Node | None, files: Sequence[str], cpus: int) -> Shards |
 
 
 def _cycle(reader: Node) -> int | None:
-    """Return how many files an interleave has open, or None where tf.data chooses."""
+    """Return the number of files that an interleave has open.
+
+    None where tf.data chooses the number.
+    """
     import tensorflow as tf
 
     for value in reader.constants:
@@ -90,7 +96,7 @@ def _cycle(reader: Node) -> int | None:
 
 
 def judge_shards(found: Shards | None, *, keeps_up: bool) -> Iterator[Verdict]:
-    """Yield what the sizes of the files mean.
+    """Yield a verdict where the files are of uneven size.
 
     Args:
         found: None where no files are interleaved.

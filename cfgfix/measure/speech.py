@@ -39,7 +39,7 @@ def settings_from(options: Mapping[str, Any]) -> Settings:
 
 
 def read_rows(folder: str) -> list[tuple[str, str]]:
-    """Return path and text of each utterance.
+    """Return the WAV path and the text of each utterance in a speech folder.
 
     Raises:
         CfgfixError: The folder is not of that form.
@@ -84,9 +84,9 @@ def read_rows(folder: str) -> list[tuple[str, str]]:
 
 
 def make_dataset(folder: str, settings: Settings | None = None) -> Any:
-    """Return a dataset of batches of texts and spectrograms.
+    """Return a dataset of padded batches of token ids, spectrograms and lengths.
 
-    Each has text tokens, log-mel spectrograms and their lengths, padded to fixed shapes.
+    All shapes are fixed.
 
     Raises:
         CfgfixError: The folder is not an LJSpeech-style folder.
@@ -124,10 +124,10 @@ def make_dataset(folder: str, settings: Settings | None = None) -> Any:
 
 
 def make_step(settings: Settings | None = None) -> tuple[Any, Any, Any]:
-    """Return a small convolutional model from text to mel, its loss and optimizer.
+    """Return a small convolutional model from text to mel, its loss and its optimizer.
 
-    They are for batches of `make_dataset`. The model reads the batch's mel shape through its text alone, so it trains on
-    anything; its cost, not its sound, matters.
+    They take the batches of `make_dataset`. The model reads the batch's mel shape through its text alone, so it
+    trains on anything; its cost, not its sound, matters.
     """
     import tensorflow as tf
 

@@ -27,7 +27,7 @@ _LIBRARY = tuple(
 def is_users(file: str) -> bool:
     """Return whether a file of code is the user's own.
 
-    It is neither Python's nor installed nor made up.
+    Files of Python and of installed packages are not, nor is code that AutoGraph generates.
     """
     return (
         not file.startswith("<")
@@ -39,16 +39,16 @@ def is_users(file: str) -> bool:
 
 
 def is_users_thread(thread: threading.Thread) -> bool:
-    """Return whether the program started a thread itself, and not TensorFlow."""
+    """Return whether the user's program started a thread, not TensorFlow or Keras."""
     kind = type(thread)
     return kind.__name__ != "_DummyThread" and kind.__module__.split(".")[0] not in ("tensorflow", "keras")
 
 
 def frame_of(thread: int) -> FrameType | None:
-    """Return what a thread is at, or None where it has ended.
+    """Return the frame that a thread is executing, or None where the thread has ended.
 
-    Python holds a lock of its own while it makes the answer, and up to 3.12 a collection of garbage that begins there, and clears
-    what is local to a thread, waits for the same lock for ever.
+    The garbage collector is held off meanwhile: Python holds a lock of its own while it makes the answer, and up to
+    3.12 a collection that begins there, and clears what is local to a thread, waits for the same lock for ever.
     """
     collects = gc.isenabled()
     gc.disable()
@@ -70,9 +70,10 @@ def user_place() -> str | None:
 
 
 def describe_stack(frame: FrameType | None) -> tuple[str, str, str]:
-    """Return who works on a stack, where in the user's code, and what it has called.
+    """Return the function at work on a stack, its place, and its present library call.
 
-    A method of a Keras callback is named by its class; else it is the innermost function of the user's own code, with the line.
+    The function is the innermost of the user's own code, or a method of a Keras callback, named by its class. Each is
+    empty where there is none.
     """
     called = users = name = ""
     for _ in range(DEPTH):
@@ -94,5 +95,5 @@ def describe_stack(frame: FrameType | None) -> tuple[str, str, str]:
 
 
 def place_of(frame: FrameType) -> str:
-    """Return where a frame is."""
+    """Return the file and line of a frame as `file:line`."""
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"

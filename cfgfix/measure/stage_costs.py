@@ -51,7 +51,10 @@ def read_costs(
     warmup: int,
     progress: Progress,
 ) -> int:
-    """Add up the costs of a dataset's stages; return of how many batches."""
+    """Add the costs of a dataset's stages to `total`.
+
+    Returns the number of batches that were taken.
+    """
     import tensorflow as tf
 
     options = tf.data.Options()
@@ -102,7 +105,10 @@ def read_costs(
 
 
 def _fill_caches(plain: Any, iterator: Any, until: float) -> Any:
-    """Take batches until the caches are full, and return the iterator to go on with."""
+    """Take batches until the caches are full, and return the iterator to go on with.
+
+    A dataset that has ended gives a new iterator.
+    """
     while time.perf_counter() < until:
         try:
             next(iterator)
@@ -141,7 +147,10 @@ class _Cost:
     """Seconds and elements of each reading."""
 
     def quiet(self, elements: float, at_once: int) -> float | None:
-        """Return the time of so many elements in the lower fifth of the readings."""
+        """Return the time of some elements at the pace of the fastest fifth of readings.
+
+        None where there are too few readings.
+        """
         # Calls at once end between readings: time and elements match only over many rounds of them.
         alone = not normal(self.operation).startswith("parallel")
         least = 1 if alone else _MATCHING_ROUNDS * at_once
@@ -179,7 +188,10 @@ class StageCosts:
         self._costs: list[_Cost] = []
 
     def start(self, model: Any | None) -> None:
-        """Take a reading as the start; None is the start of a new iterator."""
+        """Take a reading of the model to compare the next one with.
+
+        None stands for a new iterator, which starts at zero.
+        """
         self._before = (
             {}
             if model is None
@@ -187,7 +199,7 @@ class StageCosts:
         )
 
     def add(self, model: Any) -> None:
-        """Add what happened since the reading before."""
+        """Add the time and the elements since the last reading to each stage's cost."""
         root = model.nodes[model.output]
         for place, key in enumerate(root.inputs if root.name == "Root" else [model.output]):
             self._visit(model, key, self._graph, (place,))
@@ -268,20 +280,21 @@ class StageCosts:
         return position
 
     def position_of(self, node: Node) -> int | None:
-        """Return where a node of the graph stands in the list of stages."""
+        """Return the position of a graph node in the list of stages, or None."""
         return next(
             (rank for rank, place in enumerate(self._in_order()) if self._costs[place].node is node), None
         )
 
     def elements_at(self, node: Node) -> float:
-        """Return how many elements a node of the graph gives for each batch."""
+        """Return the number of elements that a graph node gives for each batch."""
         place = next((place for place, cost in enumerate(self._costs) if cost.node is node), None)
         return self._flow().get(place, 1.0) if place is not None else 1.0
 
     def _flow(self) -> dict[int, float]:
-        """Return the elements per batch of each stage, where the kinds of the stages behind it settle them.
+        """Return the elements per batch of each stage, from the kinds of later stages.
 
         Counting would take buffers that fill or drain meanwhile, and ends of epochs that no reading saw, for work.
+        Stages for which the kinds do not settle the number are left out.
         """
         flow: dict[int, float] = {}
         for place in reversed(self._in_order()):
@@ -297,7 +310,7 @@ class StageCosts:
         return [place for place in range(len(self._costs)) if place not in consumed]
 
     def _in_order(self) -> list[int]:
-        """Return the stages' positions, sources first."""
+        """Return the positions of the stages in the order of the data, sources first."""
         order: list[int] = []
 
         def visit(place: int) -> None:
@@ -315,7 +328,7 @@ class StageCosts:
 
         Args:
             batches: How many were taken.
-            held: Nodes of the graph whose elements a shuffle holds all before it gives the first.
+            held: Nodes in front of a shuffle that takes all their elements before it gives the first.
         """
         flow = self._flow()
         order = self._in_order()

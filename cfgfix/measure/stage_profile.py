@@ -52,17 +52,17 @@ class Stage:
 
     @property
     def at_once(self) -> int:
-        """How many calls really run at once."""
+        """The number of calls that really run at once."""
         return self.parallelism if self.pool is None else max(1, min(self.parallelism, self.pool))
 
     @property
     def label(self) -> str:
-        """The operation with the user's function."""
+        """The operation's name, with the user's function where there is one."""
         return f"{self.operation}({self.function})" if self.function else self.operation
 
     @property
     def capacity(self) -> float:
-        """Batches per second it could give if it never waited.
+        """The batches per second that the stage could give if it never waited.
 
         Infinite for a stage that costs nothing.
         """
@@ -88,7 +88,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Stages that run one after the other in one thread, or the calls of one parallel stage."""
+    """Stages that run one after the other in one thread, or one parallel stage."""
 
     members: tuple[int, ...]
     """Positions in the list of stages."""
@@ -97,7 +97,7 @@ class Section:
 
 
 def find_sections(stages: Sequence[Stage]) -> tuple[Section, ...]:
-    """Return the parts of a pipeline that work at the same time.
+    """Return the sections of a pipeline that work at the same time.
 
     The slowest of them sets the pace.
     """

@@ -24,7 +24,7 @@ _PREFIX_DEPTH = 4
 
 
 def pool_size(dataset: Any) -> int:
-    """Return how many threads run the calls of a dataset's functions."""
+    """Return the number of threads that run the functions of a dataset."""
     import os
 
     threading = dataset.options().threading
@@ -40,7 +40,7 @@ def pool_size(dataset: Any) -> int:
 def measure_stages(
     dataset: Any, *, batches: int = 50, seconds: float = 20.0, warmup: int = 5, progress: Progress = silent
 ) -> tuple[Stage, ...]:
-    """Return what each stage costs, sources first.
+    """Return the cost per batch of each stage of a dataset, sources first.
 
     Raises:
         UserCodeError: The dataset failed or is shorter than the warm-up.
@@ -94,7 +94,10 @@ def _measure(
 def _put_before_consumer(
     stages: tuple[Stage, ...], inner: tuple[Stage, ...], parent: int | None, per_batch: float, phase: str
 ) -> tuple[Stage, ...]:
-    """Put the stages of a part that was iterated by itself before its consumer."""
+    """Return all stages with those of a part measured alone put in front of the rest.
+
+    Their costs are scaled to a batch, and the stage at `parent` becomes their consumer.
+    """
     order = {"running": 0, "start": 1, "once": 2}
     first = [
         replace(
@@ -121,7 +124,7 @@ def _put_before_consumer(
 
 @dataclass(frozen=True, slots=True)
 class _Gap:
-    """A part of the pipeline that did nothing while it was watched, as the Python object that stands for it."""
+    """A part of the pipeline that was not seen at work, as a dataset to iterate alone."""
 
     dataset: Any
     node: Node
@@ -131,7 +134,7 @@ class _Gap:
 
 
 def _gaps(dataset: Any, graph: Node | None, seen: set[int]) -> Iterator[_Gap]:
-    """Yield the topmost parts that were not seen at work."""
+    """Yield the topmost parts of a pipeline that were not seen at work."""
 
     def visit(part: Any, node: Node, parent: Node | None, above: frozenset[str]) -> Iterator[_Gap]:
         name = normal(node.operation)
@@ -151,7 +154,7 @@ def _gaps(dataset: Any, graph: Node | None, seen: set[int]) -> Iterator[_Gap]:
 
 
 def _nodes_before_full_shuffle(dataset: Any, graph: Node | None) -> Iterator[int]:
-    """Yield the `id` of each node in front of a shuffle that holds all elements at once."""
+    """Yield the `id` of each node in front of a shuffle that buffers all elements."""
     if graph is None or not hasattr(dataset, "_inputs"):
         return
     inputs = dataset._inputs()  # noqa: SLF001 - as in `_gaps`

@@ -17,7 +17,7 @@ MAD_TO_SIGMA = 1.4826
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """An estimate with the ends of its interval, in the unit of the values it came from."""
+    """An estimate with its interval, in the unit of the values."""
 
     value: float
     low: float
@@ -54,7 +54,7 @@ class Summary:
 
     @property
     def variation(self) -> float:
-        """Standard deviation over mean, the figure the older thresholds use.
+        """The standard deviation over the mean, used by older thresholds.
 
         NaN for a mean of zero.
         """
@@ -123,7 +123,10 @@ def clean(values: ArrayLike) -> Floats:
 
 
 def robust_deviation(values: ArrayLike) -> float:
-    """Return the scaled median absolute deviation; 0 for an empty series."""
+    """Return the scaled median absolute deviation of a series.
+
+    0 for an empty series.
+    """
     array = clean(values)
     if not array.size:
         return 0.0
@@ -131,7 +134,10 @@ def robust_deviation(values: ArrayLike) -> float:
 
 
 def lag_one(values: ArrayLike) -> float:
-    """Return the correlation of neighbours, 0 for a constant or too short series."""
+    """Return the correlation of neighbouring values in a series.
+
+    0 for a constant or too short series.
+    """
     array = clean(values)
     centred = array - array.mean() if array.size else array
     power = float(centred @ centred)
@@ -139,11 +145,10 @@ def lag_one(values: ArrayLike) -> float:
 
 
 def block_length(values: ArrayLike) -> int:
-    """Return how many neighbours to keep together when resampling.
+    """Return the length of the blocks to resample a series in.
 
-    It is 1 for independent values, more for correlated ones.
-
-    The length n**(1/3) * (2 rho / (1 - rho**2))**(2/3) is the optimal one for a first-order autoregression (Carlstein 1986).
+    1 for independent values, more for correlated ones. The length n**(1/3) * (2 rho / (1 - rho**2))**(2/3) is the
+    optimal one for a first-order autoregression (Carlstein 1986).
     """
     array = clean(values)
     rho = min(abs(lag_one(array)), 0.98)
@@ -197,7 +202,7 @@ def bootstrap(
 
 
 def summarise(values: ArrayLike, *, seed: int = 0) -> Summary:
-    """Return the numbers that describe a series.
+    """Return the summary statistics of a series.
 
     Raises:
         ValueError: The series is empty.
@@ -252,9 +257,9 @@ def paired_ratio(first: ArrayLike, second: ArrayLike, *, level: float = 0.95, se
 
 
 def winsorised(values: ArrayLike, spread: float = 5.0) -> Floats:
-    """Return the values with outliers pulled to a border.
+    """Return a series with its outliers moved to a limit.
 
-    The border lies `spread` robust deviations from the median. Where more than half of the values are equal the robust
+    The limit lies `spread` robust deviations from the median. Where more than half of the values are equal the robust
     deviation is zero; then half the standard deviation serves.
     """
     array = clean(values)
@@ -266,12 +271,11 @@ def winsorised(values: ArrayLike, spread: float = 5.0) -> Floats:
 
 
 def warmup_end(values: ArrayLike) -> int:
-    """Return where to cut off the start of a series.
+    """Return the index at which the warm-up of a series ends.
 
-    The marginal standard error rule decides (White 1997).
-
-    The cut is the one that makes the squared standard error of the mean of the rest smallest; values are winsorised first, so
-    that one late outlier does not decide. At most half of the series is cut.
+    The marginal standard error rule decides (White 1997): the cut makes the squared standard error of the mean of the
+    rest smallest. Values are winsorised first, so that one late outlier does not decide. At most half of the series
+    is cut.
     """
     array = winsorised(values)
     count = array.size

@@ -68,12 +68,10 @@ def time_in_turn(
     progress: Progress = silent,
     what: str = "timing",
 ) -> dict[str, Floats]:
-    """Return the seconds that each function reports, taken in rounds.
+    """Return the seconds that each function reports in several rounds.
 
-    In a round all run once, in a new order each time.
-
-    What disturbs a round disturbs all its members, so differences within rounds are exact where the times themselves are not.
-    At least three rounds are made.
+    In a round all run once, in a new order each time. What disturbs a round disturbs all its members, so differences
+    within rounds are exact where the times themselves are not. At least three rounds are made.
     """
     random = np.random.default_rng(0)
     names = list(functions)
@@ -90,7 +88,7 @@ def time_in_turn(
 
 
 def split_parts(times: Mapping[str, Floats]) -> dict[str, Interval]:
-    """Return the time of each part from the times of the nested functions."""
+    """Return the time of each part of a step: the differences of nested functions."""
     parts = {"forward": bootstrap(times["forward"], "median")}
     for before, name in itertools.pairwise(PARTS):
         parts[name] = paired_difference(times[before], times[name])
@@ -244,7 +242,10 @@ def _watch(
     progress: Progress,
     after: Callable[[], None] = lambda: None,
 ) -> tuple[Tracings, Fetches, int]:
-    """Run the first steps with the watchers on; they also compile what the timed runs need."""
+    """Run the first steps and return their tracings, fetches and number.
+
+    These steps also compile what the timed runs need.
+    """
     tracings, fetches = Tracings(), Fetches()
     done = 0
     begin = time.perf_counter()
@@ -271,9 +272,9 @@ def _watch(
 def _loop(
     subject: StepSubject, dataset: Any, plan: StepPlan, progress: Progress
 ) -> tuple[Floats, Floats, int, float]:
-    """Run the training loop; return waits, step times, the samples of all timed steps, and how many threads waited for a CPU.
+    """Time the training loop; return waits, step times, samples and waiting threads.
 
-    The first steps are warm-up.
+    The last is the mean number of threads that waited for a CPU. The first steps are warm-up and not counted.
     """
     from cfgfix.measure.sampling import describe_batch
 
@@ -378,7 +379,10 @@ def _reason(error: BaseException) -> str:
 
 
 def _host_peak() -> float | None:
-    """Return the largest resident size of this process so far in bytes, or None where the system does not tell."""
+    """Return the largest resident memory of this process so far, in bytes.
+
+    None where the system does not tell.
+    """
     try:
         import resource
         import sys

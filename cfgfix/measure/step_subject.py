@@ -71,7 +71,7 @@ class Trainer:
         return tf.reduce_mean(self._loss(target, self.forward(batch)))
 
     def variables(self) -> list[Any]:
-        """Return what is trained."""
+        """Return the variables that are trained."""
         found = getattr(self._model, "trainable_variables", None)
         if not found:
             raise CfgfixError(
@@ -109,7 +109,10 @@ class Trainer:
 
 
 def _input_names(model: Any) -> str | list[str]:
-    """Return the name of a symbolic Keras model's one input, or the names of its inputs, or nothing for other models."""
+    """Return the input names of a symbolic Keras model: one name, or a list.
+
+    An empty list for other models.
+    """
     try:
         structure = model.input
     except (AttributeError, ValueError):
@@ -122,7 +125,10 @@ def _input_names(model: Any) -> str | list[str]:
 
 
 def _is_layer(model: object) -> bool:
-    """Return whether a model is a Keras layer; those take `training` whether their own code names it or not."""
+    """Return whether a model is a Keras layer.
+
+    All layers take `training`, whether their own code names it or not.
+    """
     return any(
         kind.__name__ == "Layer" and "keras" in kind.__module__.split(".")[0] for kind in type(model).__mro__
     )
@@ -130,7 +136,7 @@ def _is_layer(model: object) -> bool:
 
 @dataclass(slots=True)
 class StepSubject:
-    """The user's step in the form that is measured."""
+    """The user's step as a function of a batch, with a way to rebuild it."""
 
     whole: Callable[[Any], Any]
     trainer: Trainer | None
@@ -141,12 +147,12 @@ class StepSubject:
 
 
 def subject_of(make: Callable[[], Any], spec: str, batch: Any) -> StepSubject:
-    """Return what a user's function makes in the form that is measured.
+    """Call the user's function and return its step, ready to be measured.
 
-    It makes (model, loss, optimizer), a compiled Keras model, or a function of a batch.
+    The function returns (model, loss, optimizer), a compiled Keras model, or a function of a batch.
 
     Raises:
-        CfgfixError: It makes something else.
+        CfgfixError: The function returns something else.
     """
     made = make()
     if _is_model(made):
@@ -168,7 +174,10 @@ def _is_model(made: object) -> bool:
 
 
 def _from_model(make: Callable[[], Any], model: Any, spec: str) -> StepSubject:
-    """Return the step of a compiled Keras model: its own `train_step`, compiled as `fit` compiles it."""
+    """Return the step of a compiled Keras model.
+
+    It is the model's own `train_step`, compiled as `fit` compiles it.
+    """
     import tensorflow as tf
 
     if not (getattr(model, "compiled", False) or getattr(model, "_is_compiled", False)):
@@ -214,7 +223,10 @@ def _from_parts(make: Callable[[], Any], made: tuple[Any, Any, Any], batch: Any)
 
 
 def _with_loss_scale(parts: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
-    """Wrap the optimizer for the policy mixed_float16, as Keras's own compile does."""
+    """Return the parts with the optimizer wrapped for mixed_float16.
+
+    Keras's own `compile` does the same. Under any other policy the parts are returned as they are.
+    """
     import tensorflow as tf
 
     model, loss, optimizer = parts
@@ -252,9 +264,9 @@ def _from_callable(make: Callable[[], Any], step: Any, batch: Any) -> StepSubjec
 
 
 def step_maker(options: Mapping[str, Any]) -> tuple[Callable[[], Any], str]:
-    """Return the user's step function, or the built-in step.
+    """Return a function that makes the step to measure, and a name for its source.
 
-    The built-in step is for the built-in pipeline. Only a child process may call this.
+    It is the user's function, or else the built-in step for the built-in pipeline. Call this only in a child process.
 
     Raises:
         CfgfixError: The options name neither.

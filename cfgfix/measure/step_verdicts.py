@@ -19,7 +19,7 @@ PYTHON_OPERATIONS = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
 
 
 def judge(found: StepProfile, *, on_gpu: bool) -> tuple[Verdict, ...]:
-    """Return what the figures mean."""
+    """Return the verdicts on the figures of a training step."""
     made = [
         _data(found),
         *judge_retraces(found.traces, found.made_anew, found.watched_steps, compiled=found.compiled),
@@ -102,12 +102,18 @@ PAD = "pad batches to a few fixed shapes (padded_batch with padded_shapes, or bu
 
 
 def has_settled(places: Sequence[int], steps: int) -> bool:
-    """Tell whether what came in these steps came for a few shapes and no more since."""
+    """Tell whether retraces stopped early in a run of `steps` steps.
+
+    `places` are the steps of the retraces: they must be few, in the first half, and well before the end.
+    """
     return len(places) <= MOST_SHAPES and max(places) <= steps / 2 and steps - max(places) >= QUIET_STEPS
 
 
 def _has_fewer_rows(trace: Trace) -> bool:
-    """Tell whether only the number of rows fell: the last, smaller batch of an epoch or of a length."""
+    """Tell whether a retrace came only from a batch with fewer rows.
+
+    That is the last, smaller batch of an epoch or of a length.
+    """
     parts = [_CHANGED.fullmatch(cause) for cause in trace.causes]
     return bool(parts) and all(
         part is not None and part[1] == part[4] and part[3] == part[6] and int(part[5]) < int(part[2])
@@ -123,14 +129,14 @@ def judge_retraces(
     compiled: bool,
     run_seconds: float = 0.0,
 ) -> list[Verdict]:
-    """Return what the retraces mean.
+    """Return the verdicts on retraces and on functions that are made anew.
 
     Args:
-        traces: Beyond each function's first.
-        made_anew: Functions that were made and traced anew, with how often.
+        traces: The tracings beyond each function's first.
+        made_anew: Names of functions that were made and traced anew, with their counts.
         steps: How many were watched.
         compiled: Whether any `tf.function` ran.
-        run_seconds: Of the steps; 0 where the worth is not asked for.
+        run_seconds: The length of these steps; 0 where the worth is not asked for.
     """
     verdicts = []
     by_kind: dict[str, list[Trace]] = {}
@@ -237,7 +243,10 @@ def _syncs(found: StepProfile) -> Verdict | None:
 
 
 def _python(found: StepProfile) -> Verdict | None:
-    """Return that a compiled step calls Python, where that takes a noticeable share of it."""
+    """Return the verdict on Python inside a compiled step.
+
+    None where it takes no noticeable share of the step.
+    """
     calls = [one for one in found.operations.operations if one.kind in PYTHON_OPERATIONS]
     seconds = sum(one.seconds for one in calls)
     if not found.compiled or seconds < INPUT_BOUND[0] * found.loop.mean:
@@ -254,7 +263,7 @@ def _python(found: StepProfile) -> Verdict | None:
 
 
 def _already(key: str, name: str, ratio: Interval, evidence: list[str], *, on_gpu: bool) -> Verdict:
-    """Return what it makes of a step that it has."""
+    """Return the verdict on XLA or mixed precision in a step that already uses it."""
     text = f"the step is compiled with {name} already"
     if ratio.low <= 1 <= ratio.high:
         return Verdict(

@@ -19,7 +19,7 @@ WARM_LIMIT = 2 << 30
 
 @dataclass(frozen=True, slots=True)
 class CacheState:
-    """How far files lie in the page cache."""
+    """The share of some files that lies in the page cache."""
 
     files: int
     bytes: int
@@ -29,7 +29,7 @@ class CacheState:
 
 
 def data_files(names: Iterable[str], folder: str | None = None) -> tuple[str, ...]:
-    """Return the names that are regular files, and the files below `folder`.
+    """Return the paths of regular files among names, and of the files below `folder`.
 
     They are at most MAX_FILES, without repetition.
     """
@@ -52,9 +52,9 @@ def data_files(names: Iterable[str], folder: str | None = None) -> tuple[str, ..
 
 @contextlib.contextmanager
 def opened_files() -> Iterator[list[str]]:
-    """Collect the files that Python code opens for reading while the body runs.
+    """Collect the paths that Python code opens for reading while the body runs.
 
-    Those of TensorFlow's own operations are not among them.
+    Files that TensorFlow's own operations open are not among them.
     """
     import sys
 
@@ -80,7 +80,7 @@ def opened_files() -> Iterator[list[str]]:
 
 
 def supports_eviction() -> bool:
-    """Return whether a file can be taken out of the cache without special rights."""
+    """Return whether this system lets any user drop a file from the page cache."""
     return hasattr(os, "posix_fadvise")
 
 
@@ -99,9 +99,9 @@ def evict(files: Iterable[str]) -> None:
 
 
 def warm(files: Iterable[str], limit: int = WARM_LIMIT) -> bool:
-    """Read the files so that they are cached.
+    """Read files into the page cache; return whether all were read.
 
-    Returns False where they are larger than the limit.
+    False where they are larger than the limit.
     """
     left = limit
     for path in files:
@@ -114,7 +114,7 @@ def warm(files: Iterable[str], limit: int = WARM_LIMIT) -> bool:
 
 
 def cache_state(files: tuple[str, ...], *, sample: int = 64, seed: int = 0) -> CacheState:
-    """Return how much of the files is in the page cache.
+    """Return the share of some files that lies in the page cache.
 
     A sample of pages tells; reading them does not change it.
     """

@@ -83,7 +83,7 @@ def write(data: Mapping[str, Any], logdir: str) -> int:
 
 
 def with_summaries(data: dict[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the summaries where a job's options ask for them, and return the profile."""
+    """Write TensorBoard summaries where the options ask for them; return the profile."""
     if options.get("tensorboard"):
         write(data, options["tensorboard"])
     return data

@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class ProfilerVerdict:
-    """What TensorFlow's profiler says of the same loop; times in milliseconds."""
+    """The answer of TensorFlow's profiler on the same loop; times in milliseconds."""
 
     available: bool
     conclusion: str
@@ -41,9 +41,9 @@ class ProfilerVerdict:
 
 
 def trace_loop(body: Callable[[int], None], *, steps: int, logdir: str | None = None) -> ProfilerVerdict:
-    """Run `body(step)` under the profiler and return its verdict.
+    """Run `body(step)` under the profiler and return the profiler's verdict.
 
-    Each step is one trace step.
+    Each call of the body is one step of the trace.
 
     Args:
         body: One training step with its wait for data; what it raises goes through.
@@ -64,7 +64,7 @@ def trace_loop(body: Callable[[int], None], *, steps: int, logdir: str | None = 
 
 
 def read_trace(files: list[str]) -> ProfilerVerdict:
-    """Return the input-pipeline verdict of trace files."""
+    """Return the verdict on the input pipeline from the profiler's trace files."""
     if not files:
         return ProfilerVerdict(False, "the profiler wrote no trace")
     try:
@@ -101,7 +101,7 @@ def read_trace(files: list[str]) -> ProfilerVerdict:
 
 
 def _step_table_properties(tables: Any) -> dict[str, Any] | None:
-    """Return the properties of the table that holds the step times."""
+    """Return the properties of the table that holds the step times, or None."""
     for table in tables:
         facts = table.get("p") or {}
         if "steptime_ms_average" in facts:

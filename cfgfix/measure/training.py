@@ -72,10 +72,10 @@ STEP_BOUND = 0.3
 def analyse(
     observation: Observation, plan: RunPlan, load: Load, *, source: str, progress: Progress = silent
 ) -> RunProfile:
-    """Return what an observation shows.
+    """Return the profile of an observed training.
 
     Raises:
-        CfgfixError: It saw no step.
+        CfgfixError: The observation saw too few steps.
     """
     loops = list(observation.loops.values())
     loop = main_loop(loops)
@@ -198,7 +198,7 @@ def analyse(
 
 
 def _hint(observation: Observation) -> str:
-    """Return what to do where too few steps were seen."""
+    """Return advice on how to have enough training steps observed."""
     taken = [loop for loop in observation.loops.values() if loop.steps]
     if observation.trained and not any(step.trains for loop in taken for step in loop.steps):
         return (
@@ -209,7 +209,10 @@ def _hint(observation: Observation) -> str:
 
 
 def _data_of(loop: Loop) -> object:
-    """Return the dataset of a loop, made anew where Keras made it of what has workers."""
+    """Return the dataset of a training loop, or None.
+
+    Where Keras made it of a `PyDataset` with workers, it is made anew.
+    """
     if loop.dataset is None or not is_py_dataset(loop.given):
         return loop.dataset
     try:
@@ -219,11 +222,11 @@ def _data_of(loop: Loop) -> object:
 
 
 def _judge_batches(dataset: object, given: object) -> tuple[Verdict, ...]:
-    """Return what is wrong with the batches of a dataset that was not measured by itself.
+    """Return the verdicts on the batches of a dataset that was not measured by itself.
 
     Args:
-        dataset: The loop's.
-        given: What `fit` was called with.
+        dataset: The dataset of the loop.
+        given: The data that `fit` was called with.
     """
     graph = read_graph(dataset)
     found = [*content.judge_graph(graph)]
@@ -237,7 +240,10 @@ def _judge_batches(dataset: object, given: object) -> tuple[Verdict, ...]:
 def _look_at_evaluation(
     loops: Sequence[Loop], steps: int, plan: RunPlan, notes: list[str], progress: Progress
 ) -> Evaluation | None:
-    """Return what the evaluations go to; the data of the one that takes most is measured where it waits for it."""
+    """Return how the time of evaluations and predictions is spent.
+
+    Where the longest of them waits for its data, that data is measured, too. None without any.
+    """
     looking = [loop for loop in loops if loop.looks_on and loop.spent]
     if not looking:
         return None
@@ -262,7 +268,7 @@ def _look_at_evaluation(
 
 
 def _padding(dataset: Any) -> Padding | None:
-    """Return the padding of the loop's batches, or None where they cannot be read again."""
+    """Return the padding of a dataset's batches, or None if they cannot be read again."""
     try:
         return read_padding(dataset) if dataset is not None else None
     except CfgfixError:
@@ -270,13 +276,16 @@ def _padding(dataset: Any) -> Padding | None:
 
 
 def _files(observation: Observation) -> Iterator[str]:
-    """Yield the files of the user's code that the run was seen in."""
+    """Yield the user's Python files that the training thread was seen in."""
     seen = dict.fromkeys(look.place.rpartition(":")[0] for look in observation.looks if look.place)
     yield from (file for file in seen if file.endswith(".py") and os.path.isfile(file))
 
 
 def _shares(steps: Sequence[Step], found: Attribution, total: float) -> dict[str, float]:
-    """Return what the run went to; the shares add up to one."""
+    """Return the share of the run by kind.
+
+    The kinds are wait, call, trace, Python, evaluation and epochs; the shares add up to one.
+    """
     usual = [step for step in steps if not step.starts]
     middle = float(np.median([step.seconds for step in usual])) if usual else 0.0
     # A last, smaller batch is traced in the step that ends an epoch; that is no part of the start of the next.
@@ -303,7 +312,7 @@ def _shares(steps: Sequence[Step], found: Attribution, total: float) -> dict[str
 
 
 def _floor(dataset: Any, busy: float) -> float:
-    """Return the wait for a batch that lies in memory."""
+    """Return the median wait for a batch that lies in memory, in seconds."""
     import tensorflow as tf
 
     try:
@@ -322,7 +331,10 @@ def _floor(dataset: Any, busy: float) -> float:
 def _measure_data(
     dataset: Any, busy: float, plan: RunPlan, notes: list[str], progress: Progress
 ) -> dict[str, Any] | None:
-    """Return the profile of the dataset by itself, or None, with a note, where it cannot be read again."""
+    """Return the profile of the loop's dataset, measured by itself.
+
+    None, with a note, where it cannot be read again.
+    """
     made = data_profile.Plan(
         batches=100, seconds=plan.data_seconds, step_seconds=max(busy, 1e-4), trace=False
     )

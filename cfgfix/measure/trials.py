@@ -22,9 +22,9 @@ TOLERANCE = 1e-3
 
 
 def devices_job(_options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Multiply two matrices on every device and compare with NumPy.
+    """Multiply two matrices on every device; return the errors against NumPy.
 
-    What this TensorFlow was built for is told too.
+    The answer also says what this TensorFlow was built for.
     """
     import numpy as np
     import tensorflow as tf
@@ -74,10 +74,7 @@ def devices_job(_options: Mapping[str, Any], progress: Progress) -> dict[str, An
 
 
 def loader_job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Take batches from the user's pipeline and check their shapes and types.
-
-    The pipeline promises them.
-    """
+    """Take batches from the user's pipeline and check them against its element spec."""
     import tensorflow as tf
 
     make, source = dataset_maker(options)
@@ -122,9 +119,9 @@ def loader_job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]
 
 
 def batchings(last: Node | None) -> int:
-    """Return how many steps of a pipeline make batches of what comes out.
+    """Return the number of batch stages at the end of a pipeline.
 
-    The second one makes batches of batches.
+    Stages before one that takes batches apart do not count. Two make batches of batches.
     """
     count = 0
     while last is not None and normal(last.operation) not in _TAKES_APART:
@@ -139,7 +136,10 @@ _TAKES_APART = frozenset({"unbatch", "flatmap", "interleave", "parallelinterleav
 
 
 def _unusable(tf: Any, name: str, number: int, value: Any) -> list[str]:
-    """Return what makes a batch no use: nothing in it, or numbers that are none."""
+    """Return a line on a batch that is empty or holds infinities or NaN.
+
+    No line for a usable batch.
+    """
     dense = getattr(value, "dtype", None) is not None and isinstance(value, tf.Tensor)
     if not dense:
         return []
@@ -166,9 +166,9 @@ def _name(path: tuple[Any, ...]) -> str:
 
 
 def step_job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Run the user's step as it is and compiled by XLA.
+    """Run the user's step as a graph and compiled by XLA; return how each went.
 
-    What TensorFlow has in force once all was made is read back.
+    The settings that TensorFlow has in force afterwards are returned, too.
     """
     import tensorflow as tf
 

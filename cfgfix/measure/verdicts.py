@@ -16,7 +16,7 @@ from cfgfix.rules.faults import Fault
 
 
 class Outcome(enum.Enum):
-    """What a verdict says."""
+    """How a verdict turned out."""
 
     GOOD = "good"
     PROBLEM = "problem"
@@ -107,7 +107,7 @@ def old_limits(
     steps_per_second: float | None = None,
     utilisation: float | None = None,
 ) -> tuple[OldLimit, ...]:
-    """Return what the older tools' limits would say of some figures.
+    """Return the limits of older tools beside some figures, with what they say.
 
     Shares and utilisation go from 0 to 1.
     """
@@ -192,7 +192,7 @@ def _is_installed(path: str) -> bool:
 
 @dataclass(slots=True)
 class FixLookup:
-    """What the rule engine finds, and would fix, in the user's config and in the files of the measured functions."""
+    """The findings of `cfgfix check` in some files, with their fixes, by rule."""
 
     paths: tuple[str, ...]
     found: dict[str, list[str]] = field(default_factory=dict)
@@ -201,9 +201,9 @@ class FixLookup:
 
 
 def look_up_fixes(*paths: str) -> FixLookup:
-    """Return what `cfgfix fix` would change in some files, by rule.
+    """Return the findings and fixes of `cfgfix check` in some files, by rule.
 
-    They are a config and Python files; nothing is written or imported.
+    The files are a config and Python files; nothing is written or imported.
     """
     from cfgfix.core.records import replace
     from cfgfix.lint import runner as engine
@@ -234,9 +234,9 @@ def look_up_fixes(*paths: str) -> FixLookup:
 
 
 def with_fixes(verdicts: Sequence[Verdict], lookup: FixLookup | None) -> tuple[Verdict, ...]:
-    """Add to verdicts what `cfgfix fix` would do in the user's files.
+    """Return the verdicts with the fixes that `cfgfix fix` would make for their rules.
 
-    Only verdicts that name rules get it.
+    Verdicts that name no rule stay as they are.
     """
     from dataclasses import replace
 

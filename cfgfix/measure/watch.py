@@ -72,9 +72,9 @@ class Sync:
 
 
 def describe(value: object) -> str:
-    """Return what tracing distinguishes of one argument leaf.
+    """Return the properties of an argument by which tracing tells it from others.
 
-    That is dtype and shape of a tensor, or the value of a Python scalar.
+    These are dtype and shape of a tensor, or the value of a Python scalar.
     """
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
     if shape is not None and dtype is not None:
@@ -88,7 +88,7 @@ def describe(value: object) -> str:
 
 
 def flatten(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Yield path and description of each leaf of an argument."""
+    """Yield the path and the description of each leaf of an argument."""
     element = getattr(value, "element_spec", None)
     if element is not None:
         # Of an iterator or a dataset, tracing distinguishes what it gives.
@@ -107,7 +107,10 @@ def flatten(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def signature_of(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Signature:
-    """Return what tracing distinguishes of a call."""
+    """Return the path and description of each argument leaf of a call.
+
+    Calls with equal answers share a trace.
+    """
     import inspect
 
     python = getattr(function, "python_function", function)
@@ -124,9 +127,9 @@ def signature_of(function: Any, arguments: tuple[Any, ...], keywords: dict[str, 
 
 
 def difference(now: Signature, earlier: list[Signature]) -> tuple[tuple[str, ...], str]:
-    """Return how a signature differs from the nearest earlier one, and its kind.
+    """Return the lines in which a signature differs from the nearest earlier one.
 
-    The kind is that of the difference.
+    With them comes the kind of the difference; no lines and `unknown` where nothing differs.
     """
     best: tuple[str, ...] | None = None
     kinds: set[str] = set()
@@ -194,9 +197,9 @@ class Tracings:
             kind.__call__ = plain
 
     def call(self, plain: Any, function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """Call a function as `plain` does, and take down whether it was traced.
+        """Call a `tf.function` by `plain`, and record whether the call traced it.
 
-        What is called while another function is traced is traced with that one, for its reason.
+        A function that is called while another is traced belongs to the trace of that one.
         """
         import tensorflow as tf
 
@@ -245,9 +248,9 @@ class Tracings:
         return [trace for trace in self.traces if trace.kind != "first"]
 
     def made_anew(self, after: int = 1) -> dict[str, int]:
-        """Return the names whose functions were first traced in several steps.
+        """Return the names of functions that were made and traced anew, with counts.
 
-        The steps are those from `after` on; each name has its count.
+        Only first traces from step `after` on count, and only names with several of them.
         """
         counts: dict[tuple[str, str], int] = {}
         for trace in self.traces:
@@ -275,7 +278,7 @@ _FETCHES = {
 
 
 class Fetches:
-    """Counts where eager tensors are fetched to the host while the watch is on.
+    """Counts the places where eager tensors are fetched to the host during the watch.
 
     Args:
         counts: Tells at each fetch whether it counts; None: all do.
@@ -288,7 +291,7 @@ class Fetches:
         self._thread = threading.get_ident()
 
     def follow(self, thread: int) -> None:
-        """Count what this thread fetches, and no other."""
+        """Count the fetches of this thread only."""
         self._thread = thread
 
     @contextlib.contextmanager
@@ -332,7 +335,7 @@ class Fetches:
         return method
 
     def syncs(self) -> list[Sync]:
-        """Return the places, those that wait longest first."""
+        """Return the places that fetched tensors, those that waited longest first."""
         found = [
             Sync(place, how, int(count), seconds) for (place, how), (count, seconds) in self._found.items()
         ]
@@ -343,9 +346,10 @@ _LIBRARIES = ("tensorflow", "keras", "numpy", "tf_keras", "ml_dtypes")
 
 
 def _user_place() -> str | None:
-    """Return the place in the user's code that called, or None where no user code is on the stack before a library's.
+    """Return the place in the user's code that made the present call, or None.
 
-    A fetch inside a library that user code called counts for the user's line.
+    A fetch inside a library that user code called counts for the user's line. None where no user code is on the
+    stack, or this package made the call.
     """
     here = os.path.dirname(os.path.abspath(__file__))
     frame: Any = sys._getframe(2)  # noqa: SLF001 - the way to the caller without building a whole stack
