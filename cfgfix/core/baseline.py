@@ -28,7 +28,10 @@ class Baseline:
 
 
 def key_of(finding: Finding, root: str) -> Key:
-    """Return what a baseline knows a finding by."""
+    """Return the baseline key of a finding: relative path, rule id, and place.
+
+    The place is the key path, or the context of a finding in code; never a line.
+    """
     relative = os.path.relpath(finding.location.path, root).replace(os.sep, "/")
     place = format_key_path(finding.key_path) if finding.key_path is not None else finding.context
     return relative, finding.rule, place
@@ -66,7 +69,7 @@ def read(path: str) -> Baseline:
 def split(
     findings: Iterable[Finding], baseline: Baseline, left: dict[Key, int]
 ) -> tuple[list[Finding], list[Finding]]:
-    """Part findings into new ones and those the baseline knows.
+    """Split the findings of a file into new ones and those that the baseline knows.
 
     Args:
         findings: Findings of one file.

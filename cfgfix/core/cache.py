@@ -37,23 +37,23 @@ def digest(data: bytes) -> bytes:
 
 
 def key_of(question: Any) -> bytes:
-    """Return the key of what a marshallable value tells.
+    """Return the cache key of a question: a digest of marshallable data.
 
-    What an answer depends on, beside cfgfix itself.
+    The data is everything that the answer depends on, beside cfgfix itself.
     """
     # Version 2 writes equal values alike, whether or not they share their parts.
     return digest(marshal.dumps(question, 2))
 
 
 def name_of(paths: Iterable[str]) -> str:
-    """Return a name for entries about some files or folders, whatever their order."""
+    """Return a cache name for a set of paths, the same in whatever order they come."""
     return digest(repr(sorted(paths)).encode("utf-8", "backslashreplace")).hex()[:16]
 
 
 def made_by() -> bytes:
-    """Return what tells this cfgfix from any other.
+    """Return a digest that identifies this state of cfgfix.
 
-    Interpreter, version, and the state of every file of its code.
+    The digest covers the interpreter, the version, and the state of every file of the code.
     """
     global _MADE_BY  # noqa: PLW0603 - read once a process, before anything is computed
     if _MADE_BY is None:
@@ -64,9 +64,9 @@ def made_by() -> bytes:
 
 
 def source_manifest(folder: str) -> list[tuple[str, int, int]]:
-    """Return the code and tables below a folder.
+    """Return path, time of change and size of each code and table file of a folder.
 
-    Relative path, time of change and size of each file, in order.
+    Paths are relative to the folder, and sorted.
     """
     rows: list[tuple[str, int, int]] = []
     pending = [folder]

@@ -166,9 +166,9 @@ class Spans:
         self._taken: list[tuple[int, int]] = []
 
     def add(self, edits: Iterable[Edit]) -> bool:
-        """Take the text of a group of edits, or tell that one is in the way.
+        """Add the spans of some edits and return True, or add none and return False.
 
-        It overlaps another, or begins where another does.
+        False means that an edit overlaps a span that is taken, or begins where one begins.
         """
         new = sorted((edit.start, edit.end) for edit in edits)
         taken = self._taken

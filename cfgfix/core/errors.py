@@ -78,9 +78,7 @@ class UnreadableError(CfgfixError):
 
 
 def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
-    """Return the known name that is most like another one.
-
-    None where none is like it.
+    """Return the known name most like a misspelt one, or None where none is near.
 
     Args:
         name: A name that does not exist.
@@ -94,16 +92,20 @@ def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str | None = None) -> str | None:
-    """Return the hint for a name that does not exist.
+    """Return a "did you mean" hint for an unknown name.
 
-    The known name nearest to it, or `otherwise` where none is near.
+    Where no known name is near, the hint is `otherwise`.
     """
     near = nearest(name, known)
     return f"did you mean {near!r}?" if near else otherwise
 
 
 def internal_fault(error: Exception, path: str) -> CfgfixError:
-    """Return what to tell of a fault of cfgfix that costs a part of a check.
+    """Return the error to show for an exception inside cfgfix that cuts a check short.
+
+    Args:
+        error: The exception.
+        path: The file that was being checked.
 
     Args:
         error: The fault.

@@ -32,7 +32,7 @@ def pack_finding(item: Finding) -> tuple[Any, ...]:
 
 
 def unpack_finding(data: tuple[Any, ...]) -> Finding:
-    """Return the finding that `pack_finding` has written."""
+    """Return the finding that `pack_finding` made data of."""
     (
         rule,
         name,

@@ -124,7 +124,7 @@ MYTH = "myth"
 
 
 def note_parts(note: str) -> tuple[str, str]:
-    """Return the word that a note is printed under, `note` or `myth`, and its text."""
+    """Return the label of a note, `note` or `myth`, and the note's text without it."""
     text = note.removeprefix(f"{MYTH}: ")
     return ("note" if text is note else MYTH), text
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
             """
 
         def prove(self, before: Any, after: str, changes: Sequence[Change], edits: Sequence[Edit], /) -> Any:
-            """Return the text after the edits parsed, shown to be what the changes mean and nothing else.
+            """Return the parsed text after edits, proven to differ only by the given changes.
 
             Raises:
                 ProofError: It is not.
@@ -48,19 +48,22 @@ if TYPE_CHECKING:
         def prove_comments(
             self, before: Any, after: str, changes: Sequence[Change], edits: Sequence[Edit], /
         ) -> Any:
-            """Return the text after edits that write comments parsed, shown to be the same but for those.
+            """Return the parsed text after comments were written, proven to be else the same.
 
             Raises:
                 ProofError: It is not.
             """
 
         def identity(self, parsed: Any, finding: Finding, /) -> Hashable:
-            """Return what tells a finding from all others of its file, whatever lines come and go above it."""
+            """Return a value that tells a finding from all others of its file.
+
+            Lines that come and go above the finding do not change the value.
+            """
 
         def is_judged(self, parsed: Any, /) -> bool:
             """Tell whether all rules could judge the text.
 
-            Else what they say of a later one is no news.
+            Where they could not, a finding in a later text of the file does not count as new.
             """
 
         @property
@@ -69,9 +72,9 @@ if TYPE_CHECKING:
 
 
 def planned_edits(language: Language, parsed: Any, finding: Finding) -> tuple[Edit, ...] | None:
-    """Return the edits of a finding's fix.
+    """Return the edits of a finding's fix in the parsed file.
 
-    None where it has none in this file or they cannot be made.
+    None where the finding has no fix in this file, or the edits cannot be made.
     """
     if finding.fix is None or not finding.fix.changes:
         return None
@@ -99,7 +102,7 @@ Check = Callable[[Mapping[str, str]], Findings]
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """What fixing some files came to."""
+    """The result of fixing some files."""
 
     texts: dict[str, str]
     """The new text of each file that changed."""
@@ -125,7 +128,7 @@ class _Item:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What some fixes together give."""
+    """The result of making some fixes together."""
 
     items: list[_Item]
     texts: dict[str, str]
@@ -158,7 +161,7 @@ class _Known:
 
 
 class _Moved:
-    """Where in the text before edits an offset of the text after them stood."""
+    """Maps offsets of the text after edits to spans of the text before."""
 
     __slots__ = ("starts", "whole")
 
@@ -171,7 +174,7 @@ class _Moved:
             shift += len(edit.new) - (edit.end - edit.start)
 
     def before(self, offset: int) -> tuple[int, int, bool]:
-        """Return the span before that an offset comes from, and whether an edit wrote or touches it."""
+        """Return the old span of a new offset, and whether an edit wrote or touches it."""
         index = bisect_right(self.starts, offset) - 1
         if index < 0:
             return offset, offset, False
@@ -300,7 +303,7 @@ class _Loop:
     # --- One pass ---
 
     def one_pass(self) -> list[_Item]:
-        """Make the fixes that go together, and return them.
+        """Make all fixes of one pass that work together, and return the fixes made.
 
         The others are refused or wait for the next pass.
         """
@@ -329,7 +332,7 @@ class _Loop:
                 return accepted.items
 
     def candidates(self) -> Iterable[tuple[str, Finding, Hashable]]:
-        """Yield the findings with a fix that is not ruled out yet."""
+        """Yield the findings with a fix that may still be tried: path, finding, identity."""
         for path, findings in self.findings.items():
             if path in self.closed:
                 continue
@@ -340,7 +343,7 @@ class _Loop:
                         yield path, finding, identity
 
     def batch(self) -> list[_Item]:
-        """Plan the fixes that are not refused, and return those that do not touch each other's text."""
+        """Return planned fixes whose edits do not overlap; refuse those without a plan."""
         batch: list[_Item] = []
         taken: dict[str, Spans] = {}
         for path, finding, identity in self.candidates():
@@ -354,7 +357,7 @@ class _Loop:
         return batch
 
     def planned(self, path: str, finding: Finding, identity: Hashable) -> _Item | str:
-        """Return a fix as edits of the text as it is, or why it cannot be made."""
+        """Return the planned fix of a finding, or the reason why it cannot be made."""
         parsed = self.file(path)
         known = self.plans.get(path)
         if known is None or known[0] is not self.findings or known[1] is not parsed:
@@ -392,10 +395,7 @@ class _Loop:
     # --- What goes together ---
 
     def provable(self, path: str, items: list[_Item]) -> list[_Item]:
-        """Return the fixes of a file that can be proven together.
-
-        Those that fail by themselves are refused.
-        """
+        """Return the fixes of a file that can be proven together; refuse those that fail."""
         # As a rule a fix fails by itself, so what is left is proven together once.
         found = self.halved(path, items, joined=False)
         if not found or self.proof_error(path, found) is None:
@@ -403,9 +403,9 @@ class _Loop:
         return self.halved(path, items, joined=True)
 
     def halved(self, path: str, items: list[_Item], *, joined: bool) -> list[_Item]:
-        """Return the fixes of a file that are left without those that fail.
+        """Return the fixes of a file without those that fail, found by halving.
 
-        Where `joined`, they are proven together.
+        With `joined`, the fixes returned are also proven together.
         """
         if not items:
             return items
@@ -427,7 +427,10 @@ class _Loop:
         return max(first, second, key=len)
 
     def proof_error(self, path: str, items: list[_Item]) -> str | None:
-        """Return why some fixes of a file cannot be proven together, or None."""
+        """Return the reason why the proof of some fixes of a file fails.
+
+        None where the proof holds.
+        """
         key = frozenset(item.number for item in items)
         if (path, key) not in self.errors:
             before = self.file(path)
@@ -445,7 +448,7 @@ class _Loop:
         return self.errors[path, key]
 
     def proven(self, path: str, items: list[_Item]) -> Any:
-        """Return a file with some fixes made that were proven together, parsed."""
+        """Return the parsed file after some fixes that were proven together."""
         key = frozenset(item.number for item in items)
         if self.recent.get(path, (None,))[0] != key:
             # Others were proven since; only the last result is kept, since a large file takes much room.
@@ -454,7 +457,7 @@ class _Loop:
         return self.recent[path][1]
 
     def may_go_on(self, path: str) -> bool:
-        """Tell whether the fixes that fail may be looked for further."""
+        """Tell whether a file's limit of proofs still allows a search for failing fixes."""
         size = len(self.language_of(path).text(self.file(path))) + 1
         least = LEAST_PROOFS + 6 * len(self.planned_of(path)).bit_length()
         return self.proofs[path] < max(least, MAX_PROVEN // size)
@@ -468,9 +471,9 @@ class _Loop:
             self.refused[id(item.finding)] = (item.path, item.finding, told)
 
     def harmless(self, items: list[_Item]) -> _Step | None:
-        """Return what the fixes give that remove their findings and bring no new error.
+        """Return a step of fixes that remove their findings and bring no new error.
 
-        The others are refused.
+        The others are refused or wait. None where no fix is left.
         """
         while items:
             step = self.checked(items)
@@ -515,7 +518,7 @@ class _Loop:
         return [item for path, group in _by_path(items).items() for item in self.provable(path, group)]
 
     def checked(self, items: list[_Item]) -> _Step:
-        """Return what proven fixes give: the texts, and what is found in them."""
+        """Return the step of some proven fixes: the new texts and the findings in them."""
         parsed = {path: self.proven(path, group) for path, group in _by_path(items).items()}
         texts = dict(self.changed)
         for path, result in parsed.items():
@@ -524,7 +527,7 @@ class _Loop:
         return _Step(items, texts, parsed, self.check(texts))
 
     def still_found(self, step: _Step) -> list[_Item]:
-        """Return the fixes whose findings are still there."""
+        """Return the fixes of a step whose findings are still there after it."""
         left: list[_Item] = []
         for path, items in _by_path(step.items).items():
             identity = self.identity(path, step)
@@ -554,7 +557,10 @@ class _Loop:
         return left
 
     def new_errors(self, step: _Step) -> tuple[Finding | None, set[int]]:
-        """Return the first error that some fixes bring, if any, and the numbers of the fixes that wrote where they stand."""
+        """Return the first new error of a step, and the fixes that wrote at new errors.
+
+        Fixes are given by number. The error is None where the step brings none.
+        """
         changed = _by_path(step.items)
         first: Finding | None = None
         authors: set[int] = set()
@@ -593,7 +599,7 @@ class _Loop:
         return lambda finding: language.identity(parsed, finding)
 
     def known_of(self, path: str) -> _Known:
-        """Return what was found in a file before this pass."""
+        """Return the findings of a file before this pass."""
         found = self.known.get(path)
         if found is None:
             language, parsed = self.language_of(path), self.file(path)
@@ -605,7 +611,7 @@ class _Loop:
     # --- Cycles ---
 
     def note(self, items: list[_Item]) -> None:
-        """Keep what a pass did, and undo the fixes that undo each other."""
+        """Note the texts that a pass gave, and undo the fixes that undo each other."""
         again = False
         for path, group in _by_path(items).items():
             steps = self.steps.setdefault(path, [(self.text_of(path), [])])
@@ -619,7 +625,7 @@ class _Loop:
             self.findings = self.check(self.changed)
 
     def break_cycle(self, path: str, items: list[_Item]) -> None:
-        """Begin a file anew without the fixes of a cycle."""
+        """Start a file over without the fixes that undo each other."""
         self.cycles.setdefault(path, set()).update(item.finding.rule for item in items)
         self.banned.update((path, item.identity) for item in items)
         self.restarts[path] += 1

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def late(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """Return a pattern that is compiled when it is used first; see `re.compile`."""
+    """Return a regular expression that is compiled on first use; see `re.compile`."""
     found: Any = _Late(pattern, flags)
     return found  # type: ignore[no-any-return]
 

@@ -55,9 +55,9 @@ class Stamp:
 
 
 def excerpt(text: str, path: str, findings: Iterable[Finding]) -> str:
-    """Return a text with only the lines that findings show.
+    """Return a text in which only the lines that findings point at are kept.
 
-    The others are empty, and those after the last are left out.
+    Other lines are empty, and those after the last kept line are left out.
 
     Args:
         text: The text of a file.
@@ -173,17 +173,17 @@ class SourceFile:
         return len(self._line_starts())
 
     def line_start(self, line: int) -> int:
-        """Return the offset at which the 1-based `line` begins.
+        """Return the offset at which a 1-based line begins.
 
-        Beyond the last line, the end of the text.
+        Beyond the last line that is the end of the text.
         """
         starts = self._line_starts()
         return starts[line - 1] if 1 <= line <= len(starts) else len(self.text)
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Return the 1-based line and column, in code points, of an offset.
+        """Return the 1-based line and column of an offset, in code points.
 
-        Beyond the text counts as its end.
+        An offset beyond the text counts as the end of the text.
         """
         offset = max(0, min(offset, len(self.text)))
         starts = self._line_starts()
@@ -191,7 +191,7 @@ class SourceFile:
         return line, offset - starts[line - 1] + 1
 
     def line_text(self, line: int) -> str:
-        """Return the 1-based `line` without its line break.
+        """Return a 1-based line without its line break.
 
         Empty where there is no such line.
         """
@@ -323,7 +323,10 @@ def read_source(path: str | os.PathLike[str], *, limit: int = MAX_BYTES) -> Sour
 
 
 def _read_up_to(handle: int, most: int, size: int) -> bytes:
-    """Return what is in a file, at most so many bytes; `size` is what the system says it has."""
+    """Return at most the first `most` bytes of an open file.
+
+    `size` is the size that the system gives.
+    """
     if 0 < size < most:
         # Room for one byte more tells that this was all, in one call and without a buffer for the largest file.
         first = os.read(handle, size + 1)
@@ -467,7 +470,7 @@ def read_regular(path: str, most: int) -> bytes:
 
 
 def project_folder(folder: str) -> str:
-    """Return the folder of the repository that `folder` lies in, else `folder` itself.
+    """Return the folder of the repository around a folder, or the folder itself.
 
     Links are followed.
     """
@@ -482,7 +485,7 @@ def project_folder(folder: str) -> str:
 
 
 def is_inside(place: str, folder: str) -> bool:
-    """Tell whether a path leads to a folder or below it.
+    """Tell whether a path leads to a folder or below it, links followed.
 
     `folder` is as `project_folder` returns it.
     """

@@ -28,20 +28,18 @@ FILLERS = frozenset(
 
 @lru_cache(_REMEMBERED)
 def confusable_form(name: str) -> str:
-    """Return `name` as people confuse it.
+    """Return a name without case, dashes, spaces, dots and underscores.
 
-    Letter case, dashes, spaces, dots and underscores make no difference.
+    Names that people confuse have the same form.
     """
     return "".join(char for char in name.casefold() if char not in "-_ .")
 
 
 @lru_cache(_REMEMBERED)
 def distance(first: str, second: str, limit: int) -> int:
-    """Return how many edits turn one text into another, up to a limit.
+    """Return the number of edits between two texts, counted up to a limit.
 
-    `limit + 1` stands for more.
-
-    A swap of two neighbouring characters counts as one edit.
+    More than `limit` edits are `limit + 1`. A swap of two neighbouring characters counts as one edit.
     """
     if abs(len(first) - len(second)) > limit:
         return limit + 1
@@ -74,7 +72,7 @@ def distance(first: str, second: str, limit: int) -> int:
 
 
 def allowed_edits(length: int) -> int:
-    """Return how many edits a name may be away and still be meant.
+    """Return how many edits a misspelt name of some length may be off.
 
     `length` is its number of characters.
 
@@ -87,10 +85,10 @@ def allowed_edits(length: int) -> int:
 
 
 def closest(name: str, candidates: Iterable[str], *, limit: int = 3) -> list[str]:
-    """Return up to `limit` candidates that `name` may stand for, the likeliest first.
+    """Return the candidates that a misspelt name may mean, the likeliest first.
 
-    A candidate counts when it differs by case or separators only, by few edits, by the order of its words, or by
-    words that say little (`FILLERS`).
+    At most `limit` are returned. A candidate counts when it differs by case or separators only, by few edits, by the order
+    of its words, or by words that say little (`FILLERS`).
     """
     if not name or len(name) > MAX_NAME:
         return []
@@ -146,9 +144,9 @@ def _closest(name: str, candidates: tuple[str, ...], limit: int) -> tuple[str, .
 
 
 def only_match(name: str, candidates: Iterable[str]) -> str | None:
-    """Return the one candidate that `name` stands for.
+    """Return the one candidate that a misspelt name means.
 
-    None where none or several are equally near.
+    None where no candidate is near, or several are equally near.
     """
     found = closest(name, candidates, limit=MAX_CANDIDATES)
     if not found:
@@ -170,7 +168,10 @@ def only_match(name: str, candidates: Iterable[str]) -> str | None:
 
 @lru_cache(_REMEMBERED)
 def _digits_and_letters(name: str) -> tuple[str, int]:
-    """Return the digits of a name, and a set of its letters as bits; several letters may share a bit."""
+    """Return the digits of a name, and its letters as a bit set.
+
+    Several letters may share a bit.
+    """
     folded = confusable_form(name)
     letters = 0
     for char in folded:
@@ -180,7 +181,10 @@ def _digits_and_letters(name: str) -> tuple[str, int]:
 
 @lru_cache(64)
 def _names_by_digits(candidates: tuple[str, ...]) -> dict[str, list[tuple[int, str, int, str]]]:
-    """Return names with position, letters and folded form by their digits: names with other digits are never alike."""
+    """Return candidates grouped by their digits: position, name, letters, folded form.
+
+    Names with other digits are never alike.
+    """
     groups: dict[str, list[tuple[int, str, int, str]]] = {}
     for position, candidate in enumerate(candidates):
         digits, letters = _digits_and_letters(candidate)
@@ -197,9 +201,10 @@ def _split_words(name: str) -> tuple[str, ...]:
 
 @lru_cache(_REMEMBERED)
 def _slips_between(name: str, candidate: str, wanted: str, other: str, allowed: int) -> int | None:
-    """Return how many slips lie between two names, or None where they are two names.
+    """Return the number of slips between a misspelt name and a candidate.
 
-    Every word is compared by itself: `min_length` and `max_length` differ by two letters of twenty, but by a word.
+    None where the two are different names. Every word is compared by itself: `min_length` and `max_length` differ by two
+    letters of twenty, but by a word.
     """
     if _digits_and_letters(name)[0] != _digits_and_letters(candidate)[0]:
         return None  # `beta1` and `beta2` are two things

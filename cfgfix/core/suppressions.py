@@ -40,7 +40,7 @@ class Suppression:
     own_line: bool
 
     def names(self, rule: str, name: str) -> bool:
-        """Tell whether it speaks about a rule."""
+        """Tell whether the comment covers a rule, given by id and name."""
         return not self.rules or any(
             entry in (rule, name)
             or (entry.isalpha() and rule.startswith(entry.upper()))
@@ -68,9 +68,9 @@ def read_suppressions(
 def write_suppressions(
     source: SourceFile, comments: Iterable[tuple[int, str]], findings: Sequence[Finding], reason: str
 ) -> list[ReplaceText]:
-    """Return the changes that suppress findings at the end of their lines.
+    """Return changes that add suppression comments for findings to the ends of lines.
 
-    They stand behind a comment that is there.
+    Where a line has a comment already, the new one stands behind it.
 
     Args:
         source: The file.
@@ -102,7 +102,10 @@ def write_suppressions(
 
 
 def _is_inside_comments(comments: Iterable[tuple[int, str]]) -> Callable[[int], bool]:
-    """Return what tells whether an offset lies in one of these comments, given in the order of the text."""
+    """Return a function that tells whether an offset lies in one of the comments.
+
+    The comments are given in the order of the text.
+    """
     spans = [(start, start + len(text)) for start, text in comments]
     starts = [start for start, _ in spans]
 
@@ -163,7 +166,7 @@ def find(
 
 
 class SuppressionIndex:
-    """Suppressions by what they speak for; each rule asks each line once.
+    """Suppressions by the lines that they cover, with each answer kept.
 
     Attributes:
         used: For each suppression, whether it has suppressed a finding.
@@ -187,7 +190,7 @@ class SuppressionIndex:
                 self._by_line.setdefault(reached, []).append(index)
 
     def suppresses(self, rule: str, name: str, lines: Iterable[int]) -> bool:
-        """Tell whether a comment suppresses a finding of a rule on one of these lines."""
+        """Tell whether a comment suppresses the findings of a rule on one of the lines."""
         # No short cut: every comment that speaks for the finding is used.
         answers = [self._answer(rule, name, line) for line in (None, *lines)]
         return any(answers)

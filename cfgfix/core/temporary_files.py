@@ -41,7 +41,9 @@ def remove_unfinished() -> None:
 
 
 class TemporaryFile:
-    """A new file in a folder, open for writing, that takes the place of another or goes; used with `with`.
+    """A new file, open for writing, that takes the place of another or is removed.
+
+    Used with `with`.
 
     Attributes:
         handle: Its descriptor.
@@ -76,7 +78,7 @@ class TemporaryFile:
             view = view[os.write(self.handle, view) :]
 
     def replace(self, target: str, name: str, written: list[str], *, new: bool = False) -> None:
-        """Take the place of a file, and add its name to those that were written.
+        """Rename the file to its target, and add the target to the list of written files.
 
         Args:
             target: The file.
@@ -114,9 +116,9 @@ class TemporaryFile:
 
 
 def remove_leftovers(folder: str) -> None:
-    """Remove the temporary files of runs that were killed.
+    """Remove temporary files that killed runs have left in a folder.
 
-    What a process is writing stays, and links are not followed.
+    A file that a process is still writing stays, and links are not followed.
 
     Args:
         folder: The folder to look through.
@@ -146,13 +148,15 @@ def _remove_abandoned(path: str) -> None:
 
 
 def _is_own(status: os.stat_result) -> bool:
-    """Tell whether a file is one that a run of this user has written."""
+    """Tell from a file's status whether a run of this user may have written it."""
     mine = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
     return stat.S_ISREG(status.st_mode) and mine
 
 
 def _lock(handle: int, *, unsure: bool = True) -> bool:
-    """Lock an open file, without waiting, until it is closed; tell whether nobody else has it.
+    """Try to lock an open file; return False where another process holds the lock.
+
+    The lock lasts until the file is closed. Nothing is waited for.
 
     Args:
         handle: The file.
@@ -173,7 +177,7 @@ def _lock(handle: int, *, unsure: bool = True) -> bool:
 
 @contextlib.contextmanager
 def _signals_deferred() -> Iterator[None]:
-    """Let signals wait: what is done and what is told of it must not part."""
+    """Hold back interrupts while a file is renamed and noted as written."""
     import signal
 
     if not hasattr(signal, "pthread_sigmask"):

@@ -34,7 +34,7 @@ class Paint:
 def wants_colour(choice: str, environment: Mapping[str, str], *, terminal: bool) -> bool:
     """Tell whether output is coloured.
 
-    The option first, then NO_COLOR, FORCE_COLOR, TERM, and the terminal.
+    The option decides first, then NO_COLOR, FORCE_COLOR and TERM, then whether output goes to a terminal.
     """
     if choice != "auto":
         return choice == "always"
@@ -46,8 +46,8 @@ def wants_colour(choice: str, environment: Mapping[str, str], *, terminal: bool)
 
 
 def figure(value: float, digits: int = 4) -> str:
-    """Write a number with so many digits that count.
+    """Return a number as text with `digits` significant digits.
 
-    A large one in full, for nobody reads 1.3e+04 with ease.
+    A large number is written in full, for nobody reads 1.3e+04 with ease.
     """
     return f"{value:,.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"

@@ -16,24 +16,24 @@ _MARKS = frozenset("\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e
 
 
 def visible(text: str) -> str:
-    """Return the text on one line, with what is not for the eye as escapes."""
+    """Return a text on one line, with control and direction characters as escapes.
+
+    So are bytes of a file name that are no text.
+    """
     if text.isprintable():
         return text
     return "".join(_escape(char) if _acts(char) else char for char in text)
 
 
 def visible_lines(text: str) -> str:
-    """Return the text with what is not for the eye as escapes.
-
-    Line feeds and tabs stay.
-    """
+    """Return a text as `visible` does, but with its line feeds and tabs."""
     if text.isprintable():
         return text
     return "".join(_escape(char) if _acts(char) and char not in "\n\t" else char for char in text)
 
 
 def visible_data(value: Any) -> Any:
-    """Return plain data with every text in it, keys too, as `visible` makes it."""
+    """Return plain data with every text in it made safe by `visible`, keys too."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
@@ -44,9 +44,7 @@ def visible_data(value: Any) -> Any:
 
 
 def json_text(data: Any, *, indent: int | None = None, exact: bool = False, default: Any = None) -> str:
-    r"""Return data as JSON in which no character acts.
-
-    Each is written as JSON's own escape of it.
+    r"""Return data as JSON, with control and direction characters as JSON escapes.
 
     Args:
         data: What to write.
@@ -86,7 +84,7 @@ def _json_escape(char: str, exact: bool) -> str:
 
 
 def no_commands(text: str, *, runner: bool) -> str:
-    """Return log lines that the log's program takes for no command.
+    """Return log lines changed so that a CI log does not take them for commands.
 
     Args:
         text: Lines to print.

@@ -32,9 +32,9 @@ def _figure(ratio: float) -> str:
 
 
 def cause_line(error: BaseException) -> str:
-    """Return what an error says in one line, with its kind.
+    """Return an exception as one line: its kind, and the cause that its text gives.
 
-    The innermost one that TensorFlow or Keras repeat.
+    Of an error that TensorFlow or Keras repeat, that is the innermost.
     """
     text = cause_of(str(error))
     name = type(error).__name__
@@ -64,10 +64,10 @@ def cause_of(text: str) -> str:
 
 
 def callable_name(graph_name: str) -> str | None:
-    """Return the name of what was given to tf.data, from its name in the graph.
+    """Return the name of a callable given to tf.data, from its name in the graph.
 
-    An object that is called is named there by its class, `<class 'module.Parser'>` without its signs; a class that is
-    called by the class of classes, which says nothing.
+    None where the graph has no name of its own for the callable. An object that is called is named there by its class,
+    `<class 'module.Parser'>` without its signs; a class that is called by the class of classes, which says nothing.
     """
     found = re.match(r"class((?:\w+\.)+)(\w+)$", graph_name)
     if found is None:

@@ -67,7 +67,10 @@ def require_inside(path: str) -> str:
 
 
 def _project_of(named: str) -> str:
-    """Return the folder, as it is named, of the project that an absolute path lies in."""
+    """Return the project folder around an absolute path, links not followed.
+
+    That is the repository, else the working folder, else the folder of the path.
+    """
     folder = here = os.path.dirname(named)
     while not os.path.lexists(os.path.join(here, ".git")):
         above = os.path.dirname(here)
@@ -80,7 +83,10 @@ def _project_of(named: str) -> str:
 
 
 def _is_stream(path: str) -> bool:
-    """Tell whether a path names a device or pipe; a link to one counts as what it is only among the system's own."""
+    """Tell whether a path names a device or a pipe.
+
+    A link to one counts only where the link is one of the system's own.
+    """
     if os.name != "posix":
         return False
     named = os.path.abspath(path)

@@ -106,7 +106,7 @@ class Catalogue:
         return [rule for rule in self.rules if prefix and rule.id.startswith(prefix)]
 
     def explaining(self, *faults: Fault) -> tuple[Rule, ...]:
-        """Return the rules about some faults, in the order of the faults."""
+        """Return the rules that explain the given faults, in the order of the faults."""
         found = {
             rule.id: rule for fault in faults for rule in self.rules if fault.value in rule.policy.explains
         }
@@ -137,7 +137,7 @@ def builtin() -> Catalogue:
 
 
 def named(*faults: Fault) -> str:
-    """Return the ids of the rules about some faults, for the end of a sentence."""
+    """Return the ids of the rules that explain the given faults, as text."""
     return ", ".join(rule.id for rule in builtin().explaining(*faults))
 
 
@@ -184,7 +184,7 @@ def read_folder(folder: str, known: KnownNames | None = None) -> tuple[Rule, ...
 
 
 def render(folder: str, known: KnownNames | None = None) -> str:
-    """Return Python source that makes all rules of a folder.
+    """Return Python source that defines all rules of a folder.
 
     Args:
         folder: A folder with rule files.
@@ -273,7 +273,7 @@ def _render_rule(path: str, relative: str, data: dict[str, Any], known: KnownNam
 
 
 def _render_policy(policy: Mapping[str, Any]) -> str:
-    """Return the Python source of a rule's policy; what it does not state has the usual value."""
+    """Return the Python source of a rule's policy, defaults filled in."""
 
     def words(key: str) -> str:
         value = policy.get(key) or []
@@ -299,7 +299,7 @@ def _render_policy(policy: Mapping[str, Any]) -> str:
 
 
 def _check_names(path: str, data: Mapping[str, Any], used: Mapping[str, str], known: KnownNames) -> None:
-    """Refuse a rule that names what no dialect, machine or rule has: it would never find anything.
+    """Refuse a rule that uses a concept or an operand that does not exist.
 
     Raises:
         CfgfixError: A concept or an operand does not exist.

@@ -10,6 +10,6 @@ if TYPE_CHECKING:
 
 
 def by_check(rules: Iterable[Rule], kind: str) -> dict[str, Rule]:
-    """Return the rules whose check is of a kind, by the rest of its name."""
+    """Return the rules with a check of one kind, by the check's name without the kind."""
     prefix = f"{kind}."
     return {rule.check[len(prefix) :]: rule for rule in rules if rule.check and rule.check.startswith(prefix)}

@@ -50,10 +50,7 @@ def files_below(folder: str, endings: tuple[str, ...]) -> list[str]:
 
 
 def manifest(paths: Iterable[str]) -> tuple[tuple[str, int, int], ...]:
-    """Return what tells whether one of these files has changed.
-
-    Path, time and size of each.
-    """
+    """Return path, time of change and size of each file, to tell when one changes."""
     rows: list[tuple[str, int, int]] = []
     for path in paths:
         facts = os.stat(path)

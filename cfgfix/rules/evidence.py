@@ -34,7 +34,7 @@ class Table:
     circumstances: str
 
     def lines(self) -> list[str]:
-        """Return the table as text: what it holds, its rows, and where it was measured."""
+        """Return the table as lines of text: title, rows, and where it was measured."""
         unit = " (times as fast as the first)" if self.timed else ""
         doubt = "; other work disturbed it, so trust order and large ratios only" if self.disturbed else ""
         shown = [f"{name}: {value}" for name, value in self.rows]
@@ -45,7 +45,7 @@ _LOADED: dict[str, Any] | None = None
 
 
 def results() -> dict[str, Any]:
-    """Return everything that was measured, by the name of the script."""
+    """Return the results of all measurements, by the name of the script."""
     global _LOADED  # noqa: PLW0603 - loaded once a process
     if _LOADED is None:
         path = os.path.join(compiled.data_folder("rules"), "evidence.json")
@@ -55,7 +55,7 @@ def results() -> dict[str, Any]:
 
 
 def circumstances(result: dict[str, Any]) -> str:
-    """Return machine, versions and date of one script's results as a sentence."""
+    """Return date, machine and versions of a script's results as one line."""
     machine, versions = result["machine"], result["versions"]
     gpu = "no GPU" if machine["gpu"] == "none" else machine["gpu"]
     return (
@@ -90,7 +90,7 @@ def tables(script: str, wanted: str = "") -> list[Table]:
 
 
 def of_rule(evidence: Iterable[dict[str, Any]]) -> list[Table]:
-    """Return the tables that a rule file's `evidence` names, each once."""
+    """Return the tables named in the evidence of a rule file, each once."""
     found: list[Table] = []
     for item in evidence:
         if "measured" in item:

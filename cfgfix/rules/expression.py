@@ -50,10 +50,14 @@ class Scope(Protocol):
         """Tell whether the operand has a known value."""
 
     def given(self, name: str) -> bool:
-        """Tell whether the checked file itself says the value."""
+        """Tell whether the checked file itself gives the operand's value."""
 
     def tier(self, table: str, column: str, gib: float) -> Any:
-        """Return a column of the highest tier that `gib` reaches, or raise `Missing`."""
+        """Return a column of the highest row of a table that `gib` reaches.
+
+        Raises:
+            Missing: The table has no such column, or `gib` reaches no row.
+        """
 
     def gpu(self, index: int, field: str) -> Any:
         """Return a fact of one GPU by its index, or raise `Missing`."""
@@ -78,7 +82,7 @@ def _ordered(value: Any) -> Any:
 
 
 def _equal(left: Any, right: Any) -> bool:
-    """Equality that keeps `true` and `1` apart."""
+    """Tell whether two values are equal, keeping `true` and `1` apart."""
     if isinstance(left, bool) is not isinstance(right, bool):
         return False
     return bool(left == right)
@@ -231,7 +235,7 @@ _ORDER = {"Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">="}
 
 
 class Translated:
-    """Python source of an expression, the operands it needs, and all that it names."""
+    """An expression as Python source, with the operands and other names it uses."""
 
     __slots__ = ("names", "operands", "source")
 
@@ -242,7 +246,7 @@ class Translated:
 
 
 def translate(text: str) -> Translated:
-    """Return `text` as Python source over a scope named `s`.
+    """Return an expression as Python source over a scope named `s`.
 
     Raises:
         ExpressionError: The text is not an expression of the rule language.
@@ -437,7 +441,7 @@ def translate_template(text: str) -> Translated:
 def format_bytes(count: float) -> str:
     """Return a byte count in decimal units, such as `3.28 GB`.
 
-    Storage and memory tables write it so.
+    The tables of storage and memory write byte counts so.
     """
     value = float(count)
     for unit in ("B", "kB", "MB", "GB", "TB"):
@@ -491,7 +495,10 @@ def _fill(thunk: Callable[[], Any], form: str) -> str:
 
 
 def _fill_with(scope: Scope, name: str, form: str) -> str:
-    """Return the value of one operand as a template shows it."""
+    """Return the value of an operand, formatted for a message.
+
+    A value that is not known or does not fit the format is shown as unknown.
+    """
     try:
         return FORMATS[form](scope.value(name))
     except (Missing, TypeError, ValueError, ZeroDivisionError, OverflowError):
@@ -508,13 +515,13 @@ GLOBALS["_cat"] = _concatenate
 
 
 def compile_source(source: str) -> Code:
-    """Return generated source as a function of a scope."""
+    """Return translated source as a function that takes a scope."""
     function: Code = eval(f"lambda s: {source}", GLOBALS)  # noqa: S307 - source comes from `translate` only
     return function
 
 
 def evaluate(code: Code, scope: Scope) -> Any:
-    """Return the value of an expression, or raise `Missing` where it has none.
+    """Return the value of a compiled expression in a scope.
 
     Different types, a division by zero and a number out of range mean that the rule does not apply.
 

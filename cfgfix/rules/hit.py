@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 
 
 class HitPlace:
-    """Where a hit stands in a file, before that is turned into a location."""
+    """A place of a hit in the terms of its kind of file, not yet a location."""
 
     __slots__ = ()
 
 
 class HitChange:
-    """A change that only its file can turn into a change of text."""
+    """A change of a hit in the terms of its kind of file, not yet a change of text."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Span(HitPlace):
-    """A place in the text at hand: offsets of the first code point and after the last one."""
+    """A place in the text at hand: the offsets of its start and its end."""
 
     start: int
     end: int
@@ -65,6 +65,6 @@ class Hit:
 
 
 def span_of(hit: Hit) -> Span:
-    """Return where a hit in a text is."""
+    """Return the span of a hit that has its place in a text."""
     assert isinstance(hit.at, Span)
     return hit.at

@@ -86,7 +86,7 @@ _CASE_KEYS = frozenset(
 
 
 def rule_error(path: str, message: str, hint: str | None = None) -> CfgfixError:
-    """Return the error for a bad rule file."""
+    """Return the error for a faulty rule file."""
     return CfgfixError(message, code=ExitCode.USAGE, path=path, hint=hint)
 
 
@@ -127,7 +127,7 @@ def load_yaml(path: str) -> Any:
 
 
 def read_rule(path: str) -> dict[str, Any]:
-    """Return the data of one rule file, checked for shape.
+    """Return the data of one rule file after checking the types of its values.
 
     Raises:
         CfgfixError: Something in the file is not as docs/rule-format.md says.
@@ -219,7 +219,10 @@ def _check_policy(path: str, policy: object) -> None:
 
 
 def _words_of(key: object) -> tuple[str, ...] | None:
-    """Return the words that a key of `policy` takes, or None where there is no such key."""
+    """Return the words allowed for a key of `policy`.
+
+    None where `policy` has no such key, or the key takes no words.
+    """
     if key == "explains":
         from cfgfix.rules.faults import Fault
 
@@ -242,7 +245,7 @@ def _is_texts(value: object) -> bool:
 
 
 def _check_shapes(path: str, data: dict[str, Any]) -> None:
-    """Check the kind of every value, so that nothing after this meets another one.
+    """Check the type of every value of a rule file.
 
     Raises:
         CfgfixError: A value is not of the kind that docs/rule-format.md gives.
@@ -295,7 +298,10 @@ def _as_list(path: str, key: str, value: object) -> list[Any]:
 
 
 def _is_table(table: object) -> bool:
-    """Whether a table is plain data and its tiers, where it has any, are rows by size in GiB."""
+    """Tell whether a value is a table of plain data, its tiers rows by size in GiB.
+
+    A table need not have tiers.
+    """
     if not isinstance(table, dict) or not _is_data(table, 0):
         return False
     rows = table.get("tiers", {})
@@ -317,7 +323,7 @@ def _is_data(value: object, depth: int) -> bool:
 
 
 def _is_plain(value: object) -> bool:
-    """Whether a value is text, a flag, null or a number that rule files may name."""
+    """Tell whether a value is text, a bool, null, or a number within limits."""
     if isinstance(value, float):
         return math.isfinite(value)
     if isinstance(value, int):
@@ -326,7 +332,7 @@ def _is_plain(value: object) -> bool:
 
 
 def fixes_of(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the fixes of a rule as a list."""
+    """Return the fixes in a rule's data as a list, empty where there are none."""
     fix = data.get("fix")
     if fix is None:
         return []
@@ -334,20 +340,23 @@ def fixes_of(data: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def safeties(fix: dict[str, Any]) -> str:
-    """Return how safe a fix is, in words; some checks decide it for each finding."""
+    """Return the safety of a fix in words.
+
+    Where the check decides for each finding, both words are given: `safe or unsafe`.
+    """
     return f"{fix['safety']} or {fix['also']}" if "also" in fix else str(fix["safety"])
 
 
 def plain_title(title: str) -> str:
-    """Return the title of a fix for a reader of the rule.
+    """Return the title of a fix for readers of the rule.
 
-    Of two that an expression chooses from, both.
+    Where an expression chooses between two texts, both are given.
     """
     return _CHOSEN.sub(lambda found: f"{found[1]}, or: {found[2]}", title)
 
 
 def refuted(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the claims that measurement refutes, as a list."""
+    """Return the `folklore` of a rule, claims that measurement refutes, as a list."""
     found = data.get("folklore") or []
     return found if isinstance(found, list) else [found]
 
@@ -385,7 +394,7 @@ def _check_fix(path: str, fix: object, *, code: bool) -> None:
 
 
 def expression_source(path: str, where: str, value: object) -> Translated:
-    """Return an expression of a rule file as Python source, with its operands.
+    """Return an expression of a rule file as Python source, with the operands it uses.
 
     Raises:
         CfgfixError: It is no expression of the rule language.
@@ -398,7 +407,7 @@ def expression_source(path: str, where: str, value: object) -> Translated:
 
 
 def template_source(path: str, where: str, value: object) -> Translated:
-    """Return a template of a rule file as Python source, with its operands.
+    """Return a template of a rule file as Python source, with the operands it uses.
 
     Raises:
         CfgfixError: It is no template.
@@ -410,7 +419,10 @@ def template_source(path: str, where: str, value: object) -> Translated:
 
 
 def line_of(path: str, word: str) -> int | None:
-    """Return the first line of a rule file that holds a word, or None where none does."""
+    """Return the number of the first line of a rule file that holds a word.
+
+    None where no line does, or the file cannot be read.
+    """
     import re
 
     try:

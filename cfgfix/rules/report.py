@@ -24,7 +24,7 @@ else:
 
 
 class Operands:
-    """Operands of a message that has only names of its own; one without a value counts as unknown."""
+    """The operands that a hit gives to a message; None counts as unknown."""
 
     __slots__ = ("_values",)
 
@@ -43,7 +43,7 @@ class Operands:
         return self._values.get(name) is not None
 
     def given(self, name: str) -> bool:
-        """Tell whether an operand has a known value: nothing but the check gives any."""
+        """Tell whether an operand has a known value, as `has` does."""
         return self.has(name)
 
     def tier(self, table: str, column: str, gib: float) -> Any:
@@ -56,16 +56,16 @@ class Operands:
 
 
 class HitFile(Protocol):
-    """What a file says of the hits in it."""
+    """Turns places and changes of hits in one kind of file into locations and text changes."""
 
     def location(self, place: HitPlace | Location) -> Location:
-        """Return where a place is."""
+        """Return the location of a place in the file."""
 
     def about(self, hit: Hit, location: Location) -> tuple[Mapping[str, object], str]:
-        """Return what a message may say of any hit, and the context of its finding."""
+        """Return the operands that any message may use, and the context of the finding."""
 
     def changes(self, hit: Hit) -> tuple[tuple[Change, ...], str | None]:
-        """Return the repair of a hit as changes of the text, or why there is none."""
+        """Return the changes that repair a hit, and the reason why there are none."""
 
 
 class TextFile:
@@ -77,31 +77,31 @@ class TextFile:
         self._source = source
 
     def location(self, place: HitPlace | Location) -> Location:
-        """Return where a span is; a location is that already."""
+        """Return the location of a span; a location is returned unchanged."""
         if isinstance(place, Span):
             return self._source.location(place.start, place.end, place.label or None)
         assert isinstance(place, Location)
         return place
 
     def about(self, hit: Hit, location: Location) -> tuple[Mapping[str, object], str]:
-        """Return the key with its name and the text of the place."""
+        """Return the operands `key`, `name` and `raw` of a hit, and its text as context."""
         path = key_path_of(hit)
         raw = self._source.text[location.start : location.end]
         key = format_key_path(path) if path is not None else ""
         return {"key": key, "name": str(path[-1]) if path else "", "raw": raw}, raw[:200]
 
     def changes(self, hit: Hit) -> tuple[tuple[Change, ...], str | None]:
-        """Return the changes of a hit, which are those of the text already."""
+        """Return the changes of a hit unchanged, and the reason why there are none."""
         return tuple(change for change in hit.changes if not isinstance(change, HitChange)), hit.no_fix
 
 
 def key_path_of(hit: Hit) -> KeyPath | None:
-    """Return the key that a hit is about."""
+    """Return the key path of a hit's span, or None where the hit has none."""
     return hit.at.key_path if isinstance(hit.at, Span) else None
 
 
 def severity_of(rule: Rule, hit: Hit) -> Severity:
-    """Return the severity of a hit by itself, before policy and settings."""
+    """Return the severity of a hit, else of its rule, before policy and settings."""
     return Severity[hit.severity.upper()] if hit.severity else rule.severity
 
 
@@ -117,9 +117,9 @@ def make_finding(
     notes: tuple[str, ...] = (),
     unpinned: bool = False,
 ) -> Finding:
-    """Return the finding that a hit is.
+    """Return a finding made of a rule and a hit.
 
-    What a hit leaves open is taken from the rule file.
+    A field that the hit leaves open is taken from the rule file.
 
     Args:
         rule: The rule.
@@ -171,9 +171,9 @@ def make_fix(
     safety: str | None = None,
     title: str | None = None,
 ) -> Fix | None:
-    """Return the fix that a check makes.
+    """Return a fix made of changes, with the rule's title and safety unless given.
 
-    It has the rule's title and safety where the check gives none of its own.
+    None where there are no changes.
 
     Args:
         rule: The rule, whose first fix tells what the check does not.
@@ -194,7 +194,7 @@ def make_fix(
 
 
 def tell_cut(findings: list[Finding], cut: Collection[str], most: int) -> None:
-    """Say at the last finding of each rule that was cut off that there are more.
+    """Add a note to the last finding of each cut rule that there are more.
 
     Args:
         findings: What is listed of one file, in order; changed in place.

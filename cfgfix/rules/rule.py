@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    """Run a rule once per match: per place of some concepts, or per key with one of some names."""
+    """What a rule is run for: each place of some concepts, or each key of some names."""
 
     concepts: tuple[str, ...]
     keys: frozenset[str]
@@ -57,7 +57,7 @@ class Related:
 
 
 class About(Enum):
-    """What a finding of a rule speaks of: what decides where it holds."""
+    """What the findings of a rule are about; decides where they hold."""
 
     RUN = "run"
     """What happens while the program runs: where the place is not reached, it does not happen."""
@@ -68,7 +68,7 @@ class About(Enum):
 
 
 class Notebooks(Enum):
-    """How severe the findings of a rule are in a notebook, which shows things step by step and small."""
+    """The severity of a rule's findings in notebooks."""
 
     SAME = "same"
     ERRORS_ONLY = "errors-only"
@@ -78,7 +78,7 @@ class Notebooks(Enum):
 
 
 class InTry(Enum):
-    """What becomes of an error whose place stands in a `try` that catches it."""
+    """What is done with a finding inside a `try` that catches the error."""
 
     SKIP = "skip"
     """It is not told: the program is ready for it."""
@@ -87,7 +87,7 @@ class InTry(Enum):
 
 
 class InGuard(Enum):
-    """What becomes of a finding where the code asks first for a release or a name, or is ready for it not to be there."""
+    """What is done with a finding inside a guard on a release or a name."""
 
     SKIP = "skip"
     """It is not told: the other way is for the releases at hand."""
@@ -96,7 +96,7 @@ class InGuard(Enum):
 
 
 class InTests(Enum):
-    """What becomes at most of a finding in the tests of a project, which set and do what nothing that trains does."""
+    """The highest severity of a rule's findings in tests."""
 
     SKIP = "skip"
     """It is not told."""
@@ -111,7 +111,7 @@ class InTests(Enum):
 
 
 class YieldsTo(Enum):
-    """What makes a finding an echo of another one, which is told in its place."""
+    """Which other findings make a finding of the rule an echo, which is not shown."""
 
     NOTHING = "nothing"
     SAME_PLACE = "same-place"
@@ -126,7 +126,7 @@ class YieldsTo(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What the runner does with the findings of a rule, which no check has to know."""
+    """What the runner does with the findings of a rule; checks do not know it."""
 
     about: About = About.RUN
     notebooks: Notebooks = Notebooks.SAME
@@ -158,14 +158,14 @@ class Policy:
 
     @property
     def skips_guards(self) -> bool:
-        """Whether nothing is told behind a question for a release or a name."""
+        """Whether findings inside a guard on a release or a name are left out."""
         if self.in_guard is not None:
             return self.in_guard is InGuard.SKIP
         return self.about is About.RELEASE
 
     @property
     def in_test_modules(self) -> InTests:
-        """What becomes of a finding in a module of tests."""
+        """The highest severity of the rule's findings in a test module."""
         if self.in_tests is not None:
             return self.in_tests
         return InTests.SKIP if self.about is About.RUN else InTests.ERROR
@@ -219,8 +219,8 @@ class Rule:
         return any(name.startswith("hardware.") for name in self.operands)
 
     def states(self, safety: Safety) -> bool:
-        """Tell whether the rule file says that a fix may be so safe.
+        """Tell whether the rule file declares fixes of a safety.
 
-        One that is only shown needs no word.
+        A fix that is only shown needs no declaration.
         """
         return safety is Safety.DISPLAY or any(safety.label in fix.safeties for fix in self.fixes)
