@@ -45,7 +45,10 @@ def is_forced_by_call(entered: Site, scope: Scope, block_number: int) -> bool:
 
 
 def _given_on_the_way(scope: Scope, entered: Site, expr: Expr) -> object:
-    """Return the constant that a guard is by the call that entered its function, or None."""
+    """Return the constant that the call entering a function gives a guard in it.
+
+    None where the call gives no constant.
+    """
     if isinstance(expr, Name) and not any(
         is_name(target, expr.name) for event in scope.binding(expr.name) for target in event.targets
     ):
@@ -76,7 +79,10 @@ def _given_on_the_way(scope: Scope, entered: Site, expr: Expr) -> object:
 
 
 def _argument(scope: Scope, call: Call, name: str) -> object:
-    """Return the constant that a call gives to a parameter of a function, its default included; None for anything else."""
+    """Return the constant that a call gives a parameter, by argument or default.
+
+    None where the argument is no constant.
+    """
     names = [item.name for item in scope.params if item.kind == "plain"]
     if scope.parent >= 0 and scope.module.summary.scopes[scope.parent].kind == "class" and names:
         names = names[1:]
@@ -88,7 +94,10 @@ def _argument(scope: Scope, call: Call, name: str) -> object:
 
 
 def _maker(entered: Site) -> Call | None:
-    """Return the call that made the object a method is called on: `Reader(...)(x)`, or `reader = Reader(...)` before it."""
+    """Return the call that made the object whose method a call site calls.
+
+    That is `Reader(...)` in `Reader(...)(x)`, or in an earlier `reader = Reader(...)`. None where no call is found.
+    """
     func = entered.call.func
     receiver = func.base if isinstance(func, Attribute) else func
     if isinstance(receiver, Name):

@@ -46,7 +46,10 @@ _KERAS_GIVES = frozenset({"training", "mask"})
 
 
 class Ways:
-    """Which calls of a function lie on a way to it: guards with the values that the calls before gave, and receivers."""
+    """Decides which calls in a function run, given the call path that entered it.
+
+    Guards are judged with the arguments of the calls on the path, and methods by their receivers.
+    """
 
     def __init__(self, program: Program) -> None:
         self._flow: Flow = flow_of(program)
@@ -66,7 +69,7 @@ class Ways:
         *,
         traced: bool = False,
     ) -> Iterator[Site]:
-        """Yield the sites of a scope that run when it is reached by some calls.
+        """Yield the call sites of a scope that run when a call path enters it.
 
         Args:
             scope: The scope.
@@ -120,9 +123,15 @@ class Ways:
         *,
         traced: bool = False,
     ) -> bool:
-        """Tell whether some calls, with what they give, do not reach a place.
+        """Tell whether a place in a scope is not reached by a path of calls.
 
-        The function is traced or not.
+        Args:
+            scope: The scope of the place.
+            block: Its block.
+            place: Its span; None leaves tests inside of its statement out.
+            given: The known values of parameters.
+            path: The calls that lead to the scope.
+            traced: Whether TensorFlow traces the function.
         """
         if path and block and excluded(path[-1], scope, block, names=False):
             return True
@@ -138,7 +147,7 @@ class Ways:
         return known
 
     def _asks_mode(self, scope: Scope) -> bool:
-        """Tell whether a function asks whether it is run eagerly."""
+        """Tell whether a function tests for eager execution."""
         known = self._asking.get(id(scope))
         if known is None:
             known = self._asking[id(scope)] = any(
@@ -155,9 +164,10 @@ class Ways:
         return known
 
     def given(self, site: Site, target: Function, before: Pairs) -> Pairs:
-        """Return what a call tells of the parameters of a function, for its guards.
+        """Return the known values of parameters in a function that a call enters.
 
-        The call enters the function. Literal arguments count, defaults, and parameters handed on whose value is known.
+        Only parameters that guards test, or that are handed on, count. Their values come from literal arguments, defaults,
+        and the caller's own parameters with values in `before`; `before` also gives those of functions around it.
         """
         scope = target.scope
         found: dict[tuple[int, str], Any] = {}
@@ -191,7 +201,10 @@ class Ways:
         return tuple(sorted(found.items(), key=lambda item: item[0])) if found else ()
 
     def _parameter(self, scope: Scope, name: str) -> tuple[int, str] | None:
-        """Return which function's parameter a name is, here or in a function around, if it is never given anew."""
+        """Return the parameter that a name refers to, as scope identity and name.
+
+        It is looked for in the scope and the functions around. None where there is none or it is assigned again.
+        """
         here: Scope | None = scope
         while here is not None:
             if any(item.name == name for item in here.params):
@@ -202,7 +215,10 @@ class Ways:
         return None
 
     def _tested_parameters(self, scope: Scope) -> frozenset[str]:
-        """Return the parameters that guards test, here or in a function inside, and those that are handed on by name."""
+        """Return the parameters of a function that tests use or calls hand on by name.
+
+        Tests and calls in nested functions count too.
+        """
         wanted = self._tested.get(id(scope))
         if wanted is None:
             names = {name for name, _, _, kind in scope.params if kind in ("plain", "keyword")}
@@ -235,10 +251,10 @@ class Ways:
 
 
 def flags(function: Function | Scope | None) -> Pairs:
-    """Return what is known of the parameters of a function that gets elements.
+    """Return the known parameter values of a function that gets dataset elements.
 
-    Those of the functions around it are in it. Flags have their defaults, `functools.partial` may have given some, and the
-    call of the function that it was made in others.
+    They come from boolean defaults, from `functools.partial`, and from the call of the functions around it. Empty for a
+    function that is not known as a value.
     """
     if not isinstance(function, Function):
         return ()
@@ -285,7 +301,7 @@ def _bound_once(scope: Scope, name: str) -> bool:
 
 @once
 def ways_of(program: Program) -> Ways:
-    """Return what tells the ways through a program's functions apart, made once."""
+    """Return the `Ways` of a program, made once."""
     return Ways(program)
 
 
@@ -338,7 +354,7 @@ def _name_uses(program: Program, scope: Scope) -> _NameUses:
 
 
 def is_overwritten_unused(program: Program, site: Site) -> bool:
-    """Tell whether the name of what a call makes is given anew before it is used."""
+    """Tell whether a name that gets a call's result is reassigned before any use."""
     scope = site.scope
     event = statement_of(scope, site.call.place)
     if event is None or event.kind != "assign" or event.value is not site.call or len(event.targets) != 1:

@@ -166,7 +166,7 @@ class Conditions:
             self._traced = None
 
     def _fails_before(self, scope: Scope, block: int, place: Place | None) -> bool:
-        """Tell whether an assertion that does not hold stands before a place, in a block around it."""
+        """Tell whether a false assertion in a block around a place stands before it."""
         if place is None:
             return False
         around = set(scope.block_numbers(block))
@@ -180,10 +180,10 @@ class Conditions:
         )
 
     def state(self, guards: Iterable[tuple[Scope, int]]) -> tuple[State, str]:
-        """Return the state of a place under all its guards, and the deciding guard.
+        """Return the state of a place under its guards, and the deciding guard as text.
 
-        The guard is a text. Each guard that is given is `(scope, block)`; the blocks around it and around the scope's own
-        definition count too.
+        Args:
+            guards: Scope and block of each guard; the blocks around it and around the scope's definition count too.
         """
         fallback = ""
         for scope, block in guards:
@@ -219,7 +219,7 @@ class Conditions:
         return shown if block.branch else f"not ({shown})"
 
     def _block(self, scope: Scope, number: int) -> tuple[Any, bool]:
-        """Return whether a block's guard holds, and whether it is (also) reached only after an exception."""
+        """Return whether a block's guard holds, and whether only an exception leads to it."""
         key = (id(scope), number)
         known = self._known.get(key) or self._shared.get(key)
         if known is not None:
@@ -242,7 +242,7 @@ class Conditions:
         return result
 
     def _test(self, scope: Scope, block: Block, *, after_error: bool = False) -> Any:
-        """Return whether a block's test holds: what stands around the block as well is taken to."""
+        """Return the truth of a block's test, taking the guards around the block to hold."""
         assert block.test is not None
         outer = self._around_use
         self._around_use = frozenset(map(id, scope.block_chain(block.parent)))
@@ -252,7 +252,10 @@ class Conditions:
             self._around_use = outer
 
     def _is_import_error(self, test: Expr | None) -> bool:
-        """Whether a handler is for a missing module: which side is taken is then a matter of what is installed."""
+        """Tell whether a handler catches only import errors.
+
+        Which side of its `try` runs then depends on the installed packages.
+        """
         if test is None:
             return False
         names = test.items if isinstance(test, Collection) else (test,)
@@ -393,7 +396,7 @@ class Conditions:
         return UNKNOWN
 
     def _attribute(self, owner: Scope, name: str, after_error: bool, depth: int) -> Any:
-        """Return the value that a class gives an attribute: the one all its assignments agree on."""
+        """Return the value on which all assignments of a class to an attribute agree."""
         key = (id(owner), name)
         if key in self._active:
             return UNKNOWN
@@ -472,7 +475,7 @@ class Conditions:
     def _value_after(
         self, event: Event, name: str, scope: Scope, value: Any, after_error: bool, depth: int
     ) -> Any:
-        """Return a name's value after a statement that may bind it, given the one before."""
+        """Return a name's value after a statement, given its value before."""
         handler = self._in_handler(scope, event.block)
         if handler and not after_error:
             return value
@@ -510,7 +513,7 @@ class Conditions:
         return new
 
     def _imported(self, event: Event, name: str, scope: Scope, after_error: bool, depth: int) -> Any:
-        """Return the value of a name that `from x import name` brings from another file of the project."""
+        """Return the value of a name imported from another file of the project."""
         source = dict(event.imports).get(name, "")
         package, _, last = source.rpartition(".")
         module = self.program.module(package, scope.module) if package else None
@@ -532,7 +535,10 @@ class Conditions:
         )
 
     def _parameter(self, name: str, scope: Scope, after_error: bool, depth: int) -> Any:
-        """Return what all known callers give for a parameter, or `UNKNOWN` where there are none or they differ."""
+        """Return the value that all known callers give a parameter.
+
+        `UNKNOWN` where no caller is known or the values differ.
+        """
         if self._given or self._traced is not None:
             # What one way gives is asked for, not what all callers agree on.
             return self._given.get((id(scope), name), UNKNOWN)
@@ -574,7 +580,10 @@ class Conditions:
         return self._class_default(path)
 
     def _is_unknown_key(self, path: tuple[str, ...]) -> bool:
-        """Whether neither the config nor any class knows a key, so that a default in the code decides."""
+        """Tell whether neither the config nor a config class has a key.
+
+        A default in the code then decides.
+        """
         assert self._lookup is not None
         return self._lookup(path) is UNKNOWN and not self._fields(path[-1])
 
@@ -597,7 +606,7 @@ class Conditions:
 
 @once
 def _guards(program: Program) -> dict[tuple[int, int], tuple[Any, bool]]:
-    """Return what is known of blocks whatever the config is, filled as they are asked for."""
+    """Return the cache of guard results that no config changes, by scope and block."""
     del program
     return {}
 
@@ -637,9 +646,13 @@ RUN_EAGERLY = "run_eagerly"
 
 
 def asks_mode(func: Expr) -> bool | None:
-    """Return what a call tells while TensorFlow traces the function it stands in.
+    """Return what a test for eager or graph mode gives while TensorFlow traces.
 
-    The name of the call decides; None for any other call.
+    Args:
+        func: The callee, such as `tf.executing_eagerly`; its last name decides.
+
+    Returns:
+        None for any other callee.
     """
     return (
         _WHILE_TRACING.get(func.attribute if isinstance(func, Attribute) else func.name)

@@ -106,16 +106,19 @@ OTHER = Atom()
 
 
 def names_outside(atoms: Atoms) -> set[str]:
-    """Return the names of what something may be outside of the project."""
+    """Return the dotted names of the atoms outside of the project."""
     return {atom.name for atom in atoms if isinstance(atom, Outside)}
 
 
 def is_outside_configs(atoms: Iterable[Atom]) -> bool:
-    """Tell whether something is nothing of a config, whatever it is."""
+    """Tell whether no atom has anything to do with a config."""
     return all(atom is OTHER or isinstance(atom, Outside) for atom in atoms)
 
 
 def config_objects(atoms: Atoms) -> list[int]:
-    """Return the config classes of an object; none where it may be another thing."""
+    """Return the config classes in atoms, by identity of their scopes.
+
+    Empty where an atom is anything but an object of a config class.
+    """
     found = [atom.config for atom in atoms if isinstance(atom, ConfigObject)]
     return found if len(found) == len(atoms) else []

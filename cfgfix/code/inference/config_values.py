@@ -179,9 +179,9 @@ class Follower:
         return frozenset(result)
 
     def _remember(self, key: tuple[Any, ...], make: Callable[[], Atoms]) -> Atoms:
-        """Return the answer to a question, worked out once.
+        """Return the atoms kept under a key, or make and keep them.
 
-        Questions that ask themselves are asked again until the answers stay the same.
+        Where `make` depends on its own answer, it is called again until the answers stay the same.
         """
         known = self._memo.get(key)
         if known is not None:
@@ -308,9 +308,9 @@ class Follower:
         return _UNKNOWN
 
     def assignments(self, scope: Scope) -> dict[str, list[tuple[Expr, str]]]:
-        """Return what each name of a scope is given, with how.
+        """Return each name of a scope with the expressions that it is assigned.
 
-        How is `=`, `for`, `with`, or `?` for anything else.
+        Each expression comes with the kind of statement: `=`, `for`, `with`, or `?` for any other.
         """
         found = self._assigned.get(id(scope))
         if found is None:
@@ -398,7 +398,10 @@ class Follower:
         return _OTHER if atom is OTHER or isinstance(atom, followed) else _UNKNOWN
 
     def _stored_in_attribute(self, scope: Scope, name: str, depth: int) -> Atoms:
-        """Return what `self.name` may be: everything any method of the class, its bases and subclasses stores there."""
+        """Return the atoms that `self.name` may be in objects of a class.
+
+        Assignments in methods of the class, its bases and its subclasses count.
+        """
         return self._remember(("s", id(scope), name), lambda: self._stored_in(scope, name, depth))
 
     def _stored_in(self, scope: Scope, name: str, depth: int) -> Atoms:
@@ -458,7 +461,10 @@ class Follower:
         return self._callers.get(name, [])
 
     def _stores(self, name: str) -> list[tuple[Expr, Scope, Scope | Expr]]:
-        """Return all that is assigned to an attribute of that name, with the class or the object it is stored in."""
+        """Return the values assigned to attributes of a name anywhere in the program.
+
+        Each value comes with its scope, and with the class or object that has the attribute.
+        """
         if not self._attributes:
             self._attributes[""] = []
             for module in self.modules:
@@ -567,9 +573,9 @@ class Follower:
         return frozenset(result) if seen and result else _UNKNOWN
 
     def referenced(self) -> set[str]:
-        """Return the names that are used other than by calling them.
+        """Return the names that are used in other ways than as a callee.
 
-        They are those of functions that something else may call.
+        A function of such a name may be handed on and called from elsewhere.
         """
         if self._referenced is None:
             found: set[str] = set()
@@ -607,7 +613,7 @@ class Follower:
         return self._referenced
 
     def composed(self, scope: Scope) -> bool:
-        """Tell whether Hydra gives a function the config it made of the files."""
+        """Tell whether a function has the decorator `hydra.main`, which passes a config."""
         outer = self.program.outer(scope)
         if scope.kind != "function" or outer is None:
             return False
@@ -640,7 +646,7 @@ class Follower:
         )
 
     def _annotated(self, annotation: Expr, scope: Scope) -> Atoms:
-        """Return what an annotation says a value is; nothing where it does not say."""
+        """Return the atoms that an annotation allows; none where they are not known."""
         if isinstance(annotation, Literal) and isinstance(annotation.value, str):
             name = annotation.value.strip().strip("'\"")
             for opening in ("Optional[", "typing.Optional["):
@@ -775,7 +781,10 @@ class Follower:
 
 
 def _outside_atom(name: str) -> Atom:
-    """Return a thing outside of the project; what is made of things made is not told apart any further."""
+    """Return the atom for a dotted name outside of the project.
+
+    A name that is long or chains several calls becomes `?`.
+    """
     return Outside(name if len(name) <= 120 and name.count("(") <= 2 else "?")
 
 
@@ -786,7 +795,7 @@ def _bind(target: Expr, value: Expr, how: str, found: dict[str, list[tuple[Expr,
 
 
 def _pairs(target: Expr, value: Expr) -> Iterator[tuple[Expr, Expr]]:
-    """Yield each single target with the part of the value it gets."""
+    """Yield each target of an assignment with the part of the value that it gets."""
     if isinstance(target, Collection):
         parts = (
             value.items if isinstance(value, Collection) and len(value.items) == len(target.items) else None

@@ -13,12 +13,15 @@ _REGISTERS = re.compile(rb"custom_object|CustomObjectScope|register_keras_serial
 
 @once
 def refusals(program: Program) -> Refusals:
-    """Return what the releases of a program refuse, read once."""
+    """Return the values that TensorFlow refuses in a program's releases, made once."""
     return Refusals(api(program), _Custom(program))
 
 
 class _Custom:
-    """Tells whether a program may teach Keras a text: it registers objects, and names it somewhere."""
+    """Decides whether a program may register a custom Keras object under a name.
+
+    It may where any file registers objects and any file has the name in it.
+    """
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -26,7 +29,7 @@ class _Custom:
         self._texts: list[bytes] | None = None
 
     def __call__(self, word: str) -> bool:
-        """Tell it of one text."""
+        """Tell whether the program may register an object under a name."""
         if word not in self._known:
             if self._texts is None:
                 paths = [module.path for module in self._program.all_modules()]

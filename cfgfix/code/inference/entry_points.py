@@ -45,7 +45,7 @@ def is_test(path: str) -> bool:
 
 
 def never_run(program: Program, scope: Scope) -> bool:
-    """Tell whether a function is private by its name and named nowhere."""
+    """Tell whether a function with a private name is named nowhere."""
     name = scope.name
     if scope.kind != "function" or not name.startswith("_") or name.startswith("__") or scope.decorators:
         return False
@@ -53,10 +53,10 @@ def never_run(program: Program, scope: Scope) -> bool:
 
 
 def is_never_called(program: Program, scope: Scope) -> bool:
-    """Tell whether nothing that runs names a function or class of a program.
+    """Tell whether no code that runs names the function or class around a scope.
 
-    It is there, and no run comes to it. It is asked of what stands at the top of a module, of programs that begin somewhere.
-    What a library offers is for others.
+    Only functions and classes at the top of a module count, and nested functions that are never named. The answer is False
+    for tests, for decorated functions, and for libraries, whose callers are not at hand.
     """
     if any(_never_named_inside(inner) for inner in _up_to_the_top(scope)):
         return True
@@ -71,15 +71,15 @@ def is_never_called(program: Program, scope: Scope) -> bool:
 
 @once
 def _named_by_nothing(program: Program, top: Scope) -> bool:
-    """Tell whether nothing that runs names what stands at the top of a module."""
+    """Tell whether no code that runs names a function or class at a module's top."""
     return has_all_callers(program, top.module) and top not in _what_runs(program)
 
 
 @once
 def is_never_named(program: Program, scope: Scope) -> bool:
-    """Tell whether nothing names the method that a scope is or stands in.
+    """Tell whether a scope is, or lies in, a method that nothing names.
 
-    No other class may call it either: a class that is derived from another may override what that one calls.
+    A method that a base class may call counts as named.
     """
     return any(_is_unnamed(program, inner) for inner in _up_to_the_top(scope))
 
@@ -128,11 +128,11 @@ def is_reached_from_scripts(program: Program, scope: Scope) -> bool:
 
 @once
 def is_never_given(program: Program, scope: Scope, name: str) -> bool:
-    """Tell whether no call gives a function's parameter more than its default.
+    """Tell whether no call gives a parameter another value than its default.
 
-    Calls are taken by the name of what they call, and names of arguments wherever they stand: what has the same name may be
-    meant. A text with the parameter's name may be a key that becomes an argument. What a package offers, others call; but
-    not what is private by its name.
+    Calls are matched by the callee's name alone, and keyword arguments by theirs in any call. The answer is False where a
+    text has the parameter's name, since the text may be a key that becomes an argument, and for public functions of a
+    package, whose callers are not at hand.
     """
     if scope.kind != "function" or scope.decorators:
         return False
@@ -158,7 +158,10 @@ def is_never_given(program: Program, scope: Scope, name: str) -> bool:
 
 
 def _may_give(call: Call, called: str, name: str, position: int, default: Expr) -> bool:
-    """Tell whether a call may give a parameter, and another value than its default or what came in under its name."""
+    """Tell whether a call may give a parameter another value than its default.
+
+    A variable of the parameter's own name does not count as another value.
+    """
     for keyword, value in call.keywords:
         if keyword == name and not (is_name(value, name) or is_same_expression(value, default)):
             return True
@@ -174,9 +177,9 @@ def _may_give(call: Call, called: str, name: str, position: int, default: Expr) 
 
 
 def has_all_callers(program: Program, module: Module) -> bool:
-    """Tell whether all that calls a module's code is at hand.
+    """Tell whether the program has all callers of a module's code.
 
-    Its program begins somewhere and is no package for others.
+    It has where it has an entry point, is not an installed package, and all files of the module's folder belong to it.
     """
     return (
         _begins_somewhere(program) and not _is_installed(program, module) and _whole_folder(program, module)
@@ -184,7 +187,7 @@ def has_all_callers(program: Program, module: Module) -> bool:
 
 
 def _up_to_the_top(scope: Scope) -> Iterator[Scope]:
-    """Yield a scope and those around it, the module left out."""
+    """Yield a scope and the scopes around it, without the module's own."""
     while scope.parent >= 0:
         yield scope
         scope = scope.module.summary.scopes[scope.parent]
@@ -205,7 +208,10 @@ def _never_named_inside(scope: Scope) -> bool:
 
 
 def _top(scope: Scope) -> Scope:
-    """Return the function or class at the top of a module that a scope is, or stands in; a module for its own scope."""
+    """Return the function or class at a module's top that holds a scope.
+
+    A scope at the top, or the module's own, is returned itself.
+    """
     top = scope
     while top.parent > 0:
         top = scope.module.summary.scopes[top.parent]
@@ -275,16 +281,16 @@ def for_another_python(source: str, line: int) -> bool:
 
 
 def _is_installed(program: Program, module: Module) -> bool:
-    """Tell whether a module is of a package that is installed: then others call what the program does not call itself.
+    """Tell whether a module is part of a package that users install.
 
-    Scripts in a folder of their own beside it, such as examples, are not.
+    Other programs may then call its code. Scripts in a separate folder beside the package, such as examples, are no part.
     """
     return _in_installed_folder(program, os.path.dirname(os.path.abspath(module.path)))
 
 
 @once
 def _in_installed_folder(program: Program, folder: str) -> bool:
-    """Tell whether a folder, or the package that it is of, has the files by which a package is installed."""
+    """Tell whether a folder or its package has a file such as `setup.py`."""
     del program
     places = [folder]
     if os.path.isfile(os.path.join(folder, "__init__.py")):
@@ -342,7 +348,7 @@ def _imports_another(program: Program, module: Module) -> bool:
 
 
 def _reachable(graph: dict[str, set[str]], start: str) -> set[str]:
-    """Return what can be reached in a graph, the start included."""
+    """Return the nodes of a graph reachable from a start, itself included."""
     seen = {start}
     pending = [start]
     while pending:
@@ -354,9 +360,9 @@ def _reachable(graph: dict[str, set[str]], start: str) -> set[str]:
 
 
 def modules_sharing_runs(program: Program, module: Module) -> set[str]:
-    """Return the paths of the modules that share a run with a module.
+    """Return the paths of the modules that may run together with a module.
 
-    They are what the module comes to by imports, those that import it, and what these come to.
+    These are its imports, its importers, and the imports of its importers, each with those of their own.
     """
     graph = _imports(program)
     found = _reachable(graph, module.path)
@@ -373,8 +379,8 @@ def switched_by_entries(program: Program, module: Module, switched: Iterable[tup
     Args:
         program: The program.
         module: The module in question.
-        switched: The modules that throw the switch, and whether they do so while they are imported; the others only when they
-            are what the run begins with.
+        switched: The modules that throw the switch, each with whether importing it is enough; otherwise only running it as
+            the script is.
     """
     whole = {item.path for item, _ in switched}
     while_imported = {item.path for item, early in switched if early}
@@ -391,11 +397,9 @@ def switched_by_entries(program: Program, module: Module, switched: Iterable[tup
 
 @once
 def is_never_run(program: Program, module: Module) -> bool:
-    """Tell whether nothing runs a module.
+    """Tell whether a module only defines something and no other file names it.
 
-    It does nothing by itself, and no other file of the program mentions its name. It is asked only of programs that begin
-    somewhere and whose modules import one another; a library is for others to import. Where not all files of the module's
-    folder are looked at, as with those of one commit, nobody knows.
+    The answer is False for libraries, which others import, and where not all files of the module's folder are looked at.
     """
     return (
         _does_nothing(module)
@@ -451,7 +455,10 @@ def _word(module: Module) -> str:
 
 @once
 def _often_imported(program: Program) -> set[str]:
-    """Return the parts of the names that modules import from: nearly all of what is imported, and cheap to have."""
+    """Return the single parts of all dotted names that modules import.
+
+    They cover nearly all imports of the program and are cheap to find.
+    """
     return {
         part
         for module in program.modules
@@ -470,7 +477,10 @@ def _begins_somewhere(program: Program) -> bool:
 
 
 def _begins(module: Module) -> bool:
-    """Tell whether a module is a script: it loops, opens or calls something when it is run, or asks whether it is what is run."""
+    """Tell whether a module is a script.
+
+    A script has a loop, a `with`, a call that does more than set up, or a test of `__name__` at its top. Tests are none.
+    """
     scope = module.scope
     if scope is None or is_test(module.path) or os.path.basename(module.path) == "setup.py":
         return False
@@ -536,7 +546,10 @@ def _is_mentioned(program: Program, module: Module) -> bool:
 
 @once
 def _mentions(program: Program) -> dict[str, bool]:
-    """Return for the modules that do nothing whether another file mentions them; what the modules at hand import needs no reading."""
+    """Return for modules that only define something whether another file names them.
+
+    They are given by path. Modules that the program imports are left out, and there are none where too many are to be searched.
+    """
     imported = {
         part for item in program.modules for source in _imported_names(item) for part in source.split(".")
     }

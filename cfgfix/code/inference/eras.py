@@ -82,7 +82,10 @@ _HEAD = 40
 
 @once
 def _says_one(program: Program, module: Module) -> bool:
-    """Tell whether a file says before its first import that it is for TensorFlow 1: `# Uses the TF 1.x summary writer`."""
+    """Tell whether the text before a file's first import names TensorFlow 1 alone.
+
+    A comment such as `# Uses the TF 1.x summary writer` does so.
+    """
     del program
     head: list[str] = []
     if module.path.endswith(".py"):
@@ -103,7 +106,10 @@ _FOLDER = re.compile(
 
 
 def _named_for_one(program: Program) -> set[int]:
-    """Return the modules whose file or folder is named for TensorFlow 1, `train_tf1.py`, beside its twin for 2, `train_tf2.py`, by identity."""
+    """Return the modules, by identity, whose file or folder is named for TensorFlow 1.
+
+    A file such as `train_tf1.py` counts only beside its twin `train_tf2.py`.
+    """
     names = {os.path.splitext(module.path)[0]: module for module in program.modules}
     found = _in_folders_for_one(names)
     for path, module in names.items():
@@ -117,7 +123,13 @@ def _named_for_one(program: Program) -> set[int]:
 
 
 def _in_folders_for_one(names: Mapping[str, Module]) -> set[int]:
-    """Return the modules, given by path, below a folder named for TensorFlow 1, by identity; one called `v1x` beside its twin for 2 alone."""
+    """Return the modules, by identity, below a folder named for TensorFlow 1.
+
+    A folder such as `v1x` counts only beside its twin for TensorFlow 2.
+
+    Args:
+        names: The modules by their paths without the ending.
+    """
     folders: set[str] = set()
     for path in names:
         folder = os.path.dirname(path)
@@ -143,7 +155,7 @@ def _in_folders_for_one(names: Mapping[str, Module]) -> set[int]:
 
 
 def asks_only_before(program: Program, minor: int) -> bool:
-    """Tell whether files ask for TensorFlow 2 alone, and for none from 2.`minor` on."""
+    """Tell whether files ask only for releases of TensorFlow 2 before 2.`minor`."""
     requirement = api(program).requirement
     return (
         bool(requirement.text)
@@ -154,7 +166,7 @@ def asks_only_before(program: Program, minor: int) -> bool:
 
 
 def release_in_words(table: Api) -> str:
-    """Return in words which release is asked for, and by what."""
+    """Return in words the TensorFlow release asked for and the file that says so."""
     if table.requirement.installed:
         return (
             f"TensorFlow {table.requirement.text.partition('==')[2]} is installed in {table.requirement.path}"
@@ -176,7 +188,10 @@ def release_in_words(table: Api) -> str:
 
 
 def _grade(table: Api, presence: Presence) -> tuple[str, str] | None:
-    """Return severity and confidence for a name that is missing somewhere, or None where it is nowhere missing."""
+    """Return severity and confidence of a finding on a missing name.
+
+    None where the releases asked for have the name, or it is not known which these are.
+    """
     if table.early:
         return _grade_early(presence)
     if not table.admitted or (table.computed and presence.mask):
@@ -208,10 +223,10 @@ def _grade_early(presence: Presence) -> tuple[str, str] | None:
 
 
 def severity_by_releases(table: Api, severity: str) -> str | None:
-    """Return a severity for what some of the releases asked for have.
+    """Return the severity of a finding by how the project asks for its releases.
 
-    None, the rule's own, stands for a project that does not say which release is meant: what `pip install tensorflow`
-    gives today is meant then. What the code only imports beside TensorFlow is a guess: info.
+    That is the given severity where a release is known, info where it is only guessed, and None, the rule's own, where
+    nothing says which release is meant: it is then the one that `pip install tensorflow` gives today.
     """
     if table.requirement.open:
         return None
@@ -393,7 +408,10 @@ def _asks_for_eager(program: Program, module: Module) -> bool:
 
 
 def _among_old(module: Module, strong: set[str], two: set[str]) -> bool:
-    """Tell whether more files near a module are built on TensorFlow 1 than use TensorFlow 2: in the nearest folder with any."""
+    """Tell whether more files near a module use TensorFlow 1 than TensorFlow 2.
+
+    The nearest folder above it with files of either counts.
+    """
     folder = os.path.dirname(module.path)
     while True:
         start = folder + os.sep if folder else ""
@@ -406,7 +424,7 @@ def _among_old(module: Module, strong: set[str], two: set[str]) -> bool:
 
 @once
 def missing_names(program: Program) -> list[tuple[Reference, str, str]]:
-    """Return the names that are missing, each with severity and confidence."""
+    """Return references to missing names, each with severity and confidence."""
     return list(_look_up(program))
 
 
@@ -457,7 +475,9 @@ def _look_up(program: Program) -> Iterator[tuple[Reference, str, str]]:
 
 
 def _may_be_meant(program: Program, reference: Reference) -> bool:
-    """Tell whether an old name may be in its place: where its file uses nothing of TensorFlow 2, or TensorFlow 1 may be asked for.
+    """Tell whether a name of TensorFlow 1 may be meant as it is.
+
+    It may where its file uses nothing of TensorFlow 2, or TensorFlow 1 may be asked for.
 
     In files that use TensorFlow 2 themselves readers agreed with 28 of 34 findings where nothing says that TensorFlow 1 may be meant. In
     others they agreed with 16 of 21 about what runs while a file is imported, with 6 of 14 about what a script's calls lead to (the 8 stand
@@ -488,7 +508,7 @@ def _of_keras(program: Program, scope: Scope) -> bool:
 
 
 def _unknown_for(program: Program, module: Module) -> bool:
-    """Tell whether nothing says which TensorFlow a module is for."""
+    """Tell whether nothing states the TensorFlow release that a module is for."""
     requirement = api(program).requirement
     return admits_tf1(program, module) and not (requirement.installed or requirement.whatever)
 
@@ -509,7 +529,12 @@ def _over_updates(reference: Reference) -> bool:
 
 
 def _brought_by(reference: Reference, names: Sequence[str]) -> bool:
-    """Tell whether a name is a part of what some imports bring, and begins with the very name that one of them binds."""
+    """Tell whether an import of some dotted names binds a reference's first name.
+
+    Args:
+        reference: The reference.
+        names: The imported dotted names.
+    """
     head = reference.expr
     while head is not None and isinstance(head, Attribute):
         head = head.base

@@ -12,9 +12,10 @@ from cfgfix.code.model.summary import Scope
 
 @once
 def texts_given(program: Program, name: str) -> frozenset[str] | None:
-    """Return the texts that the code of a program gives what is called so.
+    """Return the string constants that a program assigns to anything of a name.
 
-    None where it gives anything else, or where a command line, a config or a text that is worked out may.
+    Parameters, keyword arguments, variables and attributes of the name count. None where another value may be given, as by
+    a command line, a config or a computed string.
     """
     texts: set[str] = set()
     places = _places_of(program, name)
@@ -34,7 +35,7 @@ def texts_given(program: Program, name: str) -> frozenset[str] | None:
 
 
 def _places_of(program: Program, name: str) -> dict[str, int]:
-    """Return the functions and classes that take something so called by its place, each with that place."""
+    """Return the callables with a positional parameter of a name, and its position."""
     found: dict[str, int] = {}
     for module in program.all_modules():
         scopes = module.summary.scopes
@@ -50,7 +51,7 @@ def _places_of(program: Program, name: str) -> dict[str, int]:
 
 
 def _given_in(scope: Scope, name: str, places: dict[str, int]) -> Iterator[str | None]:
-    """Yield the texts that a scope gives what is called so; None for anything else."""
+    """Yield the string constants that a scope gives a name; None for other values."""
     for item in scope.params:
         if item.name == name and item.default is not None:
             yield from _text_of(item.default, name)
@@ -80,7 +81,10 @@ def _given_in(scope: Scope, name: str, places: dict[str, int]) -> Iterator[str |
 
 
 def _text_of(value: Expr, name: str) -> Iterator[str | None]:
-    """Yield the text that a value is, nothing for one that is handed on under the same name or None, None for any other."""
+    """Yield the string constant that an expression is, or None for another value.
+
+    Nothing is yielded for the literal None, and for a variable or attribute of the same name.
+    """
     if isinstance(value, Literal) and (value.value is None or isinstance(value.value, str)):
         if value.value is not None:
             yield value.value
@@ -89,7 +93,7 @@ def _text_of(value: Expr, name: str) -> Iterator[str | None]:
 
 
 def _is_bound_in_passing(scope: Scope, name: str) -> bool:
-    """Tell whether a lambda or comprehension binds a name, by which it may be anything."""
+    """Tell whether a lambda or comprehension binds a name; its value may be anything."""
     if scope.kind in ("lambda", "comprehension"):
         return name in scope.names or any(item.name == name for item in scope.params)
     return any(
@@ -102,7 +106,7 @@ def _is_bound_in_passing(scope: Scope, name: str) -> bool:
 
 
 def _is_said_as_text(scope: Scope, name: str) -> bool:
-    """Tell whether a text names it, as the declaration of an option or a key does."""
+    """Tell whether a string constant is a name, as in the declaration of an option."""
     return any(
         isinstance(item, Literal)
         and isinstance(item.value, str)

@@ -52,9 +52,9 @@ def expects_absence(
     eager: bool = True,
     tries: bool = True,
 ) -> bool:
-    """Tell whether a place needs a name to be there, or is ready for its absence.
+    """Tell whether a guard protects a place against a name that is missing.
 
-    A guard sees to it. Both sides of a test that asks for a name or a release count: what stands in the other side is for releases without it.
+    Both sides of a test for a name or a release count: the other side is for the releases without the name.
 
     Args:
         scope: The scope it stands in.
@@ -62,8 +62,8 @@ def expects_absence(
         place: The span of the expression itself, so that `hasattr(a, "b") and a.b` in one expression counts too.
         keras: Whether asking for Keras 2 or 3 counts, which says nothing of a name that no TensorFlow has.
         eager: Whether asking for eager execution counts, which says nothing of a name that every release has.
-        tries: Whether standing in a `try`, and asking whether an import succeeded, count; around a call they are as a rule for
-            something else.
+        tries: Whether a `try` around the place, and a test whether an import succeeded, count; around a call these are as a
+            rule for something else.
     """
     if place is not None and ready_inline(scope, place, keras=keras, eager=eager):
         return True
@@ -101,7 +101,7 @@ _FAILS = re.compile(r"\b(?:does|do|wo)n't work", re.IGNORECASE)
 
 
 def _said_to_fail(scope: Scope, place: Place) -> bool:
-    """Tell whether a comment behind a statement says that it does not work: it is there to show that."""
+    """Tell whether a comment behind a statement says that the statement fails."""
     return "n't work" in scope.module.summary.words and any(
         _FAILS.search(said) for said in remarks.comments_behind(scope, place.line, place.end_line)
     )
@@ -114,7 +114,7 @@ def _skips(decorator: Expr) -> bool:
 
 
 def _left_before(scope: Scope, block: int, line: int) -> bool:
-    """Tell whether a statement before a line asks for a release or a name and ends the function where the answer is no.
+    """Tell whether an earlier test leaves the function where a name is missing.
 
     `assert hasattr(tf, "x")`, and `if not hasattr(tf, "x"): self.skipTest("old")`; a plain `return` or `raise` there is a
     guard of the blocks themselves. That TensorFlow 2 is there at all says nothing: most programs ask for it.
@@ -135,7 +135,7 @@ def _left_before(scope: Scope, block: int, line: int) -> bool:
 
 
 def _ends(body: list[Event]) -> bool:
-    """Tell whether a suite ends with a call that does not come back."""
+    """Tell whether statements end with a call that never returns, such as `exit()`."""
     last = body[-1].value if body and body[-1].kind == "expr" else None
     if last is None or not isinstance(last, Call):
         return False
@@ -153,7 +153,10 @@ def ready_inline(scope: Scope, place: Place, *, keras: bool = True, eager: bool 
 
 
 def _other_backend(test: Expr) -> bool:
-    """Tell whether a test holds only where Keras runs on something else than TensorFlow: `K.backend() == "theano"`."""
+    """Tell whether a test holds only where Keras runs on another backend.
+
+    `K.backend() == "theano"` is such a test.
+    """
     return (
         isinstance(test, Compare)
         and len(test.rights) == 1
@@ -166,7 +169,10 @@ _TWIN = re.compile(r"(?:tf|tensorflow)$", re.IGNORECASE)
 
 
 def _has_a_twin_for_two(scope: Scope) -> bool:
-    """Tell whether a function `convert_to_tf` has a `convert_to_tf2` beside it, which makes it the one for TensorFlow 1."""
+    """Tell whether a function has a twin for TensorFlow 2, and so is for TensorFlow 1.
+
+    `convert_to_tf` beside `convert_to_tf2` is such a function.
+    """
     return (
         _TWIN.search(scope.name) is not None
         and scope.parent >= 0
@@ -186,9 +192,17 @@ def _asks(
     sharp: bool = False,
     imports: bool = True,
 ) -> bool:
-    """Tell whether a test asks for a release or a name, itself or through a name that was given such a test.
+    """Tell whether a test asks for a release or for the presence of a name.
 
-    With `sharp` only for a name, or for a release behind 2.0; `imports` counts a name that tells whether an import succeeded.
+    A variable that holds such a test counts too.
+
+    Args:
+        test: The test.
+        scope: The scope it stands in.
+        keras: Whether a test for Keras 2 or 3 counts.
+        eager: Whether a test for eager execution counts.
+        sharp: Whether only tests for names and for releases after 2.0 count.
+        imports: Whether a variable that tells if an import succeeded counts.
     """
     key = (id(test), keras, eager, sharp, imports)
     if scope.asked is None:
@@ -261,13 +275,16 @@ def _of_version(expr: Expr, scope: Scope, keras: bool) -> bool:
 
 
 def _answers(scope: Scope, sure: re.Pattern[str], keras: bool) -> bool:
-    """Tell whether what a function returns asks for a release or a name."""
+    """Tell whether a function returns a test for a release or a name."""
     shown = [text(event.value) for event in scope.events() if event.kind == "return"]
     return any(sure.search(item if keras else item.replace("keras.__version__", "")) for item in shown)
 
 
 def _tells_of_import(scope: Scope, name: str) -> bool:
-    """Tell whether a name gets one value where imports succeed and another in the handler of their failure."""
+    """Tell whether a name's value shows if an import succeeded.
+
+    It has one value in the `try` with the import, and another in its handler.
+    """
     kinds = {
         scope.blocks[event.block].kind
         for event in scope.binding(name)
@@ -308,7 +325,7 @@ def _raises_on_import(program: Program, module: Scope) -> bool:
 
 @once
 def _first_left(program: Program, scope: Scope) -> dict[int, Point]:
-    """Return where in each block the first statement ends that leaves its function or module."""
+    """Return for each block where its first statement ends that leaves the scope."""
     del program
     found: dict[int, Point] = {}
     for event in scope.events():
@@ -347,10 +364,10 @@ def _first_line(event: Event) -> int:
 
 
 def tests_before(scope: Scope, place: Place) -> Iterator[tuple[Expr, bool]]:
-    """Yield what decides in its own statement whether an expression is computed.
+    """Yield the tests inside a statement that decide if a part of it is computed.
 
-    Each has the value it must have. For `c` of `a and c` and `c if a else d` that is `a`, True; for `c` of `a or c` it is
-    `a`, False.
+    Each test comes with the value that it must have. For `c` in `a and c` and in `c if a else d` that is `a`, True; for `c`
+    in `a or c` it is `a`, False.
     """
     event = statement_of(scope, place)
     if event is None:
@@ -370,7 +387,7 @@ def tests_before(scope: Scope, place: Place) -> Iterator[tuple[Expr, bool]]:
 
 
 def _holds_place(expr: Expr, scope: Scope, place: Place) -> bool:
-    """Tell whether a place is an expression, a part of one, or a name in one, such as that of a method."""
+    """Tell whether a place lies within an expression or one of its parts."""
     return any(
         (around := place_of(part, scope)) is not None
         and around.start <= place.start
@@ -380,7 +397,7 @@ def _holds_place(expr: Expr, scope: Scope, place: Place) -> bool:
 
 
 def guarding_default(scope: Scope, block: int, place: Place | None = None) -> str:
-    """Return the parameter without whose default a place is reached, or empty text.
+    """Return the parameter whose default keeps a place from being reached, or `""`.
 
     Under `if x is None` or `if x == "a"` where `x` is a parameter whose default is something else, and for `x or here()` where the
     default counts as true, only a caller that gives another value comes to the place.
@@ -417,17 +434,17 @@ def guarding_default(scope: Scope, block: int, place: Place | None = None) -> st
 
 
 def without_negation(test: Expr, holds: bool) -> tuple[Expr, bool]:
-    """Return what stands behind `not`, any number of times, and whether that holds."""
+    """Return a test without its leading `not`s, and whether it then holds."""
     while isinstance(test, Unary) and test.operator == "not":
         test, holds = test.operand, not holds
     return test, holds
 
 
 def literals(test: Expr, holds: bool) -> Iterator[tuple[Expr, bool]]:
-    """Yield what a test that holds, or does not, says of its parts.
+    """Yield the parts of a test with the truth that follows from the test's own.
 
-    Each part has whether it holds. `a and not b` that holds says a and not b; `a or b` that does not says neither; any
-    other test says itself.
+    `a and not b` that holds gives `a`, True and `b`, False; `a or b` that does not hold gives both with False. Any other
+    test is yielded itself.
     """
     test, holds = without_negation(test, holds)
     if isinstance(test, Boolean) and (test.operator == "and") is holds:
