@@ -27,7 +27,7 @@ _READERS = frozenset(
 
 
 def find_absent_inputs(runs: ConfigRuns) -> None:
-    """Tell of files that are read and not there, where one of a near name is."""
+    """Add verdicts on input files that are absent while a file of a near name exists."""
     for result in runs.results:
         for value, spot, conditions in _read(result):
             if not conditions:
@@ -100,7 +100,10 @@ def _judge(runs: ConfigRuns, result: RunResult, value: Value, spot: Spot) -> Non
 
 
 def _is_named_elsewhere(runs: ConfigRuns, entry: Entry, text: str, name: str) -> bool:
-    """Tell whether code, a script or another key names the file: it may be made or fetched."""
+    """Tell whether code, a script or another key also names a file.
+
+    It may then be made or downloaded.
+    """
     if any(
         other.kind == "scalar" and other.data == text and other is not entry
         for other in runs.entries.values()
@@ -121,7 +124,10 @@ def _is_named_elsewhere(runs: ConfigRuns, entry: Entry, text: str, name: str) ->
 
 
 def _part_of(stem: str, stems: dict[str, str]) -> str | None:
-    """Return the one name of which a stem is a part by whole words, or the reverse."""
+    """Return the one stem whose words contain those of a stem, or are contained.
+
+    None for several or none.
+    """
     # `lot_labels` and `labels`
     words = set(stem.replace("-", "_").split("_"))
     found = [

@@ -24,7 +24,7 @@ _GOES_ELSEWHERE = re.compile(
 
 
 def absent_programs(project: ProjectRuns) -> Iterator[OptionVerdict]:
-    """Yield commands whose program is not there, and lies elsewhere in the project."""
+    """Yield verdicts on commands whose program lies elsewhere in the project."""
     told: set[tuple[str, int]] = set()
     for command in project.starting_nothing:
         path = os.path.relpath(command.path, project.root).replace(os.sep, "/")
@@ -56,12 +56,12 @@ def absent_programs(project: ProjectRuns) -> Iterator[OptionVerdict]:
 
 
 def _is_plain(command: Command) -> bool:
-    """Tell whether a command writes its program as a path in the project."""
+    """Tell whether a command writes its program as a relative path of a `.py` file."""
     return re.fullmatch(r"(?:\./)?[\w.-]+(?:/[\w.-]+)*\.py", command.program) is not None
 
 
 def _exists(project: ProjectRuns, command: Command) -> bool:
-    """Tell whether a program lies below the folder of a command, or one above."""
+    """Tell whether a program lies below the command's folder or a folder above it."""
     folder = os.path.abspath(command.folder)
     while project.files.inside(folder) is not None:
         if os.path.lexists(os.path.join(folder, command.program)):
@@ -71,7 +71,10 @@ def _exists(project: ProjectRuns, command: Command) -> bool:
 
 
 def _moves(path: str) -> bool:
-    """Tell whether a script goes to another folder, or brings files."""
+    """Tell whether a script changes its folder, or downloads or copies files.
+
+    True for one that cannot be read.
+    """
     try:
         return _GOES_ELSEWHERE.search(read_regular(path, MAX_TEXT).decode("utf-8", "replace")) is not None
     except OSError:

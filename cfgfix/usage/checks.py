@@ -58,9 +58,7 @@ def usage_of(
     shared: Sequence[Rule] | None = None,
     use_cache: bool = True,
 ) -> Usage:
-    """Return what a project's code does with its config.
-
-    The answer comes from the cache where nothing changed.
+    """Return what a project's code does with its config, from the cache if unchanged.
 
     Args:
         files: The Python files of the project.
@@ -144,9 +142,9 @@ def _unpack(data: Any) -> Any:
 
 
 def with_unknown_keys(schema: Mapping[str, Any], unknown: str) -> dict[str, Any]:
-    """Return a class's schema with another answer to keys that it does not have.
+    """Return a class's schema with a given effect of unknown keys.
 
-    The answer is `fatal` or `ignored`.
+    The effect is `fatal` or `ignored`.
     """
     changed = {
         name: with_unknown_keys(value, unknown)
@@ -193,7 +191,7 @@ def _keys(node: Node, path: tuple[str, ...], depth: int) -> Iterator[tuple[tuple
 def hits_in_config(
     document: Document, index: int, usage: Usage, loader: Loader, wanted: frozenset[str]
 ) -> Iterator[tuple[str, Hit]]:
-    """Yield what is wrong in a config, with the name of the rule's check.
+    """Yield the hits in a config, each with the name of the rule's check.
 
     Args:
         document: The config.
@@ -241,10 +239,9 @@ def hits_in_config(
 
 
 class _Elsewhere:
-    """Values of a file that are used other than by a read of the program.
+    """The values of a file that count although no read of the program shows it.
 
-    That is a value that an alias repeats in another place, one that an interpolation `${a.b}` takes up, and what Hydra
-    itself reads.
+    They are repeated by an alias, named by an interpolation `${a.b}`, or read by Hydra itself.
     """
 
     __slots__ = ("_hydra", "_names", "_spans")
@@ -278,7 +275,7 @@ class _Elsewhere:
         self._spans = merged
 
     def counts(self, path: tuple[str, ...], value: Node) -> bool:
-        """Tell whether a key's value counts although the program does not read it there."""
+        """Tell whether a key's value is used by an alias, an interpolation or Hydra."""
         if self._hydra and path[0] in ("defaults", "hydra"):
             return True
         if self._names and any(step in self._names for step in path):
@@ -362,7 +359,7 @@ def _dead(path: tuple[str, ...], usage: Usage, use: Use) -> dict[str, Any]:
 
 
 def _holds(guard: tuple[tuple[str, ...], str, Any], values: Mapping[tuple[str, ...], Any]) -> bool | None:
-    """Tell whether a config fulfils a guard; None where it does not say."""
+    """Tell whether a config fulfils a guard; None where the config does not show it."""
     path, operator, wanted = guard
     value = values.get(path, _ABSENT)
     if value is _ABSENT or not isinstance(value, (str, int, float, bool, type(None))):
@@ -377,7 +374,7 @@ def _holds(guard: tuple[tuple[str, ...], str, Any], values: Mapping[tuple[str, .
 
 
 def guard_in_words(operator: str, wanted: Any) -> str:
-    """Return in words what a guard needs."""
+    """Return in words the value that a guard needs."""
     if operator == "true":
         return "on"
     if operator == "false":
@@ -398,22 +395,19 @@ def _place(spot: Spot) -> str:
 
 
 def section_of(usage: Usage, path: Sequence[str | int], name: str) -> str | None:
-    """Return the text form of the key of that name in another section, or None."""
+    """Return the path of a key of the same name in another section, or None."""
     own = tuple(str(step) for step in path)
     found = [other for other in usage.keys if other[-1] == name and other != own]
     return format_key_path(min(found)) if found else None
 
 
 def class_of(usage: Usage, path: Sequence[str | int]) -> str | None:
-    """Return the name of the class that takes the section a key stands in, or None."""
+    """Return the name of the class that takes the section around a key, or None."""
     return usage.sections.get(tuple(str(step) for step in path[:-1]))
 
 
 def loading_summary(usage: Usage) -> str:
-    """Return in one line how the project loads its configs.
-
-    The line is empty where that is not known.
-    """
+    """Return one line that says how the project loads its configs; empty if unknown."""
     core = [item for item in usage.loadings if item.role == key_uses.CORE]
     if not core:
         return ""
@@ -437,7 +431,7 @@ def loading_summary(usage: Usage) -> str:
 def hits_in_code(
     usage: Usage, wanted: Collection[str], dialect: Dialect | None, inferred: Inferred | None
 ) -> Iterator[tuple[str, Hit]]:
-    """Yield what is wrong in the code: the check, the hit with its location.
+    """Yield the hits in the code, each with the name of the rule's check.
 
     Args:
         usage: What the code does.
@@ -473,7 +467,10 @@ def hits_in_code(
 def _faults_in_code(
     usage: Usage, dialect: Dialect | None, inferred: Inferred | None
 ) -> Iterator[tuple[str, Spot, Mapping[str, object], str | None, tuple[str, ...]]]:
-    """Yield what is wrong in the code: the check, the place, operands, the severity where it is not the rule's, notes."""
+    """Yield the faults in the code: check, place, operands, severity and notes.
+
+    The severity is None where the rule's own holds.
+    """
     for item in usage.undefined:
         effect = (
             "the program stops with AttributeError here"
@@ -521,7 +518,10 @@ def _faults_in_code(
 def _contradictions(
     schema: Mapping[str, Any], dialect: Dialect
 ) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
-    """Yield keys whose default in the class is not the one of the dialect's schema."""
+    """Yield keys whose default in the class differs from the dialect's schema.
+
+    With each come both defaults.
+    """
     other = schema_data(dialect)
     if not isinstance(other, Mapping):
         return

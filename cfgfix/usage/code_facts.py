@@ -70,7 +70,7 @@ OptionHit = tuple[str, str, Hit]
 
 @dataclass(frozen=True, slots=True)
 class KnownCode:
-    """What is known of a repository's code.
+    """What the code of a repository says of all its configs.
 
     Attributes:
         configs: What it says of every config that it opens, by its path relative to the repository.
@@ -88,7 +88,7 @@ class KnownCode:
 
 
 def packed(known: KnownCode) -> Any:
-    """Return what is known as data that `marshal` can write."""
+    """Return the known code as data that `marshal` can write."""
     configs = [
         (
             path,
@@ -195,7 +195,7 @@ def _packed_hit(hit: Hit) -> Any:
 
 
 def unpacked(data: Any) -> KnownCode:
-    """Return what `packed` made data of."""
+    """Return the known code from the data that `packed` made."""
     from cfgfix.usage.unopened import FollowedCode, OpenCall
 
     found, options, (modules, programs, framework, cut_off, calls, mentions), held, classes = data

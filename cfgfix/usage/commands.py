@@ -65,7 +65,7 @@ class Command:
 
     @property
     def is_said(self) -> bool:
-        """Whether a file says it."""
+        """Whether a file contains the command."""
         return bool(self.path)
 
 
@@ -74,7 +74,7 @@ UNSAID = Command("", 0, "", False, (), (), "")
 
 
 def commands_in(path: str, names: frozenset[str] = frozenset()) -> Iterator[Command]:
-    """Yield the commands that a file says.
+    """Yield the commands that a file contains.
 
     Args:
         path: The file.
@@ -106,7 +106,7 @@ def commands_in(path: str, names: frozenset[str] = frozenset()) -> Iterator[Comm
 
 
 def commands_of(path: str, number: int, line: str) -> Iterator[Command]:
-    """Yield the commands that one line says, as it stands in a file of another form.
+    """Yield the commands in one line of a file of another form.
 
     Args:
         path: The file.
@@ -117,7 +117,7 @@ def commands_of(path: str, number: int, line: str) -> Iterator[Command]:
 
 
 def command_of_words(path: str, words: list[tuple[str, int]]) -> Command | None:
-    """Return the command of words with their lines, or None for another program."""
+    """Return the command that words form, or None where they start no Python program."""
     found = _command([word for word, _ in words], frozenset())
     if found is None:
         return None
@@ -130,7 +130,10 @@ def command_of_words(path: str, words: list[tuple[str, int]]) -> Command | None:
 
 
 def _join_continued(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a script, those that a backslash continues as one, under the number of the first."""
+    """Yield the lines of a script with their numbers.
+
+    Lines that end with a backslash are joined with the next and have the number of the first.
+    """
     first, whole = 0, ""
     for number, line in enumerate(text.split("\n"), 1):
         first = first or number
@@ -143,7 +146,7 @@ def _join_continued(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _with_variables(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return the lines of a Makefile with its variables put in: `$(PY) train.py`."""
+    """Return the lines of a Makefile with variables such as `$(PY)` replaced."""
     values: dict[str, str] = {}
     for _, line in lines:
         found = _MADE.match(line)
@@ -230,7 +233,7 @@ def _starts(line: str, names: frozenset[str]) -> Iterator[tuple[int, str]]:
 
 
 def _expand_loops(text: str, values: dict[str, list[str]]) -> Iterator[list[str]]:
-    """Yield the words of a command, once for each value that a loop gives to what it names."""
+    """Yield the words of a command, once for each value of its loop variable."""
     looped = next((name for name, _ in _VARIABLE.findall(text) if len(values.get(name, ())) > 1), None)
     for choice in values[looped] if looped is not None else [""]:
 
@@ -253,7 +256,10 @@ _TAKE_A_VALUE = frozenset({"-W", "-X", "-c", "--nproc_per_node", "--nnodes", "--
 
 
 def _command(words: list[str], names: frozenset[str]) -> tuple[str, bool, list[str]] | None:
-    """Return the program of a command, whether it is a module's name, and its arguments."""
+    """Return a command's program, whether it is a module, and the arguments.
+
+    None where the words start no Python program.
+    """
     number = 0
     while number < len(words):
         word = words[number]

@@ -13,9 +13,9 @@ MAX_LEAVES = 20_000
 
 
 def facts_of(document: Document, loader: Loader) -> ConfigFacts:
-    """Return every plain value of a config with its key path.
+    """Return the plain values of a config by key path, as the loader reads them.
 
-    The values are those that the loader gives; lists are not entered.
+    Items of lists are left out.
     """
     leaves: dict[tuple[str, ...], Any] = {}
     if document.problem is None:

@@ -23,13 +23,13 @@ Place = tuple[str, int]
 
 
 class DocumentStep(str):
-    """The first step of a key path in a file of several documents: which of them, from 0."""
+    """The first step of a key path in a file of several documents: a number from 0."""
 
     __slots__ = ()
 
     @property
     def number(self) -> int:
-        """Which document it is."""
+        """The number of the document, from 0."""
         return int(self[1:])
 
 
@@ -70,21 +70,21 @@ class Entry:
 
     @property
     def data(self) -> Any:
-        """The value of a scalar, which is looked at by this; nothing for others."""
+        """The value of a scalar; reading it notes a look. None for others."""
         if not self.looks:
             self.looks.append(True)
         return self.raw
 
     @property
     def type(self) -> type:
-        """The type of its value.
+        """The type of the value.
 
-        To ask for it is no look: nothing is taken over for a value of another type.
+        Reading it notes no look, since an answer is never taken over for a value of another type.
         """
         return type(self.raw)
 
     def at(self, path: KeyPath) -> Entry | None:
-        """Return the entry at a path below this one, or None."""
+        """Return the entry at a key path, relative to this entry; None for none."""
         here = self
         for step in path:
             found = next((child for _, child in here.children if child.path and child.path[-1] == step), None)
@@ -94,7 +94,7 @@ class Entry:
         return here
 
     def walk(self) -> Iterator[Entry]:
-        """Yield the entry and all below it, each place of the file once."""
+        """Yield this entry and all entries below, each once."""
         seen: set[int] = set()
         pending = [self]
         while pending:
@@ -115,7 +115,7 @@ class Problem:
 
 
 class ConfigFile:
-    """A file that code may load, parsed once for each loader that is asked for.
+    """A file that code may load, parsed once for each loader.
 
     Attributes:
         path: As shown to the user.
@@ -137,7 +137,7 @@ class ConfigFile:
 
     @classmethod
     def read(cls, path: str) -> ConfigFile | None:
-        """Read a file; None where it cannot be read or is too large."""
+        """Return a file by its path; None where it cannot be read or is too large."""
         try:
             return cls(path, read_source(path, limit=MAX_BYTES))
         except UnreadableError:
@@ -145,15 +145,15 @@ class ConfigFile:
 
     @property
     def document(self) -> Document:
-        """The file as YAML."""
+        """The file parsed as YAML."""
         if self._document is None:
             self._document = compose(self.source)
         return self._document
 
     def tree(self, loader: str = "pyyaml") -> tuple[Entry | None, Problem | None]:
-        """Return the values of the file as a loader reads them, or its problem.
+        """Return the values of the file as a loader reads them, and a problem.
 
-        The problem says why it cannot be loaded.
+        The problem says why the file cannot be loaded; either may be None.
         """
         name = loader if self.form == "yaml" else self.form
         found = self._trees.get(name)
@@ -162,7 +162,7 @@ class ConfigFile:
         return found
 
     def documents(self, loader: str = "pyyaml") -> Entry | None:
-        """Return the documents of a file that has several, as a list; None for any other."""
+        """Return the documents of a YAML file as a list; None if it has fewer than two."""
         if self.form != "yaml" or len(self.document.roots) < 2 or self.document.problem is not None:
             return None
         # What is kept of one document does not tell what has changed in another.
@@ -172,7 +172,7 @@ class ConfigFile:
         return self._several[loader]
 
     def trees(self) -> dict[str, Entry | None]:
-        """Return its values as those loaders read them that were asked for."""
+        """Return the trees that were parsed so far, by loader."""
         return {loader: root for loader, (root, _) in self._trees.items()}
 
     def _parsed(self, loader: str) -> tuple[Entry | None, Problem | None]:
@@ -192,7 +192,7 @@ class ConfigFile:
 
 
 def form_of(path: str) -> str:
-    """Return the format that a file's name tells."""
+    """Return the format of a file by its extension."""
     if path.endswith(".json"):
         return "json"
     if path.endswith((".ini", ".cfg", ".conf")):
@@ -205,7 +205,7 @@ _STANDARD = late(r"!|(?:!!|tag:yaml\.org,2002:)(?:seq|map|omap|pairs|set|python/
 
 
 class _Yaml:
-    """A YAML document made into entries."""
+    """Makes entries of a YAML document."""
 
     def __init__(self, document: Document, loader: Loader) -> None:
         self.document = document
@@ -310,7 +310,7 @@ class _Yaml:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """The value of a tag that is not known.
+    """The value of an unknown YAML tag.
 
     Attributes:
         tag: The tag.
@@ -347,7 +347,7 @@ def _json_tree(text: str) -> tuple[Entry | None, Problem | None]:
 
 
 class _Json:
-    """Entries from the tokens of a JSON text that is known to be right."""
+    """Makes entries of the tokens of a valid JSON text."""
 
     def __init__(self, tokens: list[tuple[str, int, int]]) -> None:
         self.tokens = tokens
@@ -466,7 +466,10 @@ def _toml_steps(text: str) -> tuple[str, ...]:
 
 
 def _ini_tree(text: str) -> tuple[Entry | None, Problem | None]:
-    """Return the sections of a text as `configparser` reads it with its own settings: names as written, values as texts."""
+    """Return the sections of an INI text as `configparser` reads it, or a problem.
+
+    Names stay as written, values are texts.
+    """
     import configparser
 
     parser = configparser.RawConfigParser()

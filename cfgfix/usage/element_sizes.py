@@ -1,4 +1,4 @@
-"""What is known of the elements of a data set: the bytes of one, by the images that mapped functions make, and their number."""
+"""The size of dataset elements in bytes, from the images that mapped functions make, and their number."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ Place2 = tuple[int, Place]
 
 
 def element_sizes(calls: Sequence[BoundCall]) -> Iterator[tuple[BoundCall, int | None]]:
-    """Yield the calls for which the bytes of an element count, with the bytes.
+    """Yield the calls that depend on the size of an element, with that size in bytes.
 
-    They are None where they are not known.
+    The size is None where it is not known.
 
     Args:
         calls: The calls of one run.
@@ -80,9 +80,9 @@ def element_sizes(calls: Sequence[BoundCall]) -> Iterator[tuple[BoundCall, int |
 
 
 def sample_counts(calls: Sequence[BoundCall]) -> Iterator[tuple[BoundCall, Value | None]]:
-    """Yield the calls for which the number of samples counts, with the number.
+    """Yield the calls that depend on the number of samples, with that number.
 
-    It is None where it is not known.
+    The number is None where it is not known.
 
     Args:
         calls: The calls of one run.
@@ -95,7 +95,10 @@ def sample_counts(calls: Sequence[BoundCall]) -> Iterator[tuple[BoundCall, Value
 
 
 def _samples(receiver: Value | None, steps: dict[Place2, BoundCall]) -> Value | None:
-    """Return the number of elements that a data set has, as a value of the run."""
+    """Return the number of elements of a dataset, as a value of the run.
+
+    None where it is not known.
+    """
     for _ in range(MAX_STEPS):
         step = steps.get(_key(receiver.spot)) if isinstance(receiver, Made) and receiver.spot else None
         if step is None:
@@ -112,7 +115,10 @@ def _samples(receiver: Value | None, steps: dict[Place2, BoundCall]) -> Value | 
 
 
 def _rows(value: Value | None) -> Value | None:
-    """Return the first dimension of an array, or of one of those that are sliced together."""
+    """Return the first dimension of an array or of arrays in a structure.
+
+    None where it is not known.
+    """
     if isinstance(value, (Listed, Mapping)):
         inner = value.items if isinstance(value, Listed) else value.entries.values()
         return next((found for item in inner if (found := _rows(item)) is not None), None)
@@ -136,7 +142,10 @@ def _key(spot: Spot) -> Place2:
 def _element_bytes_before(
     bound: BoundCall, steps: dict[Place2, BoundCall], calls: Sequence[BoundCall]
 ) -> int | None:
-    """Return the bytes of an element in front of a step, or None where they are not known."""
+    """Return the size in bytes of an element before a dataset step.
+
+    None where it is not known.
+    """
     receiver = bound.call.receiver
     for _ in range(MAX_STEPS):
         step = steps.get(_key(receiver.spot)) if isinstance(receiver, Made) and receiver.spot else None
@@ -164,7 +173,10 @@ def _is_inside(spot: Spot, function: FunctionObject) -> bool:
 
 
 def _of_image(calls: Sequence[BoundCall]) -> int | None:
-    """Return the bytes of the image that a function gives, by the last call that says its size."""
+    """Return the size in bytes of the image that a function makes.
+
+    The last call that gives a size counts; None where no call does.
+    """
     size: int | None = None
     channels = 1
     bytes_each = 4
@@ -189,7 +201,7 @@ def _area(call: BoundCall) -> int | None:
 
 
 def _argument_value(call: BoundCall, position: int, name: str) -> Value | None:
-    """Return an argument given by name or by position."""
+    """Return an argument of a call by name or position; None for none."""
     found = call.call.keywords.get(name)
     if found is None and position < len(call.call.args):
         found = call.call.args[position]

@@ -87,7 +87,7 @@ ASIDE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
-    """Where a program begins.
+    """The entry point of a program.
 
     Attributes:
         module: Its file.
@@ -107,7 +107,7 @@ class Entrance:
 
 
 class Entrances:
-    """Where the programs of a project begin, and the commands that start them."""
+    """Finds the entry points of a project's programs, and their commands."""
 
     def __init__(self, program: Program, files: ProjectFiles) -> None:
         self.program = program
@@ -118,18 +118,18 @@ class Entrances:
         self.starting_nothing: list[Command] = []
 
     def found(self) -> list[Entrance]:
-        """Return where the project's programs begin.
+        """Return the entry points of programs that may load a config or have options.
 
-        Programs that may load a config count, and those that have options.
+        Programs with options alone count only where they use TensorFlow or Keras.
         """
         return [entrance for entrance, settings in self._all() if settings]
 
     def without_settings(self) -> list[Entrance]:
-        """Return where programs of TensorFlow begin in which no settings are looked for."""
+        """Return the entry points of TensorFlow programs without configs and options."""
         return [entrance for entrance, settings in self._all() if not settings and entrance.framework]
 
     def _all(self) -> list[tuple[Entrance, bool]]:
-        """Return every entrance, and whether its program is searched for settings."""
+        """Return all entry points, each with whether the program may have settings."""
         if self._found is not None:
             return self._found
         found: list[tuple[Entrance, bool]] = []
@@ -167,7 +167,7 @@ class Entrances:
         return found
 
     def _imports(self, module: Module) -> tuple[list[Module], set[str]]:
-        """Return the modules of the project that a module imports, and the first names of what else it does."""
+        """Return the project modules and the outside packages that a module imports."""
         known = self._imports_of.get(id(module))
         if known is not None:
             return known
@@ -188,7 +188,10 @@ class Entrances:
         return inner, outer
 
     def _closure(self, module: Module) -> tuple[bool, bool, bool, bool]:
-        """Return whether what a module imports reaches TensorFlow, may load a config, reaches another framework, has options."""
+        """Return whether a module and its imports have four properties.
+
+        In order: they use TensorFlow or Keras, may load a config, use another framework, have options.
+        """
         seen: set[int] = set()
         pending = [module]
         framework = loads = another = options = False
@@ -219,7 +222,7 @@ class Entrances:
         return found
 
     def commands(self, entrances: Row[Entrance]) -> dict[int, list[Command]]:
-        """Return the commands that start each entrance, by its place in the list."""
+        """Return the commands that start each entry point, by its index in the list."""
         scripts = frozenset(name for entrance in entrances if entrance.function for name in entrance.names)
         paths = [self.files.inside(os.path.abspath(entrance.module.path)) or "" for entrance in entrances]
         found: dict[int, list[Command]] = {}
@@ -242,7 +245,10 @@ class Entrances:
     def _entrances_started(
         self, command: Command, entrances: Row[Entrance], paths: Row[str]
     ) -> Iterator[int]:
-        """Yield the places of the entrances that a command starts; `paths` has the file of each."""
+        """Yield the indices of the entry points that a command starts.
+
+        `paths` has the file of each entry point.
+        """
         if command.is_module:
             for number, entrance in enumerate(entrances):
                 name = entrance.module.name
@@ -296,7 +302,7 @@ def _has_guard(module: Module) -> bool:
 
 
 def _does_something(module: Module) -> bool:
-    """Tell whether the statements of a module, run as a script, do more than define names."""
+    """Tell whether a module, run as a script, does more than define names."""
     scope = module.scope
     assert scope is not None
     if module.is_package:
@@ -315,10 +321,7 @@ def _loads(call: Call) -> bool:
 
 
 def imported_names(module: Module) -> Iterator[str]:
-    """Yield the dotted names that a module imports, as they are written.
-
-    Those of starred imports are in it.
-    """
+    """Yield the dotted names that a module imports, as written, starred ones too."""
     for scope in module.summary.scopes:
         for event in _events(scope.body):
             if event.kind == "import":
@@ -327,12 +330,15 @@ def imported_names(module: Module) -> Iterator[str]:
 
 
 def uses_framework(module: Module) -> bool:
-    """Tell whether a module imports TensorFlow or Keras itself."""
+    """Tell whether a module itself imports TensorFlow or Keras."""
     return any(absolute(source, module).split(".", 1)[0] in _FRAMEWORK for source in imported_names(module))
 
 
 def _names_config(module: Module) -> bool:
-    """Tell whether a module gives something outside of it the path of a config: `ng.Config("run.yml")`."""
+    """Tell whether a call in a module gets a literal config path.
+
+    An example is `ng.Config("run.yml")`.
+    """
     return any(
         isinstance(value, Literal) and isinstance(value.value, str) and value.value.endswith(DATA)
         for scope in module.summary.scopes
@@ -342,7 +348,7 @@ def _names_config(module: Module) -> bool:
 
 
 def _defines_flags(module: Module) -> bool:
-    """Tell whether a module declares flags of TensorFlow 1: `tf.app.flags.DEFINE_integer`."""
+    """Tell whether a module declares flags as `tf.app.flags.DEFINE_integer` does."""
     return any(
         "flags.DEFINE_" in (dotted(call.func) or "")
         for scope in module.summary.scopes

@@ -25,7 +25,7 @@ _WORD = re.compile(rb"[A-Za-z_]\w*")
 
 @dataclass(frozen=True, slots=True)
 class _Variable:
-    """A variable that a file sets, with the file and its line."""
+    """A variable that a file sets, with the path and line."""
 
     name: str
     place: str
@@ -34,7 +34,7 @@ class _Variable:
 def variable_verdicts(
     project: ProjectRuns, index: MentionIndex, results: Iterable[RunResult]
 ) -> Iterator[OptionVerdict]:
-    """Yield the variables that programs ask for and a file sets under another name."""
+    """Yield verdicts on environment variables that a file sets under a misspelt name."""
     asked: dict[str, ConfigKey] = {}
     for result in results:
         for name, key in result.run.variables.items():
@@ -70,7 +70,7 @@ def _effect(key: ConfigKey) -> str:
 
 
 def _words_of_code(project: ProjectRuns) -> set[str]:
-    """Return the words of all Python files: who names a variable may read it."""
+    """Return the words of all Python files."""
     program = project.program
     return {
         word.decode("ascii", "replace")
@@ -80,7 +80,7 @@ def _words_of_code(project: ProjectRuns) -> set[str]:
 
 
 def _variables_of(project: ProjectRuns) -> Iterator[_Variable]:
-    """Yield the variables that the files of a project set."""
+    """Yield the environment variables that the files of a project set."""
     for path in project.files.variables[:MAX_FILES]:
         try:
             text = read_regular(os.path.join(project.root, path), MAX_BYTES).decode("utf-8")

@@ -26,9 +26,9 @@ def values_given_by_configs(
     *,
     others: frozenset[str] = frozenset(),
 ) -> list[GivenByConfigs]:
-    """Return what each config gives to calls.
+    """Return the values that each config gives to calls and branches.
 
-    Configs that give the same values stand together; those with most values come first.
+    Configs with the same values form one group; groups with most calls come first.
 
     Args:
         code: The code of a repository.
@@ -64,7 +64,7 @@ def values_given_by_configs(
 
 
 def _branches(document: Document, says: CodeFacts) -> Iterator[tuple[CallPlace, tuple[bool, GivenValue]]]:
-    """Yield each `if` that a config decides, with its value."""
+    """Yield each `if` that a config decides, with the way taken and the key's value."""
     for item in says.branches:
         entry = document.find(item.path) if document.problem is None else None
         if entry is not None:
@@ -77,7 +77,10 @@ def _branches(document: Document, says: CodeFacts) -> Iterator[tuple[CallPlace, 
 
 
 def _calls(document: Document, says: CodeFacts) -> Iterator[tuple[CallPlace, dict[int | str, GivenValue]]]:
-    """Yield the calls that get a value of a config, each with the arguments that have one value only."""
+    """Yield the calls that get values of a config, with these arguments.
+
+    Arguments that may get several values are left out.
+    """
     given: dict[tuple[CallPlace, int | str], list[Reached]] = {}
     for item in says.reached:
         if item.path is not None and item.argument is not None and item.place is not None:
@@ -121,7 +124,7 @@ def _calls(document: Document, says: CodeFacts) -> Iterator[tuple[CallPlace, dic
 
 
 def _is_null(document: Document, item: Reached) -> bool:
-    """Tell whether an argument is given what a key has that says `null`."""
+    """Tell whether an argument gets the value of a key that says `null`."""
     entry = document.find(item.path) if item.unchanged and item.value is None and item.path else None
     if entry is None or document.problem is not None:
         return False

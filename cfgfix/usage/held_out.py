@@ -1,4 +1,4 @@
-"""Tell of validation data that are the training data: two settings by which a program reads the same files."""
+"""Verdicts on validation data that are the training data: two settings by which a program reads the same files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OF_A_PART = frozenset({"subset", "validation_split"})
 
 
 def find_trained_on(runs: ConfigRuns) -> None:
-    """Tell of settings for held-out data by which the training data are read."""
+    """Add verdicts on settings for held-out data that name the training data."""
     if any(_words_of(path) & _PARTED for path in runs.entries):
         return
     pairs = list(_pairs(runs))
@@ -63,7 +63,7 @@ def _words_of(path: KeyPath) -> set[str]:
 
 
 def _pairs(runs: ConfigRuns) -> Iterator[tuple[KeyPath, KeyPath]]:
-    """Yield the texts for training and for held-out data whose keys differ in that word alone."""
+    """Yield pairs of keys for training and held-out paths that differ in that word."""
     trained: dict[tuple[str, ...], KeyPath] = {}
     held: dict[tuple[str, ...], KeyPath] = {}
     for path, entry in runs.entries.items():
@@ -81,7 +81,7 @@ def _pairs(runs: ConfigRuns) -> Iterator[tuple[KeyPath, KeyPath]]:
 
 
 def _reads_the_same(runs: ConfigRuns, trained: KeyPath, held: KeyPath) -> Spot | None:
-    """Return where a program reads the same files by two settings; None where it reads others by one of them."""
+    """Return where a program reads the same files by two settings; None otherwise."""
     found: Spot | None = None
     for result, opened in zip(runs.results, runs.mine, strict=True):
         keys = opened.keys.get(trained), opened.keys.get(held)
@@ -99,7 +99,7 @@ def _reads_the_same(runs: ConfigRuns, trained: KeyPath, held: KeyPath) -> Spot |
 
 
 def _paths_of(call: LibraryCall, key: object) -> Iterator[tuple[str, bool]]:
-    """Yield the paths by which a call reads files that come from a setting, each with whether it is known."""
+    """Yield the paths from a setting by which a call reads, and whether each is known."""
     if not _READERS.match(call.name):
         return
     for value in (*call.args, *call.keywords.values()):

@@ -18,7 +18,7 @@ MAX_WORDS = 400
 
 
 def commands_said(path: str, names: frozenset[str]) -> Iterator[Command]:
-    """Yield the commands that a file says, whatever its form.
+    """Yield the commands in a script, guide or job file.
 
     Args:
         path: The file.
@@ -52,7 +52,7 @@ def _of_jobs(path: str) -> Iterator[Command]:
 
 
 def _of_stage(path: str, source: SourceFile, entries: dict[str, Node]) -> Iterator[Command]:
-    """Yield the commands of a stage of DVC, which starts them in its own folder."""
+    """Yield the commands of a DVC stage, with the folder of the stage."""
     inner = members(entries.get("do")) or entries
     said = inner.get("cmd")
     where = inner.get("wdir")
@@ -65,7 +65,7 @@ def _of_stage(path: str, source: SourceFile, entries: dict[str, Node]) -> Iterat
 
 
 def _run(path: str, source: SourceFile, first: Node | None, rest: Node | None) -> Iterator[Command]:
-    """Yield what an entry point and its arguments start, each a text or a list of words."""
+    """Yield the commands that an entry point and its arguments start."""
     words: list[tuple[str, int]] = []
     for node in (first, rest):
         if node is None:

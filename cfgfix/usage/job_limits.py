@@ -37,7 +37,7 @@ BINARY = {
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a job may use; None or an empty text for what is not said.
+    """The limits of a job; None or an empty text for those not given.
 
     Attributes:
         cpus: The CPUs.
@@ -55,11 +55,11 @@ class Limits:
 
     @property
     def are_known(self) -> bool:
-        """Whether anything is said."""
+        """Whether any limit is given."""
         return self != Limits()
 
     def under(self, other: Limits) -> Limits:
-        """Return the limits that count under others, which come first."""
+        """Return these limits, overridden by the limits that `other` gives."""
         named = other if other.card else self
         return Limits(
             other.cpus if other.cpus is not None else self.cpus,
@@ -72,7 +72,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What runs a program under limits.
+    """A job that runs a program under limits.
 
     Attributes:
         kind: What it is, in words.
@@ -96,7 +96,7 @@ class RunBy:
 
 
 def number_of(text: str, units: Mapping[str, float]) -> float | None:
-    """Return a quantity as a number; None where it is none."""
+    """Return a quantity with a unit as a number; None for any other text."""
     default = _DEFAULT.match(text)
     found = _QUANTITY.match(default[1] if default is not None else text)
     unit = found[2] if found is not None else ""
@@ -108,7 +108,7 @@ def number_of(text: str, units: Mapping[str, float]) -> float | None:
 
 
 def count_of_set(text: str) -> float | None:
-    """Return how many CPUs a set such as `0-3,8` names; None where it is none."""
+    """Return how many CPUs a set such as `0-3,8` has; None for any other text."""
     count = 0
     for part in text.split(","):
         found = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
@@ -119,13 +119,13 @@ def count_of_set(text: str) -> float | None:
 
 
 def size_option(text: str, names: tuple[str, ...], unit: str = "") -> float | None:
-    """Return the size or number that an option of a command line gives."""
+    """Return the number that a command-line option gives; None where there is none."""
     written = option(text, names)
     return number_of(written + (unit if written[-1].isdigit() else ""), BINARY) if written else None
 
 
 def option(text: str, names: tuple[str, ...]) -> str | None:
-    """Return the value of an option of a command line, as it is written."""
+    """Return the value of a command-line option as written; None for none."""
     for name in names:
         short = rf"|(?<=-{name[1]})" if len(name) == 2 else ""
         found = re.search(
@@ -137,7 +137,7 @@ def option(text: str, names: tuple[str, ...]) -> str | None:
 
 
 def of_slurm(options: str) -> Limits:
-    """Return the limits that options of sbatch or srun ask for, for one task."""
+    """Return the limits for one task that options of sbatch or srun ask for."""
     cpus = size_option(options, ("--cpus-per-task", "-c"))
     ram = size_option(options, ("--mem",), unit="m")
     each = size_option(options, ("--mem-per-cpu",), unit="m")
@@ -178,7 +178,7 @@ def _cards_of_slurm(options: str) -> tuple[SpokenCard | None, int | None]:
 
 
 def of_container(options: str) -> Limits:
-    """Return the limits that options of `docker run` and its like give."""
+    """Return the limits that options of `docker run` and similar commands give."""
     cpus = size_option(options, ("--cpus",))
     if cpus is None:
         cpus = count_of_set(option(options, ("--cpuset-cpus",)) or "")
@@ -234,7 +234,7 @@ _BATCH_SYSTEMS: tuple[tuple[str, str, Callable[[str], Limits]], ...] = (
 
 
 def of_batch_script(path: str, text: str) -> Iterator[Job]:
-    """Yield the jobs that the comments of a script of a batch system ask for."""
+    """Yield the jobs that the comments of a batch script describe."""
     for mark, kind, read in _BATCH_SYSTEMS:
         if mark in text and (limits := read(text)).are_known:
             yield Job(kind, path, text[: text.index(mark)].count("\n") + 1, limits)

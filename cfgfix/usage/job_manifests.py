@@ -38,21 +38,21 @@ _MACHINE_LABEL = re.compile(r"instance-type$")
 
 
 def may_limit(text: str) -> bool:
-    """Tell whether a file may be looked into for limits of jobs."""
+    """Tell whether a text contains words by which job files give limits."""
     return _MAY_LIMIT.search(text) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """What an image runs: its entry point, and the arguments or the whole command that stand for those not given."""
+    """The entry point and command of a container image."""
 
     entry: tuple[str, ...]
     command: tuple[str, ...]
 
     def words(self, entry: list[str], arguments: list[str]) -> list[str]:
-        """Return the words that are run.
+        """Return the words of the command that a container runs.
 
-        The image stands in for an entry point or arguments that are not given.
+        An entry point or arguments that are not given come from the image.
         """
         if entry:
             return [*entry, *arguments]
@@ -63,7 +63,7 @@ NO_IMAGE = Image((), ())
 
 
 def image_of(path: str) -> Image:
-    """Return what a Dockerfile says that its image runs."""
+    """Return the entry point and command in a Dockerfile."""
     try:
         text = read_regular(path, 400_000).decode("utf-8", "replace")
     except OSError:
@@ -79,7 +79,7 @@ def image_of(path: str) -> Image:
 
 
 def commands_of_words(whole: str, line: int, words: str) -> Iterator[Command]:
-    """Yield the commands that a job runs: programs, and scripts of the shell."""
+    """Yield the Python programs and shell scripts that a job's command starts."""
     from cfgfix.usage.commands import Command, commands_of
 
     yield from commands_of(whole, line, words)
@@ -89,7 +89,7 @@ def commands_of_words(whole: str, line: int, words: str) -> Iterator[Command]:
 
 @dataclass(frozen=True, slots=True)
 class _Container:
-    """A container or service: where it stands, what limits it, and what it runs."""
+    """A container or service: its place, its limits, and the words of its command."""
 
     kind: str
     path: str
@@ -112,7 +112,7 @@ class Manifests:
         self._services: dict[tuple[str, str], list[tuple[str, SourceFile, dict[str, Node]]]] = {}
 
     def add(self, path: str, text: str) -> None:
-        """Take over what a file describes, if it describes any job."""
+        """Add the containers and services that a file describes."""
         if not path.endswith((".yaml", ".yml", ".json")) or not may_limit(text):
             return
         if path.endswith(".json") and '"apiVersion"' not in text:
@@ -136,7 +136,10 @@ class Manifests:
                     self._services.setdefault(key, []).append((path, document.source, members(service)))
 
     def jobs(self) -> Iterator[RunBy]:
-        """Yield the jobs with what they run; a patch limits the container that it names."""
+        """Yield the jobs with limits, each with a command.
+
+        A patch limits the container that it names.
+        """
         for item in self._containers:
             words = item.words or next(
                 (
@@ -154,7 +157,7 @@ class Manifests:
                 yield from self._run(service, " ".join(service.words))
 
     def run_by_service(self, folder: str, name: str, words: str) -> Iterator[RunBy]:
-        """Yield what `docker compose run` starts in a service under its limits."""
+        """Yield the commands of `docker compose run` under the limits of a service."""
         service = self._service(folder, name) if (folder, name) in self._services else None
         if service is not None and words:
             yield from self._run(service, words)
@@ -197,7 +200,10 @@ class Manifests:
         )
 
     def _service(self, folder: str, name: str) -> _Container | None:
-        """Return a service as Compose makes it of a file and the one that overrides it; None for another set of files."""
+        """Return a service, merged from its Compose file and an override file.
+
+        None for any other number of files.
+        """
         found = self._services[folder, name]
         main = [item for item in found if not _is_override(item[0])]
         if len(main) != 1 or len(found) > 2:
@@ -239,7 +245,7 @@ def _limits_of_service(entries: dict[str, Node]) -> tuple[Limits, Node | None]:
 
 
 def _card_of(pod: dict[str, Node]) -> Limits:
-    """Return the card that the labels of a pod ask for."""
+    """Return limits with the card that the labels of a pod ask for."""
     from cfgfix.hardware.spoken_names import spoken_card, spoken_machine
 
     for label, value in _labels(pod):
@@ -252,7 +258,7 @@ def _card_of(pod: dict[str, Node]) -> Limits:
 
 
 def _labels(pod: dict[str, Node]) -> Iterator[tuple[str, str]]:
-    """Yield the labels that a node must have for a pod, each with its one value."""
+    """Yield the node labels that a pod requires, each with its one value."""
     for label, value in members(pod.get("nodeSelector")).items():
         yield label, _text(value)
     affinity = members(members(pod.get("affinity")).get("nodeAffinity"))
@@ -266,7 +272,7 @@ def _labels(pod: dict[str, Node]) -> Iterator[tuple[str, str]]:
 
 
 def containers_in(node: Node) -> Iterator[tuple[Node, dict[str, Node]]]:
-    """Yield the containers of a manifest of any kind, each with what holds it."""
+    """Yield the containers in a manifest, each with the mapping around it."""
     yield from _containers(node, {}, 0)
 
 
@@ -289,7 +295,7 @@ def _containers(node: Node, pod: dict[str, Node], depth: int) -> Iterator[tuple[
 
 
 def members(node: Node | None, depth: int = 0) -> dict[str, Node]:
-    """Return the values of a mapping by their keys, merged ones included."""
+    """Return the values of a mapping by key, merged keys included."""
     node = deref(node) if node is not None else None
     if node is None or node.kind is not MAPPING or depth > MAX_DEPTH:
         return {}
@@ -315,7 +321,7 @@ def _text(node: Node | None) -> str:
 
 
 def words_of(node: Node | None) -> list[str]:
-    """Return the words of a command, written as a text or as a list."""
+    """Return the words of a command that is a text or a list."""
     if node is None:
         return []
     if node.kind is SCALAR:

@@ -37,7 +37,7 @@ _STARTS = re.compile(r"\b(?:srun|sbatch|taskset|docker|podman|nerdctl)\b")
 
 
 def jobs_of_script(path: str, whole: str, text: str, manifests: Manifests) -> Iterator[RunBy]:
-    """Yield what a script or guide runs under limits.
+    """Yield the jobs with limits that a script or guide starts.
 
     Args:
         path: The file, relative to the project.
@@ -65,7 +65,7 @@ def jobs_of_script(path: str, whole: str, text: str, manifests: Manifests) -> It
 
 
 def _steps_of(joined: str) -> Iterator[tuple[int, Limits]]:
-    """Yield the limits of the steps that `srun` starts, by the line."""
+    """Yield the limits of the steps that `srun` starts, with the line of each."""
     for number, line in _lines(joined):
         found = _SRUN.search(line)
         if found is not None and (limits := of_slurm(found["options"])).are_known:
@@ -73,7 +73,7 @@ def _steps_of(joined: str) -> Iterator[tuple[int, Limits]]:
 
 
 def _lines(joined: str) -> Iterator[tuple[int, str]]:
-    """Yield joined lines under the number of the first."""
+    """Yield the lines of a text with their 1-based numbers."""
     number = 1
     for line in joined.split("\n"):
         yield number, line
@@ -122,7 +122,10 @@ def _of_container(
 
 
 def _of_sent(path: str, whole: str, number: int, sent: re.Match[str]) -> Iterator[RunBy]:
-    """Yield what a script runs that is sent to Slurm with options: they come before its comments."""
+    """Yield the jobs of a script that `sbatch` starts with options.
+
+    The options override the comments of the script.
+    """
     from cfgfix.core.source_file import read_regular
     from cfgfix.usage.commands import commands_in
 

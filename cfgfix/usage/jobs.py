@@ -20,7 +20,7 @@ MAX_JOBS = 100
 def starts_program(item: RunBy, program: str) -> bool:
     """Tell whether a job's command starts a program.
 
-    In a container the project may lie anywhere, so what both paths end with decides.
+    Only the common end of the paths is compared: in a container the project may lie anywhere.
     """
     if item.command.is_module:
         written = [*item.command.program.split("."), ""]
@@ -30,7 +30,7 @@ def starts_program(item: RunBy, program: str) -> bool:
 
 
 def names_config(item: RunBy, config: str) -> bool | None:
-    """Tell whether a job's command names a config; None where it names none at all."""
+    """Tell whether a job's command names a config; None where it names no config file."""
     named = [word.rpartition("=")[2] for word in item.command.arguments if word.endswith(DATA)]
     return any(_same_end(_steps(word), _steps(config)) for word in named) if named else None
 
@@ -45,7 +45,7 @@ def _same_end(first: list[str], second: list[str]) -> bool:
 
 
 def jobs_of(files: ProjectFiles) -> list[RunBy]:
-    """Return the jobs of a project that limit what they run, each with its commands."""
+    """Return the jobs of a project that have limits, each with a command."""
     found: list[RunBy] = []
     manifests = Manifests(files)
     scripts = [path for path in files.texts if path.endswith(SHELL)]
@@ -68,7 +68,7 @@ def jobs_of(files: ProjectFiles) -> list[RunBy]:
 
 
 def _is_own(item: RunBy, root: str) -> bool:
-    """Tell whether the file that says a command is the one that limits it."""
+    """Tell whether the file with a command is the file with its limits."""
     return os.path.abspath(item.command.path) == os.path.join(root, item.job.path)
 
 
@@ -81,7 +81,7 @@ def _texts(root: str, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def _through_scripts(item: RunBy, root: str, scripts: list[str]) -> Iterator[RunBy]:
-    """Yield a job with its command, or with those of the shell script of the project that this starts."""
+    """Yield a job with its command, or with the commands of the script it starts."""
     name = item.command.program
     script = (
         next((path for path in scripts if _same_end(_steps(name), _steps(path))), None)
@@ -97,9 +97,9 @@ def _through_scripts(item: RunBy, root: str, scripts: list[str]) -> Iterator[Run
 
 
 def job_for(jobs: Iterable[RunBy], programs: Iterable[str], config: str) -> Job | None:
-    """Return the job that runs one of a config's programs with it, or None.
+    """Return the job that runs a program with a config.
 
-    None where none does, or jobs with different limits do.
+    None where no job does, or jobs with different limits do.
     """
     programs = list(programs)
     named: list[Job] = []

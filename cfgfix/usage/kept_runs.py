@@ -34,7 +34,7 @@ _TOUCHED = 4
 
 @dataclass(frozen=True, slots=True)
 class KeptRun:
-    """One run as it is kept.
+    """A run as it is kept between checks.
 
     Attributes:
         entrance: The module's path and the function where it begins.
@@ -60,7 +60,7 @@ class KeptRun:
 
     @property
     def touched(self) -> frozenset[str]:
-        """The configs whose text it depends on."""
+        """The configs on whose text the run depends."""
         return frozenset(self.outcome[_TOUCHED])
 
     @property
@@ -72,7 +72,7 @@ class KeptRun:
 
 @dataclass(frozen=True, slots=True)
 class KeptRuns:
-    """What is kept of a project's runs between checks.
+    """The runs of a project as they are kept between checks.
 
     Attributes:
         runs: The runs, in the order in which they were made.
@@ -96,7 +96,7 @@ class KeptRuns:
 
 
 def packed_runs(project: ProjectRuns) -> Any:
-    """Return what is kept of a project's runs, as data that `marshal` can write."""
+    """Return a project's runs as data that `marshal` can write."""
     results = {id(result): result for result in project.results}
     places: dict[int, int] = {}
     rows = []
@@ -141,7 +141,7 @@ def packed_runs(project: ProjectRuns) -> Any:
 
 
 def unpacked_runs(data: Any) -> KeptRuns:
-    """Return the runs that `packed_runs` made data of."""
+    """Return the kept runs from the data that `packed_runs` made."""
     rows, sites, fitting, opened, beside, limits, steps, steps_at = data
     return KeptRuns(
         tuple(
@@ -159,9 +159,9 @@ def unpacked_runs(data: Any) -> KeptRuns:
 
 
 def affected_by(kept: KeptRuns, changed: Iterable[str]) -> frozenset[str]:
-    """Return the configs whose verdicts may change with the text of some.
+    """Return the configs whose verdicts may change when some configs change.
 
-    That are those that a run touches together.
+    Verdicts of configs depend on each other where one run touches several.
     """
     found = set(changed)
     count = -1
@@ -176,9 +176,10 @@ def affected_by(kept: KeptRuns, changed: Iterable[str]) -> frozenset[str]:
 def run_again(
     program: Program, root: str, kept: KeptRuns, changed: frozenset[str], wanted: frozenset[str] = frozenset()
 ) -> ProjectRuns | None:
-    """Return the runs of a project after texts of configs have changed.
+    """Return the runs of a project after changes of configs.
 
-    None where all must be made. Only those are made that touch what is affected; of the others the traces are there.
+    Only runs that touch affected configs are made; of the others the traces are kept. None where
+    everything must be run.
 
     Args:
         program: The linked program, whose code has not changed.
@@ -228,12 +229,15 @@ def run_again(
 
 
 def _other_side(one: int, other: int) -> bool:
-    """Tell whether two sums of steps lie on different sides of a limit."""
+    """Tell whether a limit lies between two sums of steps."""
     return any((one >= limit) != (other >= limit) for limit in LIMITS)
 
 
 def _same_shape(project: ProjectRuns, kept: KeptRuns, path: str) -> bool:
-    """Tell whether a changed file is to the project what it was before: for load sites, for jobs, for how it is built."""
+    """Tell whether a changed file still fits the same load sites and sibling files.
+
+    False for files that may give commands, limits or package settings.
+    """
     if (
         path in project.files.texts
         or os.path.basename(path) in SETTINGS

@@ -1,4 +1,4 @@
-"""Tell what the code does with a key, by what becomes of each read of it."""
+"""What the code does with a key, from the ends of its reads."""
 
 from __future__ import annotations
 
@@ -85,7 +85,10 @@ def use_of(collector: Collector, path: Path) -> Use:
 def _reads_calculated_with(
     collector: Collector, reads: Iterable[tuple[Expr, Scope]]
 ) -> list[tuple[Expr, Scope]]:
-    """Return the reads whose value is calculated with as it is: a text there stops the program."""
+    """Return the expressions that calculate with a read value without conversion.
+
+    A text there stops the program.
+    """
     found: list[tuple[Expr, Scope]] = []
     for expr, scope in reads:
         around = collector.loads.around.get(id(expr))
@@ -108,7 +111,7 @@ def _reads_calculated_with(
 
 
 def _is_prepared(collector: Collector, expr: Expr, scope: Scope) -> bool:
-    """Tell whether a function looks at the type of a value, or converts it, or is ready for an exception."""
+    """Tell whether a function converts a value, checks its type or catches exceptions."""
     shown = text(expr)
     for call in scope.calls:
         if (

@@ -128,7 +128,7 @@ class Undefined:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A program that trains.
+    """A training program.
 
     Attributes:
         spot: Where it begins.
@@ -143,7 +143,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class LiteralBesideKey:
-    """A literal in the code where a key of that name exists.
+    """A literal argument in the code whose parameter is named like a key.
 
     Attributes:
         path: The key.
@@ -182,19 +182,13 @@ class Usage:
 
     @property
     def loader(self) -> str | None:
-        """The loader that all config files of the project go through.
-
-        None where there are several kinds or none.
-        """
+        """The loader of all the project's configs; None for several kinds or none."""
         kinds = {item.kind for item in self.loadings if item.role == CORE}
         return next(iter(kinds)) if len(kinds) == 1 else None
 
     @property
     def unknown(self) -> str | None:
-        """What an unknown key does: `fatal`, `ignored` or `free`.
-
-        None where nothing tells.
-        """
+        """The effect of an unknown key: `fatal`, `ignored` or `free`; None if unknown."""
         found = {item.unknown for item in self.loadings if item.role == CORE} or {
             item.unknown for item in self.loadings
         }
@@ -205,19 +199,19 @@ class Usage:
 
 
 def spot(expr: Expr, scope: Scope) -> Spot:
-    """Return the place of an expression."""
+    """Return the place of an expression, with its code."""
     place = place_of(expr, scope) or scope.place
     shown = text(expr)
     return spot_of(scope, place, shown if len(shown) <= 80 else shown[:77] + "...")
 
 
 def spot_of(scope: Scope, place: Place, how: str = "") -> Spot:
-    """Return a place by its span."""
+    """Return the place of a span in the file of a scope."""
     return Spot(scope.module.path, *place.start, *place.end, how)
 
 
 def spots_of(items: Iterable[tuple[Expr, Scope]]) -> tuple[Spot, ...]:
-    """Return the places of some expressions, one for each line, up to a limit."""
+    """Return the places of expressions, one for each line, up to a limit."""
     found: dict[tuple[str, int], Spot] = {}
     for expr, scope in items:
         place = spot(expr, scope)

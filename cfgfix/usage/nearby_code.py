@@ -101,16 +101,16 @@ class NearbyCode:
     floats_too: bool = False
 
     def converts(self, name: str) -> bool:
-        """Tell whether the code may make a number of what it reads under a name.
+        """Tell whether the code may convert the value of a key to a number.
 
-        `float(params["lr"])` does.
+        An example is `float(params["lr"])`.
         """
         return self.yacs or self.floats_too or name in self.converted
 
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """What the files below one folder hold."""
+    """What the code below one folder shows."""
 
     python: bool
     hydra: bool
@@ -137,7 +137,7 @@ _NOTHING = _Level(
 
 
 class NearbyCodeReader:
-    """The code around the configs of a run; each folder is looked through once.
+    """Reads the code around the configs of a run, each folder once.
 
     Attributes:
         looked: Every file and folder that was looked at, whether it could be read or not.
@@ -150,9 +150,9 @@ class NearbyCodeReader:
         self.looked: list[str] = []
 
     def nearby_code(self, path: str, text: str = "") -> NearbyCode:
-        """Return what the code around a config says of how it is read.
+        """Return what the code around a config shows of how the config is read.
 
-        Keys of the config's own text that have a meaning for Hydra count too.
+        Keys in the config's own text that Hydra knows count, too.
         """
         # As it is written: a link to a config elsewhere does not lead to the code there.
         here = os.path.dirname(os.path.abspath(path))
@@ -237,7 +237,7 @@ class NearbyCodeReader:
         )
 
     def _files(self, folder: str) -> Iterator[str]:
-        """Yield the Python files below a folder, and the lists of requirements in it."""
+        """Yield the Python files below a folder, and the requirements files in it."""
         pending, left = [folder], MAX_FILES
         folders = MAX_FOLDERS
         while pending and folders:
@@ -264,7 +264,7 @@ class NearbyCodeReader:
 
 
 def _made_numbers(data: bytes) -> set[str]:
-    """Return the words for values that a module may make a number of."""
+    """Return the names of values that a module may convert to a number."""
     found: set[str] = set()
     if any(word in data for word in (b"float", b"eval(", b"double(", b"Decimal(", b"to_number(")):
         for rest in _FLOAT.findall(data):
@@ -291,7 +291,10 @@ def _words_of(data: bytes) -> list[str]:
 
 
 def _top(folder: str) -> str:
-    """Return the last folder to look at: the repository's, or else the working folder, or else the config's own."""
+    """Return the outermost folder to search for code around a config.
+
+    It is the repository, or else the working folder, or else the config's own folder.
+    """
     above = folder
     while not os.path.exists(os.path.join(above, ".git")):
         if os.path.dirname(above) == above:
@@ -302,7 +305,7 @@ def _top(folder: str) -> str:
 
 
 def _by_omegaconf(level: _Level, path: str) -> bool:
-    """Tell whether OmegaConf is what reads a config, by the code below one of the folders around it."""
+    """Tell whether OmegaConf reads a config, by the code below a folder around it."""
     if not level.others:
         return level.hydra or level.mentioned
     if not level.hydra:

@@ -14,9 +14,9 @@ from cfgfix.usage.spelling import nearest_name
 
 
 def find_unknown_overrides(runs: ConfigRuns) -> None:
-    """Find overrides `section.name=value` of commands that name no key.
+    """Add verdicts on overrides in commands that name no key of the config.
 
-    Hydra stops where the section has no such key; OmegaConf adds it.
+    Hydra stops where the section of `section.name=value` has no such key; OmegaConf adds the key.
     """
     told: set[tuple[str, str, int]] = set()
     for result in runs.results:
@@ -72,7 +72,7 @@ def find_unknown_overrides(runs: ConfigRuns) -> None:
 
 
 def _line_of(command: Command, name: str) -> tuple[Location, ...]:
-    """Return the place of an override in the script that gives it, where it stands there as it is."""
+    """Return the place of an override in its script; empty where it is not found."""
     try:
         shown = os.path.relpath(command.path)
         source = read_source(command.path if shown.startswith("..") else shown)

@@ -1,4 +1,4 @@
-"""What a repository's code says of its configs, with no settings: made at first need and kept between runs."""
+"""What a repository's code says of its configs, without settings: worked out at first need and kept between runs."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class ProjectCode:
         """Faults of cfgfix: what they cut off is not known, and files are judged without it."""
 
     def facts_about(self, path: str, source: SourceFile) -> CodeFacts | None:
-        """Return what the code says of a config, or None where none of it opens the file."""
+        """Return what the code says of a config; None where no code opens the file."""
         name = os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, "/")
         found = self.all().get(name)
         if found is None:
@@ -96,14 +96,16 @@ class ProjectCode:
         return found if found.digest == digest else self._with_text(name, source, digest)
 
     def all(self) -> dict[str, CodeFacts]:
-        """Return what the code says of every config that it opens.
+        """Return the facts about all configs that the code opens.
 
-        Each config is named by its path relative to the root.
+        The keys are paths relative to the root.
         """
         return self.known().configs
 
     def all_with(self, texts: Mapping[str, str], configs: frozenset[str]) -> dict[str, CodeFacts]:
-        """Return the same where some files have other texts; nothing of it is kept.
+        """Return the facts about all configs after edits of some files.
+
+        None of it is kept.
 
         Args:
             texts: Those texts, by path.
@@ -138,7 +140,7 @@ class ProjectCode:
         return found
 
     def options(self) -> tuple[OptionHit, ...]:
-        """Return what is wrong with the options of programs."""
+        """Return the hits on options of programs."""
         found = self.known().options
         if found is None:
             self._known = self._work_out(whole=True)
@@ -146,20 +148,20 @@ class ProjectCode:
         return found or ()
 
     def modules(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Return the Python files that hold settings, with the programs importing them."""
+        """Return the Python files with settings, each with the programs importing it."""
         return self.known().modules
 
     def config_class(self) -> str | None:
-        """Return the one class that makes its objects of files; None for none or several."""
+        """Return the only class that loads its objects from a file; None otherwise."""
         found = self.known().classes
         return found[0] if len(found) == 1 else None
 
     def followed(self) -> FollowedCode:
-        """Return what following the code found, for configs that no code opens."""
+        """Return what was found of the code, for configs that no code opens."""
         return self.known().followed
 
     def known(self) -> KnownCode:
-        """Return what is known of the code, worked out at the first call."""
+        """Return all that is known of the code, worked out at the first call."""
         if self._known is None:
             self._known = self._work_out()
         return self._known
@@ -178,7 +180,10 @@ class ProjectCode:
         return find_python([self.root if shown.startswith("..") else shown], self._excluded)
 
     def _made(self, *, whole: bool = False) -> KnownCode:
-        """Return what is known of the code; what is kept of the runs is enough unless the whole is asked for."""
+        """Return all that is known of the code, from the cache or by running everything.
+
+        With `whole`, everything is run.
+        """
         files = self._files()
         from cfgfix.usage.unopened import FollowedCode
 
@@ -250,12 +255,15 @@ class ProjectCode:
         return found
 
     def _store(self, known: KnownCode, configs: Any) -> None:
-        """Keep what the code says of the configs as they are, and which of their values decided it."""
+        """Store the facts about the configs, and the packed configs, in the cache."""
         said = self._stamped, packed(known), configs
         cache.store(f"said-{cache.name_of([self.root])}", self._code, said)
 
     def _said_before(self, said: Any, files: ProjectFiles) -> KnownCode | None:
-        """Return what was said of the configs before; None where another value may decide something else."""
+        """Return the stored facts, adapted to changed configs.
+
+        None where a changed value may affect them.
+        """
         stamps, packed, configs = said
         known = unpacked(packed)
         changed = [path for path, stamp in self._stamped.items() if stamps.get(path) != stamp]
@@ -268,7 +276,7 @@ class ProjectCode:
         return facts_after_changes(known, unpacked_configs(configs), changed, files)
 
     def _stamps(self, paths: Iterable[str]) -> list[tuple[str, tuple[int, ...]]]:
-        """Return what tells files below the root from others of their names."""
+        """Return the size, times and inode of files below the root, by path."""
         found: list[tuple[str, tuple[int, ...]]] = []
         for path in paths:
             with contextlib.suppress(OSError):
@@ -277,7 +285,9 @@ class ProjectCode:
         return found
 
     def _again_for(self, files: list[PythonFile], said: Any) -> KnownCode | None:
-        """Return what is known of the code after only texts of configs have changed; None where everything must be run.
+        """Return what is known after changes of configs, with only affected runs made.
+
+        None where everything must be run.
 
         Args:
             files: The Python files.
@@ -316,7 +326,9 @@ class ProjectCode:
     def _kept_runs(
         self, files: list[PythonFile], wanted: frozenset[str] = frozenset()
     ) -> tuple[ProjectRuns, KeptRuns, KnownCode] | None:
-        """Return the runs that were kept, those made again that changed configs decide; None where there are none.
+        """Return the stored runs, with those made again that changed configs affect.
+
+        With them come what was kept and what was known; None where everything must be run.
 
         Args:
             files: The Python files.
@@ -364,7 +376,10 @@ class ProjectCode:
     def _program(
         self, files: list[PythonFile], overlay: Mapping[str, bytes] = MappingProxyType({})
     ) -> Iterator[Program]:
-        """Give the linked program; behind it all modules are read, and the summaries are kept of what is on disk."""
+        """Give the linked program to a `with` block, then save the summaries.
+
+        All modules are read before the block ends. Summaries of edited texts are not saved.
+        """
         from cfgfix.code.inference.releases import IMPORTS
         from cfgfix.code.model.program import Program
 
@@ -388,7 +403,7 @@ class ProjectCode:
                 program.save()
 
     def _with_text(self, name: str, source: SourceFile, digest: bytes) -> CodeFacts | None:
-        """Return what the code says of a config whose text is another one than on disk."""
+        """Return what the code says of a config with another text than on disk."""
         key = (name, digest)
         if key not in self._again:
             try:
@@ -453,12 +468,12 @@ def _hit(verdict: Verdict, places: Places) -> Hit:
 
 
 def _name_a_card(known: KnownCode) -> bool:
-    """Tell whether a job names the card that a config is used with."""
+    """Tell whether the job of any config names a card."""
     return any(says.job is not None and says.job.limits.card for says in known.configs.values())
 
 
 def _batches(runs: ProjectRuns) -> Iterator[OptionVerdict]:
-    """Yield the batches that the code itself gives to the training of its models, where that is asked for."""
+    """Yield verdicts on batch sizes in the code, where models are followed."""
     if runs.follows_models:
         from cfgfix.usage.sinks import Sinks
         from cfgfix.usage.training_memory import literal_batches
@@ -467,7 +482,7 @@ def _batches(runs: ProjectRuns) -> Iterator[OptionVerdict]:
 
 
 def _has_settings(file: PythonFile) -> bool:
-    """Tell whether a Python file may declare options of a command line, or hold settings itself."""
+    """Tell whether a Python file may declare options or hold settings."""
     try:
         data = read_regular(file.path, MAX_BYTES)
     except OSError:
@@ -481,7 +496,7 @@ def _has_settings(file: PythonFile) -> bool:
 
 
 def _line_of(path: str, line: int) -> list[Location]:
-    """Return a line of a script or guide as a place; nothing where it cannot be read."""
+    """Return the location of a line in a script or guide; empty if it is unreadable."""
     shown = os.path.relpath(path)
     try:
         source = read_source(path if shown.startswith("..") else shown)

@@ -55,7 +55,7 @@ MAX_OPENED = 200
 
 
 def _is_script(path: str) -> bool:
-    """Tell whether a file begins as a script does."""
+    """Tell whether a file begins with `#!`."""
     try:
         return read_regular(path, 2) == b"#!"
     except OSError:
@@ -67,16 +67,16 @@ _WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def words_of(path: str, content: bytes) -> frozenset[str]:
-    """Return the words of a file by which it may name something in the code.
+    """Return the words of a file that may be names in the code.
 
-    A key is no name of code: what a property gives is called as its key as a rule.
+    Keys of configs are left out: a key is rarely the name of a function.
     """
     words = _WORD.findall(_KEY.sub(b" ", content) if path.endswith(DATA) else content)
     return frozenset(word.decode("ascii") for word in words)
 
 
 class ProjectFiles:
-    """The files below a folder, listed once; links to folders are not followed.
+    """The files of a project's folder, listed once; links to folders are not followed.
 
     Attributes:
         root: The folder, as an absolute path.
@@ -142,9 +142,9 @@ class ProjectFiles:
         self._is_whole = True
 
     def would_list(self, path: str) -> bool:
-        """Tell whether a config at a path would be in the list, were it there.
+        """Tell whether an absent config would be listed if it were there.
 
-        A file that Git does not keep is one that each user has of his own.
+        Files that Git ignores are not listed: each user has his own.
         """
         inner = self.inside(path)
         if inner is None or not self._is_whole or os.path.lexists(path):
@@ -155,7 +155,7 @@ class ProjectFiles:
         return not is_ignored(self.root, inner)
 
     def data_from(self, folder: str) -> list[str]:
-        """Return the paths of `data`, in its order, as they are written from a folder."""
+        """Return the paths of `data` relative to a folder, in the same order."""
         found = self._from_folders.get(folder)
         if found is None:
             found = [os.path.relpath(os.path.join(self.root, path), folder) for path in self.data]
@@ -164,16 +164,16 @@ class ProjectFiles:
 
     @property
     def known(self) -> set[str]:
-        """The data files by path, for looking one up."""
+        """The paths of `data` as a set."""
         return set(self.data)
 
     def inside(self, path: str) -> str | None:
-        """Return an absolute path relative to the root, or None outside of it."""
+        """Return an absolute path relative to the root; None outside the root."""
         relative = os.path.relpath(path, self.root)
         return None if relative.startswith("..") else relative.replace(os.sep, "/")
 
     def matching(self, pattern: str, base: str) -> list[str]:
-        """Return the data files that a glob pattern below a folder gives.
+        """Return the data files below a folder that match a glob pattern.
 
         `**` stands for folders at any depth.
         """
@@ -196,5 +196,5 @@ class ProjectFiles:
 
 
 def by_ending(paths: Iterable[str], ending: str) -> list[str]:
-    """Return the paths that end with a relative path."""
+    """Return the paths that end with a given relative path."""
     return [path for path in paths if path == ending or path.endswith(f"/{ending}")]

@@ -30,7 +30,7 @@ MAX_WHOLE = 1 << 53
 
 
 def find_refused_arguments(runs: ConfigRuns, arguments: Arguments) -> None:
-    """Tell of what TensorFlow does not take of the arguments that a file gives."""
+    """Add verdicts on arguments from a file that TensorFlow does not take."""
     floats = frozenset(path for path, entry in runs.entries.items() if entry.type is float)
     for result in runs.results:
         for fault in arguments.faults_in(result, runs.path, floats):
@@ -47,7 +47,7 @@ def find_refused_arguments(runs: ConfigRuns, arguments: Arguments) -> None:
 
 
 def _verdict_of_lacking(runs: ConfigRuns, fault: Fault, entry: Entry, program: str) -> Verdict:
-    """Return what is told of a section that lacks an argument."""
+    """Return the verdict on a section that lacks a required argument."""
     span = entry.key if entry.path else (entry.value[0], entry.value[0])
     key = format_key_path((*entry.path, fault.parameter))
     return Verdict(
@@ -69,7 +69,7 @@ def _verdict_of_lacking(runs: ConfigRuns, fault: Fault, entry: Entry, program: s
 
 
 def _verdict(runs: ConfigRuns, fault: Fault, entry: Entry) -> Verdict:
-    """Return what is told of an argument."""
+    """Return the verdict on an argument that TensorFlow does not take."""
     is_yaml = runs.first.file.form == "yaml"
     span = entry.value if fault.kind in (WORD, VALUE, TOGETHER, TRUTH) else entry.key
     callable_name = fault.bound.callable.rpartition(".")[2] + "()"
@@ -140,9 +140,9 @@ def _verdict(runs: ConfigRuns, fault: Fault, entry: Entry) -> Verdict:
 
 
 def number_for(value: Any, wanted: str) -> tuple[int | float, str] | None:
-    """Return the number that a value stands for, with its text, or None.
+    """Return the number that a refused value stands for, with its text.
 
-    The parameter takes numbers; None where that, or the number, is not certain.
+    None where the parameter takes no numbers, or the number is not certain.
     """
     integer = wanted == "integer"
     if not wanted:

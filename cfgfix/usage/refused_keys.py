@@ -18,7 +18,7 @@ from cfgfix.usage.spelling import nearest_name, number_text, value_in_words
 
 
 def find_refused(runs: ConfigRuns) -> None:
-    """Tell of keys and values that a function, class or conversion does not take."""
+    """Add verdicts on keys and values that a function, class or conversion refuses."""
     seen = runs.refusals_told
     for result in runs.results:
         for item in result.run.refusals:
@@ -29,7 +29,10 @@ def find_refused(runs: ConfigRuns) -> None:
 
 
 def _one_for_one(result: RunResult, unknown: Refusal, missing: Refusal) -> bool:
-    """Tell whether one key of a section is refused and one is lacking: the one stands for the other."""
+    """Tell whether one refused and one lacking key are all faults of a section.
+
+    The one is then meant for the other.
+    """
     section = missing.key.path
     refused = {
         it.key.path for it in result.run.refusals if it.kind == "unknown-key" and it.key.path[:-1] == section
@@ -39,13 +42,13 @@ def _one_for_one(result: RunResult, unknown: Refusal, missing: Refusal) -> bool:
 
 
 def _rivals_in(opened: Opened, path: KeyPath) -> Iterable[str]:
-    """Return the texts that a run holds the value of a key against."""
+    """Return the texts with which a run compares the value of a key."""
     key = opened.keys.get(path)
     return key.rivals if key is not None else ()
 
 
 def _tell_choice(runs: ConfigRuns, result: RunResult, item: Refusal, entry: Entry) -> None:
-    """Tell of a value for which a program ends where it is asked what to do with it."""
+    """Add a verdict on a value for which the program has no branch and stops."""
     value = entry.data
     if (
         entry.kind != "scalar"
@@ -100,7 +103,7 @@ def _tell_choice(runs: ConfigRuns, result: RunResult, item: Refusal, entry: Entr
 
 
 def _tell_absent(runs: ConfigRuns, result: RunResult, item: Refusal, entry: Entry) -> None:
-    """Tell of a file that a config names to build on and that is not there."""
+    """Add a verdict on an absent file that a config names as its base."""
     path = str(item.value) or posixpath.join(posixpath.dirname(runs.path), str(entry.data))
     folder, name = posixpath.split(posixpath.normpath(path))
     ending = f"{folder}/" if folder else ""

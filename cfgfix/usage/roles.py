@@ -20,7 +20,7 @@ _WEAK_WORDS = frozenset({"decode", "predict", "export", "serve"})
 
 
 def roles(modules: Iterable[Module], root: str) -> dict[str, str]:
-    """Return the role of each file: program, tools and tests, or inference."""
+    """Return the role of each file by path: program, tools and tests, or inference."""
     found: dict[str, str] = {}
     weak: list[Module] = []
     modules = list(modules)
@@ -77,7 +77,7 @@ _TRAINING = frozenset({"fit", "train", "fit_generator", "train_step", "apply_gra
 
 
 def is_entry(module: Module) -> bool:
-    """Tell whether a file is a program."""
+    """Tell whether a file has an `if __name__ == ...` block."""
     return any(
         block.kind == "if"
         and block.test is not None
@@ -88,7 +88,7 @@ def is_entry(module: Module) -> bool:
 
 
 def trains(module: Module) -> tuple[Scope, Call] | None:
-    """Return the first call of a file that trains, or None."""
+    """Return the first training call of a file with its scope, or None."""
     for scope in module.summary.scopes:
         for call in scope.calls:
             if isinstance(call.func, Attribute) and call.func.attribute in _TRAINING:

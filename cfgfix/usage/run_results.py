@@ -52,13 +52,13 @@ class RunResult:
 
     @property
     def broken(self) -> frozenset[str]:
-        """The configs that name a further one to build on which is not there."""
+        """The configs whose base config is absent."""
         return frozenset(item.key.source for item in self.run.refusals if item.kind == "absent-file")
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What a run shows of the configs that it does not open.
+    """What a run shows of configs that it does not open.
 
     Attributes:
         opened: The configs that it opens, by path relative to the project.
@@ -105,7 +105,7 @@ Outcome = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """One run as it was made.
+    """The record of one run in the order of all runs.
 
     Attributes:
         entrance: The module's path and the function where it begins.
@@ -129,12 +129,12 @@ class Made:
 
     @property
     def has_options(self) -> bool:
-        """Whether it declares options."""
+        """Whether the run declares options."""
         return bool(self.outcome[2])
 
 
 def outcome_of(result: RunResult) -> Outcome:
-    """Return what a run decides of the runs that are made."""
+    """Return the facts of a run on which the choice of further runs depends."""
     run, made = result.run, result.opened.get(result.forced)
     fits: tuple[Any, ...] = ()
     if made is not None and made.root is not None:
@@ -165,7 +165,7 @@ def outcome_of(result: RunResult) -> Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A value of a config by which programs choose, and one that it may have.
+    """A key by whose value programs choose, and the value that a run has for it.
 
     Attributes:
         file: The config, relative to the project.
@@ -180,7 +180,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class OpenSite:
-    """A load site of a program of which it is not known, or not wholly, which files it gets.
+    """A load site of a program that may get files which are not known.
 
     Attributes:
         entrance: Where the program begins.
@@ -200,7 +200,7 @@ class OpenSite:
 
 
 def names_at_top(result: RunResult, path: str) -> set[str]:
-    """Return the keys at the top of a file that a run asks for."""
+    """Return the outermost keys of a file that a run asks for."""
     opened = result.opened.get(path)
     read = opened.keys.values() if opened is not None else ()
     return {str(key.path[0]) for key in read if key.path and counts_as_read(key)} | {
@@ -211,22 +211,22 @@ def names_at_top(result: RunResult, path: str) -> set[str]:
 
 
 def share_read(opened: Opened) -> float:
-    """Return the share of the keys at the top that a run asks for.
+    """Return the share of a file's outermost keys that a run reads.
 
-    Asking for what lies in one is asking for it.
+    A key counts as read where anything below it is read.
     """
     names = [key for key in opened.keys.values() if len(key.path) == 1]
     return sum(1 for key in names if opened.read_from(key.path)) / len(names) if names else 0.0
 
 
 def share_of(result: RunResult, path: str) -> float:
-    """Return the share of the keys at the top of a file that a run asks for."""
+    """Return the share of a file's outermost keys that a run reads, by its path."""
     opened = result.opened.get(path)
     return share_read(opened) if opened is not None else 0.0
 
 
 def share_of_all(result: RunResult) -> float:
-    """Return the share that a run asks for of the keys at the top of all its files."""
+    """Return the share of the outermost keys of all its files that a run reads."""
     names = [
         key
         for opened in result.opened.values()
@@ -237,17 +237,16 @@ def share_of_all(result: RunResult) -> float:
 
 
 def count_all_lacking_keys(result: RunResult) -> int:
-    """Return how many keys the files of a run lack, and have that the program refuses."""
+    """Return the number of lacking and refused keys in all files of a run."""
     return sum(
         count_lacking_keys(opened, result) for opened in result.opened.values() if opened.root is not None
     )
 
 
 def count_lacking_keys(opened: Opened, result: RunResult) -> int:
-    """Return how many keys a file lacks, and has that a program refuses.
+    """Return the number of keys that a file lacks or a program refuses.
 
-    The program needs the keys that count as lacking. One that is there under a near name, which nothing asks for, is not:
-    a typo unmakes no config.
+    Only keys count without which the program stops. A misspelt key that is there does not count.
     """
     unread: dict[KeyPath, list[str]] = {}
     for path, key in opened.keys.items():
@@ -273,7 +272,7 @@ def count_lacking_keys(opened: Opened, result: RunResult) -> int:
 
 
 def loads_form(how: str) -> tuple[str, ...]:
-    """Return how the names of the files end that a function loads."""
+    """Return the file extensions that a loading function is for."""
     return {"json": (".json",), "toml": (".toml",), "ini": (".ini", ".cfg", ".conf")}.get(
         how, (".yaml", ".yml")
     )

@@ -17,7 +17,9 @@ _MAX_DEPTH = 4
 
 
 def similar_siblings(path: str, files: Iterable[str], config_of: Reader) -> dict[str, float]:
-    """Return the files beside one that have its keys, each with how many.
+    """Return the files in the same folder that have a config's keys.
+
+    With each comes the share of common keys.
 
     Args:
         path: The file.
@@ -51,7 +53,10 @@ def _sections(config: ConfigFile | None) -> Entry | None:
 
 
 def _count_common_keys(one: Entry, other: Entry, depth: int) -> tuple[int, int, int]:
-    """Return how many keys two sections have in common, a misspelt one included, and how many each has."""
+    """Return how many keys two sections have in common, and how many each has.
+
+    Misspelt keys count as common.
+    """
     ours = {str(name): child for name, child in one.children}
     theirs = {str(name): child for name, child in other.children}
     common, mine, others = 0, len(ours), len(theirs)
@@ -71,7 +76,7 @@ def _count_common_keys(one: Entry, other: Entry, depth: int) -> tuple[int, int, 
 
 
 def _size(entry: Entry) -> int:
-    """Return how many keys lie below an entry."""
+    """Return the number of keys below an entry."""
     return sum(1 + _size(child) for _, child in entry.children) if entry.kind == "map" else 0
 
 

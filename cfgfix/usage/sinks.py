@@ -36,7 +36,7 @@ DESCRIBED = ("class_name", "config")
 
 @dataclass(frozen=True, slots=True)
 class BoundCall:
-    """A call of a library whose arguments have the names of their parameters.
+    """A library call with its arguments by parameter name.
 
     Attributes:
         callable: The public name of what is called: `keras.Model.fit`, `tensorflow.data.Dataset.batch`, `keras.optimizers.Adam`;
@@ -59,19 +59,19 @@ class BoundCall:
 
     @property
     def spot(self) -> Spot:
-        """Where the call stands."""
+        """The place of the call."""
         return self.call.spot
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """What must hold for the run to come to the call, where that is not known."""
+        """The unknown conditions under which the run reaches the call."""
         return self.call.conditions
 
     @property
     def entries(self) -> Mapping | None:
-        """The mapping whose entries are the named arguments of the call.
+        """The mapping that gives the named arguments: a `**` mapping or a description.
 
-        It is that of `**mapping`, or of a description; None for written arguments.
+        None where the arguments are written out.
         """
         return self.described if self.described is not None else self.call.spread
 
@@ -94,31 +94,31 @@ class Sink:
 
     @property
     def callable(self) -> str:
-        """The public name of what is called."""
+        """The public name of the callable."""
         return self.bound.callable
 
     @property
     def values(self) -> tuple[Value, ...]:
-        """What it may be given: several where the way through the code decides."""
+        """The values that the parameter may get; several where unknown conditions decide."""
         return alternatives(self.value)
 
     @property
     def spot(self) -> Spot:
-        """Where the call stands."""
+        """The place of the call."""
         return self.bound.call.spot
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """What must hold for the run to come to the call, where that is not known."""
+        """The unknown conditions under which the run reaches the call."""
         return self.bound.call.conditions
 
     @property
     def result(self) -> RunResult:
-        """The run."""
+        """The run with the call."""
         return self.bound.result
 
     def unchanged(self, value: Value) -> ConfigKey | None:
-        """Return the key whose value one of `values` is, as the file has it.
+        """Return the key whose value arrives unchanged as one of `values`.
 
         None where the value was computed.
         """
@@ -127,7 +127,7 @@ class Sink:
 
 
 class Sinks:
-    """The sinks of a project's runs, each found once.
+    """Finds the sinks in a project's runs, each once.
 
     Args:
         project: The runs.
@@ -139,9 +139,9 @@ class Sinks:
         self._bound: dict[int, list[BoundCall]] = {}
 
     def calls(self, result: RunResult) -> list[BoundCall]:
-        """Return the calls of TensorFlow and Keras that a run makes, in its order.
+        """Return the calls of TensorFlow and Keras in a run, in order.
 
-        The objects that they describe count as calls.
+        Objects that a mapping describes count as calls.
         """
         found = self._bound.get(id(result))
         if found is None:
@@ -204,7 +204,10 @@ class Sinks:
             yield from self._objects_described(value, name, call, result, MAX_DEPTH)
 
     def _owner(self, name: str) -> tuple[str, str]:
-        """Return the class of an object whose attribute is set, and the way to the attribute: `threading.` of options."""
+        """Return the class of an object whose attribute is set, and the attribute path.
+
+        The path is empty, or a prefix such as `threading.` for dataset options.
+        """
         parts = name.split(".")
         for end in range(len(parts), 1, -1):
             family = self.objects.class_of(".".join(parts[:end]))
@@ -215,7 +218,7 @@ class Sinks:
     def _objects_described(
         self, value: Value, name: str, call: LibraryCall, result: RunResult, depth: int
     ) -> Iterator[BoundCall]:
-        """Yield the objects that Keras makes from a class name with its arguments in what a call is given."""
+        """Yield the objects that Keras makes of class names and arguments in a value."""
         for item in alternatives(value):
             if isinstance(item, Sequence) and depth:
                 for inner in item.items:
@@ -237,7 +240,10 @@ class Sinks:
                 yield from self._objects_described(entry, name, call, result, depth - 1)
 
     def _class_named(self, word: str, name: str) -> Signature | None:
-        """Return the class of Keras that a text names where a function of a module, or the parameter of another, takes it."""
+        """Return the signature of the Keras class that a word names; None for none.
+
+        The module of the call is searched first.
+        """
         module = name.rpartition(".")[0]
         modules = [module, *(known for known in MODULES if known != module)]
         found = (self.api.constructor(f"{known}.{word}") for known in modules)
@@ -260,7 +266,7 @@ MODULES = (
 
 
 def _keys(value: Value) -> list[ConfigKey]:
-    """Return the config keys that a value, or what lies in it, is made from, in order and each once."""
+    """Return the config keys of a value and of its parts, each once."""
     found: dict[ConfigKey, None] = {}
     pending = [(value, MAX_DEPTH)]
     while pending:

@@ -21,7 +21,7 @@ MAX_SHOWN = 80
 
 
 def value_in_words(value: Value | None) -> str:
-    """Return a value in words; what is long is cut, for it stands in a message."""
+    """Return a value as text for a message, cut if long."""
     if not isinstance(value, Scalar):
         return "of the code"
     shown = repr(value.value)
@@ -29,7 +29,10 @@ def value_in_words(value: Value | None) -> str:
 
 
 def number_text(value: Any) -> str | None:
-    """Return a text that looks like a number as YAML 1.1 reads a number, or None."""
+    """Return a text such as `1e-4` in a form that YAML 1.1 reads as a number.
+
+    None for any other value.
+    """
     if not isinstance(value, str) or not _NUMBER.fullmatch(value):
         return None
     mantissa, _, exponent = value.lower().partition("e")
@@ -52,7 +55,7 @@ def _split_words(name: str) -> list[str]:
 
 
 def similarity(one: str, other: str) -> float:
-    """Return how near two names are, from 0 to 1; below 0.7 they are two names."""
+    """Return the similarity of two names from 0 to 1; different names are below 0.7."""
     if one == other:
         return 1.0
     first, second = _letters_and_digits(one), _letters_and_digits(other)
@@ -85,7 +88,9 @@ def similarity(one: str, other: str) -> float:
 
 
 def nearest_entry(name: str, entries: Iterable[Entry], *, alone: bool) -> Entry | None:
-    """Return the entry whose name was most likely meant, or None.
+    """Return the entry whose name is most similar to a name that code reads.
+
+    None where no entry is near, or there are too many entries.
 
     Args:
         name: The name that the code reads.
@@ -113,9 +118,9 @@ def _holds_words(one: str, other: str) -> bool:
 
 
 def nearest_name(name: str, names: Iterable[str]) -> str | None:
-    """Return the name that was most likely meant, or None.
+    """Return the most similar of several names; None where none is near.
 
-    There is none among more names than settings have.
+    None, too, for more names than settings have.
     """
     names = list(islice(names, MAX_UNREAD + 1))
     if len(names) > MAX_UNREAD:

@@ -66,7 +66,7 @@ class KeptConfigs:
 
 
 def kept_configs(project: ProjectRuns, before: KeptConfigs | None = None) -> KeptConfigs:
-    """Return what is kept of the configs that a project's runs were made over.
+    """Return what is kept of the configs that a project's runs read.
 
     Args:
         project: The runs.
@@ -96,7 +96,7 @@ def kept_configs(project: ProjectRuns, before: KeptConfigs | None = None) -> Kep
 
 
 def files_with_limits(project: ProjectRuns) -> frozenset[str]:
-    """Return the files of a project that may say limits of jobs."""
+    """Return the YAML files of a project that may give limits of jobs."""
     found = set()
     for path in project.files.data:
         if path.endswith((".yaml", ".yml")):
@@ -111,7 +111,7 @@ def _config(project: ProjectRuns, path: str) -> ConfigFile | None:
 
 
 def _is_plain(config: ConfigFile) -> bool:
-    """Tell whether the bytes of a file are those of its text."""
+    """Tell whether a file is UTF-8 without a byte order mark."""
     return config.source.encoding == "utf-8" and not config.source.bom
 
 
@@ -131,7 +131,7 @@ def _kept(config: ConfigFile) -> KeptConfig | None:
 
 
 def packed_configs(kept: KeptConfigs) -> Any:
-    """Return what is kept of configs as data that `marshal` can write."""
+    """Return kept configs as data that `marshal` can write."""
     read = [
         (
             path,
@@ -146,7 +146,7 @@ def packed_configs(kept: KeptConfigs) -> Any:
 
 
 def unpacked_configs(data: Any) -> KeptConfigs:
-    """Return what `packed_configs` made data of."""
+    """Return the kept configs from the data that `packed_configs` made."""
     read, limits, unnamed, naming = data
     return KeptConfigs(
         {
@@ -164,9 +164,9 @@ def unpacked_configs(data: Any) -> KeptConfigs:
 def facts_after_changes(
     known: KnownCode, kept: KeptConfigs, changed: Iterable[str], files: ProjectFiles
 ) -> KnownCode | None:
-    """Return what the code says after texts of configs have changed.
+    """Return the known facts adapted to changed texts of configs.
 
-    None where it may be something else than before.
+    None where a change may affect what is known.
 
     Args:
         known: What it said.
@@ -214,9 +214,9 @@ def facts_after_changes(
 
 
 def name_same_functions(kept: KeptConfigs, changed: Iterable[str], root: str) -> bool:
-    """Tell whether changed configs name the same functions as before.
+    """Tell whether changed configs name the same functions and classes as before.
 
-    Those count that nothing else names.
+    Only those count that no code names.
 
     Args:
         kept: The configs as they were.
@@ -249,7 +249,7 @@ def _words(path: str, text: str) -> frozenset[str]:
 
 
 class _Moved:
-    """How the places of a config have moved, and what its values were and are."""
+    """How the places and values of a changed config have moved."""
 
     def __init__(self, before: str, config: ConfigFile) -> None:
         self.config = config
@@ -265,13 +265,13 @@ class _Moved:
         self._by = len(now) - len(before)
 
     def pair(self, before: Span, now: Span) -> None:
-        """Note that something stood at one place and stands at another."""
+        """Note where a place is now."""
         known = self._spans.setdefault(before, now)
         if known != now:
             self._spans[before] = None
 
     def span(self, before: Span) -> Span | None:
-        """Return where something stands; None where that is not certain."""
+        """Return where a place is now; None where that is not certain."""
         if before in self._spans:
             return self._spans[before]
         if before[1] < self._head:
@@ -282,7 +282,7 @@ class _Moved:
 
 
 def _how_moved(before: KeptConfig, config: ConfigFile) -> _Moved | None:
-    """Return how a config has changed; None where that decides something."""
+    """Return how places in a config moved; None where the change may affect verdicts."""
     old = ConfigFile(config.path, SourceFile.from_text(before.text, config.path))
     moved = _Moved(before.text, config)
     for loader, looked in before.looked.items():
@@ -293,7 +293,10 @@ def _how_moved(before: KeptConfig, config: ConfigFile) -> _Moved | None:
 
 
 def _is_same(then: Entry, now: Entry, looked: frozenset[KeyPath], moved: _Moved) -> bool:
-    """Tell whether two trees differ in nothing but values that nothing looks at."""
+    """Tell whether two trees differ only in values that decided nothing.
+
+    The places and changed values are noted in `moved`.
+    """
     pending = [(then, now)]
     seen: set[tuple[int, int]] = set()
     while pending:
@@ -322,7 +325,9 @@ def _is_same(then: Entry, now: Entry, looked: frozenset[KeyPath], moved: _Moved)
 
 
 def _with_changed(says: CodeFacts, moved: _Moved, *, own: bool) -> CodeFacts | None:
-    """Return what is said of a config after one has changed; None where that is not certain.
+    """Return the facts about a config after a change of some config.
+
+    None where they may be affected.
 
     Args:
         says: What was said.
@@ -351,7 +356,7 @@ def _with_changed(says: CodeFacts, moved: _Moved, *, own: bool) -> CodeFacts | N
 
 
 def _names(hit: Hit, path: str) -> bool:
-    """Tell whether a place in a config stands beside a hit."""
+    """Tell whether a hit has a related place in a config."""
     return any(place.path == path for place in _places(hit))
 
 

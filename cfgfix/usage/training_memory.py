@@ -36,11 +36,10 @@ def reached_trainings(
     sinks: Sinks,
     places: Places,
 ) -> tuple[Reached, ...]:
-    """Return what the largest training step needs that a config has.
+    """Return the memory figures of the largest training step that a config has.
 
-    That is the one that needs the most for each sample.
-
-    Nothing where it is not one key of the config, or one number in the code, that says how large a batch is.
+    That is the step with most memory for each sample. Empty where the batch size is not given by
+    exactly one key or one number in the code.
 
     Args:
         project: The runs of the project.
@@ -65,7 +64,7 @@ def reached_trainings(
 
 
 def _several_batches(reached: Sequence[Reached]) -> bool:
-    """Tell whether batches are made of sizes that the config does not say, beside those that it says."""
+    """Tell whether some batch size is not an unchanged value of a key."""
     for item in reached:
         meaning = meaning_of(item.call)
         if (
@@ -78,7 +77,7 @@ def _several_batches(reached: Sequence[Reached]) -> bool:
 
 
 def trainings_of(project: ProjectRuns, result: RunResult, sinks: Sinks) -> list[Training]:
-    """Return the calls of one run that train a model and whose need is known.
+    """Return the training calls of a run whose memory need is known.
 
     The run is made again, with loops and functions that build a model followed to their end.
 
@@ -118,11 +117,9 @@ def _followed_trainings(project: ProjectRuns, result: RunResult, sinks: Sinks) -
 
 
 def literal_batches(project: ProjectRuns, sinks: Sinks) -> Iterator[OptionVerdict]:
-    """Yield the batches whose size the code itself says.
+    """Yield verdicts on batch sizes in the code, each with its training step's memory.
 
-    With each comes what the training step needs that gets them.
-
-    Whether that is too much, `with_machine_limits` says.
+    `with_machine_limits` tells whether a batch is too large.
 
     Args:
         project: The runs of the project.
@@ -157,7 +154,10 @@ def literal_batches(project: ProjectRuns, sinks: Sinks) -> Iterator[OptionVerdic
 
 
 def _literal(result: RunResult, sinks: Sinks) -> tuple[BoundCall, int] | None:
-    """Return the call that makes the batches of a run, and their size, where the code alone says it and always the same."""
+    """Return the call that batches a run's data, and the constant batch size.
+
+    None where the size is not one constant of the code.
+    """
     found: list[tuple[BoundCall, Value]] = []
     for bound in sinks.calls(result):
         meaning = meaning_of(bound.callable)
@@ -178,11 +178,10 @@ def _literal(result: RunResult, sinks: Sinks) -> tuple[BoundCall, int] | None:
 
 
 def with_machine_limits(hit: Hit, lookup: Callable[[str], Any] | None) -> Hit | None:
-    """Add the machine to a hit about a batch that is too large for it.
+    """Return a hit about a too large batch with the machine's limits added.
 
-    None for one that fits, or where that is not known.
-
-    Hits about anything else are returned as they are.
+    None for a batch that fits, or where that is not known. Hits about anything else are returned as
+    they are.
 
     Args:
         hit: The hit.

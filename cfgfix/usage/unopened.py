@@ -25,7 +25,7 @@ MAX_NAMES = 3
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """A call that loads a file of which it is not known which it is.
+    """A call that loads an unknown file.
 
     Attributes:
         place: Where it stands, as `path:line`.
@@ -40,7 +40,7 @@ class OpenCall:
 
 @dataclass(frozen=True, slots=True)
 class FollowedCode:
-    """What was found of a repository's code, for the files that none of it is known to open.
+    """What was found of a repository's code, for configs that no code opens.
 
     Attributes:
         modules: How many Python files it has.
@@ -59,7 +59,7 @@ class FollowedCode:
     mentions: dict[str, str] = field(default_factory=dict)
 
     def why_not(self, path: str, names: Collection[str]) -> str:
-        """Return what was found and what is lacking to tell which program opens a file.
+        """Return in words why no program is known to open a file.
 
         Args:
             path: The file.
@@ -97,9 +97,9 @@ _LOADS = frozenset({"yaml.safe_load", "yaml.load", "yaml.full_load", "json.load"
 
 
 def loading_classes(project: ProjectRuns) -> Iterator[str]:
-    """Yield the classes of fields that make their objects of a file.
+    """Yield the classes with fields that load their objects from a file.
 
-    Each as `path:Class`; none where no program comes to TensorFlow.
+    Each has the form `path:Class`. None where no program uses TensorFlow.
     """
     if not any(entrance.framework for entrance in project.entered):
         return
@@ -129,7 +129,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def followed_code(project: ProjectRuns) -> FollowedCode:
-    """Return what the runs of a project found, for the files that they do not open."""
+    """Return what the runs of a project found, for configs that no run opens."""
     from cfgfix.usage.run_results import loads_form
 
     calls: dict[tuple[str, tuple[str, ...]], set[str]] = {}
@@ -150,7 +150,7 @@ def followed_code(project: ProjectRuns) -> FollowedCode:
 
 
 def _mentions(project: ProjectRuns) -> dict[str, str]:
-    """Return where the code names files of the project, by the file's name."""
+    """Return where the code names data files of the project, by file name."""
     wanted = {path.rpartition("/")[2] for path in project.files.data}
     found: dict[str, str] = {}
     for module in project.program.all_modules():
@@ -163,7 +163,7 @@ def _mentions(project: ProjectRuns) -> dict[str, str]:
 
 
 def _texts(scope: Scope) -> Iterator[tuple[int, str]]:
-    """Yield the texts of a scope that end as the names of config files do, with their lines."""
+    """Yield the texts of a scope that end like config file names, with their lines."""
     events = list(scope.body)
     while events:
         event = events.pop()
@@ -185,7 +185,7 @@ def _of_expression(expr: Expr | None) -> Iterator[str]:
 
 
 def top_names(document: Document) -> list[str]:
-    """Return the keys at the top of a YAML file, as far as it can be read."""
+    """Return the outermost keys of a YAML file; empty if the file does not parse."""
     return [
         key.text
         for root in document.roots[:1]

@@ -21,7 +21,7 @@ _TRAILING = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?,")
 
 
 def find_wrong_values(runs: ConfigRuns) -> None:
-    """Tell of texts that the code knows under a near spelling only."""
+    """Add verdicts on texts that are near to a text which the code compares with."""
     for path, entry in runs.entries.items():
         if entry.kind != "scalar" or entry.type is not str or path in runs.reported:
             continue
@@ -60,7 +60,7 @@ def find_wrong_values(runs: ConfigRuns) -> None:
 
 
 def _goes_to_an_api(runs: ConfigRuns, keys: Iterable[ConfigKey]) -> bool:
-    """Tell whether a call of TensorFlow or Keras is given the value of one of some keys."""
+    """Tell whether a call of TensorFlow or Keras gets the value of any given key."""
     known = {id(key) for key in keys}
     return any(
         type(value) is Scalar and id(value.key) in known
@@ -72,7 +72,7 @@ def _goes_to_an_api(runs: ConfigRuns, keys: Iterable[ConfigKey]) -> bool:
 
 
 def find_open_interpolations(runs: ConfigRuns) -> None:
-    """Tell of interpolations that name no key, where the run reads them."""
+    """Add verdicts on interpolations that name no key and are read."""
     if not any(opened.loading.how in ("omegaconf", "hydra") for opened in runs.mine):
         return
     for path, entry in runs.entries.items():
@@ -110,7 +110,7 @@ def find_open_interpolations(runs: ConfigRuns) -> None:
 
 
 def _tell_named_otherwise(runs: ConfigRuns, near: Entry, wanted: str, by: KeyPath, spot: Spot) -> None:
-    """Tell of a key that an interpolation of the same file names otherwise."""
+    """Add a verdict on a key whose name differs slightly in an interpolation."""
     runs.reported.add(near.path)
     runs.add(
         Verdict(
@@ -133,7 +133,7 @@ def _tell_named_otherwise(runs: ConfigRuns, near: Entry, wanted: str, by: KeyPat
 
 
 def _names_key(result: RunResult, name: str) -> bool:
-    """Tell whether any config of a run, or its command line, has a key path."""
+    """Tell whether any config of a run or its command has a key path."""
     steps = tuple(name.split("."))
     for path, opened in result.opened.items():
         for known in opened.keys:
@@ -147,10 +147,7 @@ def _names_key(result: RunResult, name: str) -> bool:
 
 
 def find_numbers_as_text(runs: ConfigRuns) -> None:
-    """Find texts that look like numbers and go into TensorFlow unconverted.
-
-    Keras counts as well.
-    """
+    """Add verdicts on texts like numbers that TensorFlow or Keras gets unconverted."""
     for result in runs.results:
         for call in result.run.calls:
             if not call.name.startswith(("keras.", "tensorflow.")) or call.conditions:

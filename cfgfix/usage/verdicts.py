@@ -41,7 +41,7 @@ MAX_PLACES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ConfigVerdicts:
-    """What the code says of one config file.
+    """What the runs show of one config file.
 
     Attributes:
         file: The file.
@@ -85,9 +85,9 @@ class ConfigVerdicts:
 def verdicts_by_file(
     project: ProjectRuns, only: str | None = None, steps: Mapping[str, int] = MappingProxyType({})
 ) -> dict[str, ConfigVerdicts]:
-    """Return what the runs say of each config that they opened.
+    """Return what the runs show of each config that they opened.
 
-    Each is named by its path relative to the project.
+    The keys are paths relative to the project.
 
     Args:
         project: The runs.
@@ -120,7 +120,7 @@ def verdicts_by_file(
 
 
 def _reached_by(runs: ConfigRuns, sinks: Sinks, places: Places) -> tuple[Reached, ...]:
-    """Return the parameters of TensorFlow that the values of a file reach."""
+    """Return the parameters of TensorFlow that the values of a config reach."""
     results = [result for result in runs.results if result.entrance.framework]
     if not results:
         return ()
@@ -207,7 +207,7 @@ def _verdicts_of(
 
 
 def _in_document(verdict: Verdict) -> Verdict:
-    """Return what is said of a key as it is said inside the document that holds it."""
+    """Return a verdict with key paths relative to its document in the file."""
     first = verdict.path[0] if verdict.path else None
     if not isinstance(first, DocumentStep):
         return verdict
@@ -232,7 +232,7 @@ def _programs(runs: ConfigRuns) -> tuple[str, ...]:
 
 
 def _modules(runs: ConfigRuns) -> Iterator[str]:
-    """Yield the Python files that load the file, read a key of it or ask for one."""
+    """Yield the Python files that load a config, use its keys or ask for keys."""
     for result, opened in zip(runs.results, runs.mine, strict=True):
         yield opened.loading.spot.path
         for scope, _ in opened.loading.spot.calls:
@@ -245,16 +245,16 @@ def _modules(runs: ConfigRuns) -> Iterator[str]:
 
 
 def _reads(runs: ConfigRuns) -> dict[KeyPath, Place]:
-    """Return where each key is read first.
+    """Return the place of the first read of each key.
 
-    A key that stands elsewhere than it is looked for is not read.
+    Misplaced keys are left out.
     """
     repaired = {_inside_document(item.path) for item in runs.repairs if item.word is None}
     return {path: place for path, place in _read_as_repaired(runs).items() if path not in repaired}
 
 
 def _read_as_repaired(runs: ConfigRuns) -> dict[KeyPath, Place]:
-    """Return where each key is read first once it stands where it is looked for."""
+    """Return the place of the first read of each key, misplaced keys included."""
     found: dict[KeyPath, Place] = {}
     for opened in runs.mine:
         for path, key in opened.keys.items():
@@ -266,14 +266,14 @@ def _read_as_repaired(runs: ConfigRuns) -> dict[KeyPath, Place]:
 
 
 def _inside_document(path: KeyPath) -> KeyPath:
-    """Return a key path as it is said inside the document that holds it."""
+    """Return a key path without the step for its document."""
     return path[1:] if path and isinstance(path[0], DocumentStep) else path
 
 
 def _inside_documents(runs: ConfigRuns, reached: Iterable[Reached]) -> Iterator[Reached]:
-    """Yield what values reach as it is said inside documents.
+    """Yield reached parameters with key paths relative to the document.
 
-    Of a key that several of them have nothing is said.
+    Keys that several documents have are left out.
     """
     times = Counter(_inside_document(path) for path in runs.entries)
     for item in reached:
@@ -283,7 +283,7 @@ def _inside_documents(runs: ConfigRuns, reached: Iterable[Reached]) -> Iterator[
 
 
 def _fallbacks(runs: ConfigRuns) -> dict[KeyPath, str]:
-    """Return what the code takes instead of each key where a file does not have it, where all runs take the same."""
+    """Return the default that the code takes for each key, where all runs agree."""
     found: dict[KeyPath, set[str]] = {}
     for opened in runs.mine:
         for path, key in opened.keys.items():
@@ -293,7 +293,7 @@ def _fallbacks(runs: ConfigRuns) -> dict[KeyPath, str]:
 
 
 def _asked_keys(runs: ConfigRuns) -> tuple[tuple[KeyPath, Place], ...]:
-    """Return the keys that the code asks for and the file lacks, with where."""
+    """Return the keys that the code asks for and the config lacks, with the place."""
     found: dict[KeyPath, Place] = {}
     for result in runs.results:
         for item in result.run.asked:

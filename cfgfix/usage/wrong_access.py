@@ -1,4 +1,4 @@
-"""Values of configs that code asks for in a way that the object at hand does not know."""
+"""Values of configs that code asks for in a way that their object does not support."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from cfgfix.usage.program_runs import ProjectRuns
 
 
 def access_verdicts(project: ProjectRuns) -> Iterator[OptionVerdict]:
-    """Yield attributes of dictionaries, entries of objects and hidden names."""
+    """Yield verdicts on accesses that the object of a config does not support.
+
+    These are attributes of dictionaries, entries of objects and hidden names.
+    """
     told: set[tuple[object, ...]] = set()
     for result in project.results:
         for item in result.run.wrong_access:
