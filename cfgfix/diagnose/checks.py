@@ -36,7 +36,7 @@ class State(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One check's result.
+    """The result of one check.
 
     Attributes:
         name: Short name, the same in every format.
@@ -87,12 +87,12 @@ TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is diagnosed.
+    """The config, code and machine that a diagnosis is about.
 
     Attributes:
         config: The YAML config, or None.
         sources: Folders or files of Python that the run uses.
-        hardware: The machine it is meant for, as `--hardware` takes it; None for this one.
+        hardware: The machine that the training is meant for, as `--hardware` takes it; None for this one.
         options: What the measuring processes need: dataset, step, data_path, config, config_loader, source_roots.
         seconds: Time limit of each measuring process.
         batches: How many batches the run of the pipeline takes at most.
@@ -129,7 +129,7 @@ NO_PIPELINE = "no pipeline was named: --dataset package.module:function, or --da
 def diagnose(subject: Subject, progress: Tell) -> tuple[Outcome, ...]:
     """Run all checks and return their results, in order.
 
-    No check's failure stops another.
+    A check that fails stops no other.
     """
     made: dict[str, Outcome] = {}
     runs: dict[str, Callable[[], Outcome]] = {
@@ -161,7 +161,7 @@ def _outcome(name: str, state: State, summary: str, **more: Any) -> Outcome:
 
 
 def rules_of_faults(*faults: Fault) -> tuple[str, ...]:
-    """Return the ids of the rules about what a check found at fault."""
+    """Return the ids of the rules that explain some faults."""
     return tuple(rule.id for rule in builtin().explaining(*faults))
 
 
@@ -253,9 +253,10 @@ def _hardware(subject: Subject, progress: Tell) -> Outcome:
 
 
 def _capability(gpu: Mapping[str, Any], built: Sequence[str]) -> str | None:
-    """Return what is wrong where TensorFlow holds no code that a card of this compute capability can run.
+    """Return a line on a card whose compute capability TensorFlow holds no code for.
 
-    `sm_XY` is machine code for X.Y and later minor versions; `compute_XY` is compiled by the driver for X.Y and later.
+    None where TensorFlow holds code, or the capability is unknown. `sm_XY` is machine code for X.Y and later minor
+    versions; `compute_XY` is compiled by the driver for X.Y and later.
     """
     if gpu["compute_capability"] is None or not built:
         return None
@@ -446,7 +447,10 @@ def _compilation(subject: Subject, progress: Tell) -> Outcome:
 
 
 def _first_concept(subject: Subject, names: Sequence[str]) -> Any:
-    """Return the first of some concepts that the config gives, or None; a config that cannot be read gives none."""
+    """Return the config's value of the first of some concepts that has a value.
+
+    None where there is none, or the config cannot be read.
+    """
     if subject.config is None:
         return None
     from cfgfix.tf.concepts import read_concepts
@@ -572,7 +576,11 @@ def _pipeline(subject: Subject, compilation: Outcome | None, progress: Tell) -> 
 
 
 def _step_seconds(subject: Subject, compilation: Outcome | None) -> tuple[float | None, str | None]:
-    """Return what a step takes, and how that is known: as the user says, else as it was timed where it runs."""
+    """Return the seconds of a training step, and a line on how they are known.
+
+    The user's value comes first and needs no line, then the time measured on this machine; None where neither is
+    known.
+    """
     if subject.step_seconds is not None:
         return subject.step_seconds, None
     seconds = compilation.data.get("step_seconds") if compilation is not None else None
@@ -631,7 +639,10 @@ def _storage(subject: Subject, pipeline: Outcome | None) -> Outcome:
 
 
 def _needed_mbs(subject: Subject, pipeline: Outcome | None) -> tuple[float | None, str]:
-    """Return what the storage has to give in 10**6 bytes a second, and why so much."""
+    """Return the reading rate that the pipeline needs, with the reason.
+
+    The rate is in 10**6 bytes a second; None where it is not known.
+    """
     if pipeline is None or not pipeline.data:
         return None, "how much the pipeline needs is not known, since it did not run"
     rates = pipeline.data["rates"]

@@ -18,7 +18,9 @@ MOST_PLACES = 4
 
 
 def rank(forms: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return each cause once: what stops a run first, then what is worth most.
+    """Return the causes in some reports, each once, the most important first.
+
+    Those that stop a run come first, then those with the highest worth.
 
     Args:
         forms: JSON forms by what they are: `diagnosis`, `data`, `step`, `run`.
@@ -43,7 +45,10 @@ def rank(forms: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _with_place(evidence: str | None, place: str) -> str:
-    """Return a cause's evidence with where else a finding is that it explains."""
+    """Return a cause's evidence with the place of a finding that it explains added.
+
+    No place is added where it is named already, or there are many.
+    """
     told = evidence.split("; ") if evidence else []
     return "; ".join(told if place in told or len(told) > MOST_PLACES else [*told, place])
 
@@ -116,12 +121,12 @@ def _of_verdicts(verdicts: Any) -> Iterator[dict[str, Any]]:
 
 
 def _can_be_made(line: str) -> bool:
-    """Tell whether a line names a fix that `cfgfix fix` makes, rather than why there is none."""
+    """Tell whether a line names a fix that `cfgfix fix` can make."""
     return line.startswith("cfgfix fix --") or line.endswith((", safe)", ", unsafe)"))
 
 
 def to_name(checks: Any) -> list[str]:
-    """Return what the user can name so that checks that were skipped run, a line each."""
+    """Return a line for each option that would make skipped checks run."""
     skipped = {check["name"] for check in checks if check["state"] == "skipped"}
     found = []
     if skipped & {"loader", "pipeline"}:

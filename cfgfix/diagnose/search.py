@@ -86,11 +86,14 @@ class _Runner:
         """Whether Ctrl-C was pressed, after which nothing more is tried."""
 
     def rebind(self, bound: Bound) -> None:
-        """Go on with a config some of whose keys are left alone."""
+        """Set the config keys that later trials write."""
         self._bound = bound
 
     def _config(self, values: Mapping[str, Any]) -> str | None:
-        """Return the path of a copy of the config with these values, under the file's own name."""
+        """Return the path of a copy of the config with these values, under its own name.
+
+        None where there is no config.
+        """
         if self._bound is None:
             return None
         name = settings_key(values)
@@ -198,7 +201,7 @@ class _Runner:
         append(self._journal, {"event": "failed", "id": name, "error": reason, "trace": trace[-4000:]})
 
     def _failures(self) -> dict[str, str]:
-        """Return why settings failed, by their text, whatever the stage."""
+        """Return the errors of settings that failed in any stage, by the setting's text."""
         return {
             name.partition("\t")[2]: str(entry["error"])
             for name, entry in self._state()[0].items()
@@ -220,7 +223,7 @@ class _Runner:
 
 
 def search(plan: Plan, progress: Any) -> Found:
-    """Search, and hold the best against the present setting.
+    """Search for the fastest setting, and compare it with the present one in pairs.
 
     Raises:
         UserCodeError: The user's code fails with the present setting.
@@ -237,7 +240,10 @@ def search(plan: Plan, progress: Any) -> Found:
 
 
 def _prepare(plan: Plan) -> tuple[Bound | None, Plan, dict[str, Any], list[str]]:
-    """Return the config's keys, the plan with the space that can be searched, the present setting, and notes."""
+    """Return what a search starts from: config keys, plan, present setting and notes.
+
+    The plan's space is that which can be searched; notes say which concepts are left out, and why.
+    """
     notes: list[str] = []
     bound = None
     space = {name: plan.space[name] for name in CONCEPTS if plan.space.get(name)}
@@ -294,7 +300,10 @@ def _sorted(values: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _prepare_page_cache(plan: Plan, notes: list[str]) -> str:
-    """Warm the files where the search is a warm one; return what is so of the page cache."""
+    """Read the data's files where the search is a warm one; return how warm they are.
+
+    Files are not read for a cold search: each trial then takes them out of the page cache.
+    """
     from cfgfix.measure import storage
 
     path = plan.options.get("data_path")
@@ -455,9 +464,9 @@ def _without_idle_keys(
     runner: _Runner,
     notes: list[str],
 ) -> tuple[Plan, Bound | None, dict[str, object]]:
-    """Return plan, config and present setting without the keys that change nothing in the dataset.
+    """Return plan, config and present setting without keys that change nothing.
 
-    What such a key is named for is tried on the dataset itself, where that can be done.
+    Such a key leaves the dataset as it is; its concept is tried on the dataset itself, where that can be done.
 
     Raises:
         CfgfixError: Nothing is left to search.
@@ -499,12 +508,12 @@ def _without_idle_keys(
 
 
 def at_edge(values: Mapping[str, object], space: Mapping[str, Sequence[object]]) -> list[str]:
-    """Return the concepts whose value is the largest of several that were tried."""
+    """Return the concepts whose value is the largest of several values tried."""
     return [name for name, value in values.items() if (tried := _counts(space, name)) and value == max(tried)]
 
 
 def at_lower_edge(values: Mapping[str, object], space: Mapping[str, Sequence[object]]) -> list[str]:
-    """Return the concepts whose value is the smallest of several, and above one."""
+    """Return the concepts whose value is the smallest of several tried, and above one."""
     return [
         name
         for name, value in values.items()
@@ -513,9 +522,9 @@ def at_lower_edge(values: Mapping[str, object], space: Mapping[str, Sequence[obj
 
 
 def _counts(space: Mapping[str, Sequence[object]], name: str) -> list[int]:
-    """Return the counts that were tried.
+    """Return the positive values tried for a concept.
 
-    None are returned where it was a single one; a choice of tf.data's own is no count.
+    Empty where a single value was tried; tf.data's own choice (-1) is left out.
     """
     tried = space.get(name, ())
     return [one for one in tried if type(one) is int and one > 0] if len(tried) > 1 else []
@@ -529,11 +538,10 @@ def _search_beyond_edge(
     notes: list[str],
     refused: Callable[[Mapping[str, Any]], str | None],
 ) -> Try:
-    """Go on from a best setting at the edge of what was tried, for as long as that gains.
+    """Return the best setting after going on beyond the edge of the tried values.
 
-    A value that is the largest is doubled, one that is the smallest is halved.
-
-    Values that the user named are the user's bounds: there the edge is only told.
+    A value that is the largest is doubled and one that is the smallest is halved, for as long as that gains. Values
+    that the user named are the user's bounds: there the edge is only told.
     """
     edge = at_edge(best.values, plan.space)
     notes += [
@@ -585,9 +593,9 @@ def _search_beyond_edge(
 
 
 def _try(values: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], seconds: float) -> Try:
-    """Return a setting's result from its two trials: the samples of both over the time of both, as they took equal times.
+    """Return the result of a setting from its trials, as the mean of their rates.
 
-    One that did not run is left out.
+    The trials took equal times; one that did not run is left out.
     """
     entries = [entry for entry in entries if entry is not NOT_RUN]
     for entry in entries:
@@ -602,7 +610,10 @@ def _try(values: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], second
 def _confirm(
     plan: Plan, present: Mapping[str, Any], winner: Mapping[str, Any], runner: _Runner, notes: list[str]
 ) -> tuple[list[tuple[float, float]], Interval | None]:
-    """Run present and winner in pairs, the order alternating, and return the pairs and the ratio with its interval."""
+    """Run present and best setting in pairs; return the rates and their ratio.
+
+    The order alternates. The ratio comes with its interval, and is None where paired runs failed.
+    """
     from cfgfix.measure.statistics import paired_ratio
 
     trials: list[tuple[str, Mapping[str, Any]]] = []
@@ -647,7 +658,7 @@ def _changes(bound: Bound, values: Mapping[str, Any]) -> tuple[tuple[str, str, A
 
 
 def _code_changes(bound: Bound, values: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what to change in the code for the values that no key of the config gives."""
+    """Return the changes to make in the code for values that no config key sets."""
     return tuple(
         _IN_CODE[name].format("tf.data.AUTOTUNE" if value == -1 else value)
         for name, value in values.items()

@@ -12,9 +12,9 @@ from cfgfix.diagnose.search_space import Bound, Plan
 
 
 def fingerprint(plan: Plan, bound: Bound | None) -> str:
-    """Return a hash of config, space, code, versions and way of measuring.
+    """Return a hash of everything that the results of a search depend on.
 
-    Results of a search belong to it.
+    These are config, space, options, code, versions, CPUs and the way of measuring.
     """
     from importlib import metadata
 
@@ -44,7 +44,10 @@ def _version(metadata: Any, name: str) -> str | None:
 
 
 def _code_of(plan: Plan, role: str) -> str | None:
-    """Return a digest of the file of a user's function, so that results of other code do not count; it is not imported."""
+    """Return a digest of the file with a user's function, or None if not found.
+
+    Results of other code do not count. The file is read and not imported.
+    """
     spec = plan.options.get(role)
     if not isinstance(spec, str):
         return None
@@ -59,7 +62,9 @@ def _code_of(plan: Plan, role: str) -> str | None:
 
 
 def open_journal(plan: Plan, mark: str) -> str:
-    """Return the path of the journal, begun anew or, on resuming, as it is.
+    """Return the path of the journal of a search.
+
+    On resuming, the journal stays as it is; else it is begun anew.
 
     Raises:
         CfgfixError: There is nowhere to put it, or the one to resume belongs to another search.

@@ -42,7 +42,7 @@ class Try:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search came to."""
+    """The result of a search: all settings tried, and the best."""
 
     source: str
     space: Mapping[str, tuple[Any, ...]]
@@ -108,5 +108,5 @@ class Found:
 
 
 def setting_text(values: Mapping[str, Any]) -> str:
-    """Return a setting in words."""
+    """Return a setting as text for a reader."""
     return ", ".join(f"{name} {yaml_value(value)}" for name, value in values.items())

@@ -40,7 +40,7 @@ OLDER_GRID: Mapping[str, tuple[Any, ...]] = {"batch_size": (8, 16, 32), "workers
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is searched and how.
+    """The settings to search, and how to measure them.
 
     Attributes:
         config: The YAML config, or None for the built-in pipeline.
@@ -71,7 +71,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """Where a config has the concepts, and what it says.
+    """The keys that a config has for concepts, and their values.
 
     Attributes:
         document: The file as it was when the search began.
@@ -90,7 +90,7 @@ class Bound:
     notes: Mapping[str, str]
 
     def text_with(self, values: Mapping[str, Any]) -> bytes:
-        """Return the file's bytes with other values.
+        """Return the bytes of the config with other values set.
 
         Raises:
             CfgfixError: A value cannot be set.
@@ -108,7 +108,7 @@ class Bound:
 
 
 def yaml_value(value: Any) -> str:
-    """Return a value as YAML writes it."""
+    """Return a value as YAML text."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -121,7 +121,7 @@ def same_value(first: Any, second: Any) -> bool:
 
 
 def bind(path: str) -> Bound:
-    """Return where a config has what can be searched.
+    """Return the keys of a config whose concepts can be searched.
 
     Raises:
         CfgfixError: The file cannot be read or gives no settings.
@@ -176,7 +176,7 @@ def bind(path: str) -> Bound:
 
 
 def why_not_settable(bound: Bound, space: Mapping[str, tuple[Any, ...]]) -> dict[str, str]:
-    """Return why the editor cannot set some concepts of a space."""
+    """Return the reasons why the editor cannot set some concepts, by concept."""
     found: dict[str, str] = {}
     for name, values in space.items():
         other = [value for value in values if not same_value(value, bound.present.get(name))]
@@ -192,10 +192,10 @@ def why_not_settable(bound: Bound, space: Mapping[str, tuple[Any, ...]]) -> dict
 
 
 def default_space(cpus: int) -> dict[str, tuple[Any, ...]]:
-    """Return what is tried where the user names no values.
+    """Return the values to try, by concept, where the user names none.
 
-    The values lie around the CPUs there are, with tf.data's own choice (-1). Nothing in it changes what the model learns;
-    it is a place to start from, the measurements decide.
+    The values lie around the CPUs there are, with tf.data's own choice (-1). Nothing in it changes what the model
+    learns; it is a place to start from, the measurements decide.
     """
     return {
         "workers": tuple(sorted({max(1, cpus // 2), cpus, 2 * cpus, -1})),
@@ -205,7 +205,7 @@ def default_space(cpus: int) -> dict[str, tuple[Any, ...]]:
 
 
 def candidates(space: Mapping[str, tuple[Any, ...]]) -> list[dict[str, Any]]:
-    """Return every combination of a space.
+    """Return every combination of the values in a space, as settings.
 
     Raises:
         CfgfixError: They are too many.
@@ -223,17 +223,17 @@ def candidates(space: Mapping[str, tuple[Any, ...]]) -> list[dict[str, Any]]:
 def too_large(
     values: Mapping[str, Any], *, sample_bytes: float, batch: float, prefetch: Any, ram_mib: float | None
 ) -> str | None:
-    """Return why the batches of a setting do not fit into memory, or None.
+    """Return why the batches of a setting do not fit into memory.
 
-    None means that they fit or that it is not known.
+    None where they fit or that is not known.
 
     Args:
         values: The setting.
-        sample_bytes: Of one sample, as measured.
+        sample_bytes: The bytes of one sample, as measured.
         batch: Samples of a batch where the setting names none.
         prefetch: Batches that wait where the setting names none; what is no count counts as none, since tf.data bounds its own
             choice by the RAM there is.
-        ram_mib: What this process may use, in MiB.
+        ram_mib: The memory that this process may use, in MiB.
     """
     if ram_mib is None:
         return None

@@ -10,9 +10,9 @@ from cfgfix.diagnose.search_space import Bound, Plan, yaml_value
 
 
 def write_winner(path: str, found: Found) -> None:
-    """Write the winner into the config.
+    """Write the winning values of a search into the config.
 
-    The editor makes the edit, and the proof shows that it is that and nothing else.
+    The editor makes the edit, and a proof shows that nothing else changes.
 
     Raises:
         UnreadableError: The edit cannot be made or proven, would bring a new error, or the file has changed meanwhile; it is
@@ -58,7 +58,7 @@ def write_winner(path: str, found: Found) -> None:
 
 
 def errors_of_values(plan: Plan, bound: Bound | None) -> dict[tuple[str, str], str]:
-    """Return the values that would be errors in the config, each with why.
+    """Return the values that rules would call errors in the config, with reasons.
 
     They could not be written, so they are not tried.
     """
@@ -76,7 +76,7 @@ def errors_of_values(plan: Plan, bound: Bound | None) -> dict[tuple[str, str], s
 
 
 def _errors(data: bytes, path: str) -> set[str]:
-    """Return what the rules call an error in a text."""
+    """Return the errors that rules find in a config's text, as rule and key path."""
     from cfgfix.core.findings import Severity, format_key_path
     from cfgfix.lint import runner as engine
 
