@@ -50,10 +50,10 @@ def mix_down(samples: Any, how: str = "mean") -> Any:
 
 
 def resample_kernel(source: int, target: int) -> tuple[Any, int, int, int]:
-    """Return the filter for a change of rate.
+    """Return the filter that changes a sample rate, with its measures.
 
-    It has one row of taps for each phase of the output. It is the ideal low pass at `RESAMPLE_ROLLOFF` of the lower Nyquist
-    rate under a Kaiser window.
+    It has one row of taps for each phase of the output. It is the ideal low pass at `RESAMPLE_ROLLOFF` of the lower
+    Nyquist rate under a Kaiser window.
 
     Returns:
         float32 `[taps, 1, phases]`, the stride in input samples, the phases, and the zeros to put before the input.
@@ -85,7 +85,7 @@ def resample_kernel(source: int, target: int) -> tuple[Any, int, int, int]:
 
 
 def resample(samples: Any, source: int, target: int) -> Any:
-    """Return samples at another rate.
+    """Return samples converted to another rate.
 
     Args:
         samples: float32 `[samples]` or `[batch, samples]`.
@@ -121,14 +121,14 @@ def resample(samples: Any, source: int, target: int) -> Any:
 
 
 def resampled_length(length: Any, source: int, target: int) -> Any:
-    """Return how many samples `resample` makes of `length`."""
+    """Return the number of samples that `resample` makes of `length` samples."""
     common = math.gcd(source, target)
     up, down = target // common, source // common
     return -(-length * up // down)
 
 
 def hz_to_mel(frequency: Any, scale: str) -> Any:
-    """Return mel of Hz on the `slaney` or the `htk` scale.
+    """Convert a frequency from Hz to mel, on the `slaney` or the `htk` scale.
 
     The `slaney` scale is linear below 1 kHz, then logarithmic.
 
@@ -145,7 +145,7 @@ def hz_to_mel(frequency: Any, scale: str) -> Any:
 
 
 def mel_to_hz(mel: Any, scale: str) -> Any:
-    """Return Hz of mel; the inverse of `hz_to_mel`."""
+    """Convert a frequency from mel to Hz, as the inverse of `hz_to_mel`."""
     mel = np.asarray(mel, np.float64)
     if scale == "htk":
         return 700.0 * (10.0 ** (mel / 2595.0) - 1.0)
@@ -245,12 +245,12 @@ class MelSettings:
 
     @property
     def window(self) -> int:
-        """Samples under the window."""
+        """The samples under the window."""
         return self.n_fft if self.win_length is None else self.win_length
 
     @property
     def top(self) -> float:
-        """Highest frequency in Hz."""
+        """The highest frequency in Hz."""
         return self.sample_rate / 2 if self.fmax is None else self.fmax
 
     @classmethod
@@ -272,7 +272,7 @@ class MelSettings:
         return dataclasses.asdict(self)
 
     def frames(self, samples: Any) -> Any:
-        """Return how many frames that many samples make; works on numbers and tensors."""
+        """Return the number of frames for a number of samples, or a tensor of them."""
         if self.center:
             return 1 + samples // self.hop_length
         least = samples - self.n_fft
@@ -476,10 +476,8 @@ def features_from_wav(
 ) -> Any:
     """Return a dataset of log-mel spectrograms of WAV files.
 
-    They are computed wholly in TensorFlow. Every header is read here, so a file of another format is an error now and not
-    in the third epoch.
-
-    Every header is read here, so a file of another format is an error now and not in the third epoch.
+    They are computed wholly in TensorFlow. Every header is read here, so a file of another format is an error now and
+    not in the third epoch.
 
     Args:
         paths: The files.

@@ -68,7 +68,7 @@ def padded_batch_fixed(
 
 
 def padding_of(spec: Any, values: Any) -> Any:
-    """Return what each component is padded with.
+    """Return the padding value of each component of an element.
 
     The values have the structure of an element, and its dtypes.
 
@@ -91,7 +91,7 @@ def padding_of(spec: Any, values: Any) -> Any:
 
 
 def like_spec(spec: Any, shapes: Any) -> Any:
-    """Return the shapes in the structure of an element.
+    """Return shapes in the structure of an element.
 
     A shape is a list of numbers, which tf.nest would take apart.
     """
@@ -117,12 +117,10 @@ def batch_by_length(
     padding_values: Any = None,
     drop_remainder: bool = False,
 ) -> Any:
-    """Return batches of samples of like length.
+    """Return batches of samples of like length, padded to the next of a few lengths.
 
-    Each is padded to the next of a few lengths.
-
-    Shuffle before it: samples keep their order within a length, and batches come as they fill. Every sample comes once in
-    an epoch; the last batch of each length is smaller where the samples do not fill it.
+    Shuffle before it: samples keep their order within a length, and batches come as they fill. Every sample comes
+    once in an epoch; the last batch of each length is smaller where the samples do not fill it.
 
     Args:
         dataset: A dataset of single elements, padded or not.
@@ -130,7 +128,7 @@ def batch_by_length(
         padded_shapes: Shapes without the batch axis, in the structure of an element; None stands for the length of the batch,
             and what is longer, which is padding, is cut off.
         length: The component with the length of an element, or a function of the element.
-        lengths: To pad to, in rising order; `cfgfix profile` suggests them. A longer element is an error when it comes.
+        lengths: The lengths to pad to, in rising order; `cfgfix profile` suggests them. A longer element is an error when it comes.
         padding_values: As `padded_batch_fixed` takes them.
         drop_remainder: Leave out smaller batches.
 
@@ -194,7 +192,10 @@ def batch_by_length(
 
 
 def _fit_component(part: Any, shape: Sequence[int | None], size: Any, longest: int, value: Any) -> Any:
-    """Return a component of an element cut and padded to a shape, in which None stands for the size."""
+    """Return a component of an element, cut and padded to a shape.
+
+    None in the shape stands for `size`.
+    """
     for axis, number in enumerate(shape):
         there = part.shape[axis]
         if number is None:

@@ -57,7 +57,7 @@ SAMPLE_SECONDS = 1.0
 
 
 class TrainingWarning(UserWarning):
-    """What a recorder has to say about a run; each cause is said once."""
+    """A recorder's warning about a run; each cause is reported once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class Statistics:
 
 @dataclass(slots=True)
 class DataClock:
-    """What `watch_data` counts: read it with `read`."""
+    """The time and the number of batches that `watch_data` counts."""
 
     waited: Any = field(repr=False)
     count: Any = field(repr=False)
@@ -157,11 +157,12 @@ class DataClock:
 
 
 def watch_data(dataset: Any) -> tuple[Any, DataClock]:
-    """Return the dataset with a clock before and after its end, and what they count.
+    """Return a dataset with clocks before and after its end, and their readings.
 
-    The time between them is what the consumer waits for a batch, wherever it takes it: in a loop, in `model.fit`, in a
-    compiled function. Nothing may follow it, or the clocks would measure that buffer instead. TensorFlow would add a
-    prefetch after it by itself, so that is turned off here, and the dataset should end in its own prefetch.
+    The time between the clocks is what the consumer waits for a batch, wherever it takes it: in a loop, in
+    `model.fit`, in a compiled function. Nothing may follow the dataset, or the clocks would measure that buffer
+    instead. TensorFlow would add a prefetch after it by itself, so that is turned off here, and the dataset should
+    end in its own prefetch.
 
     Args:
         dataset: A finished tf.data.Dataset.
@@ -207,9 +208,10 @@ def watch_data(dataset: Any) -> tuple[Any, DataClock]:
 
 
 def _inline_map(dataset: Any, function: Callable[..., Any], specs: Sequence[Any], made: Any) -> Any:
-    """Return a dataset of what a function makes of each element, called in the thread that asks for it.
+    """Return a dataset with a function applied to each element, without a thread pool.
 
-    `Dataset.map` hands each call to a pool of threads, which costs several times as much as these small functions.
+    The function runs in the thread that asks for the element. `Dataset.map` hands each call to a pool of threads,
+    which costs several times as much as these small functions.
 
     Args:
         dataset: Elements whose parts are plain tensors.
@@ -299,7 +301,7 @@ class StepRecorder:
         self.close()
 
     def watch(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Yield the batches, counting what each `next` waits.
+        """Yield the batches, and record how long each `next` waits.
 
         Args:
             batches: A dataset or any iterable.
@@ -326,11 +328,11 @@ class StepRecorder:
         self.end()
 
     def begin(self) -> None:
-        """Note the start of a step."""
+        """Record the start of a step."""
         self._started = time.perf_counter()
 
     def end(self, count: int = 1) -> None:
-        """Note the end of a step.
+        """Record the end of a step.
 
         Args:
             count: Steps that were run since `begin`, where several run in one call.
@@ -362,9 +364,9 @@ class StepRecorder:
         return int(self._usage.memory_bytes or 0) if self._usage is not None else 0
 
     def data_wait(self) -> float | None:
-        """Return the share of counted time spent waiting for data.
+        """Return the share of the recorded time spent waiting for data.
 
-        It is None where it was not measured.
+        None where that was not measured.
         """
         if not self._measured_wait or not self._spent:
             return None
@@ -372,7 +374,7 @@ class StepRecorder:
         return min(1.0, max(0.0, waited / self._spent))
 
     def statistics(self) -> Statistics:
-        """Return the run in numbers.
+        """Return the statistics of the recorded steps.
 
         Raises:
             CfgfixError: No step has been counted yet.
@@ -433,7 +435,7 @@ class StepRecorder:
             )
 
     def _settings(self, *names: str) -> str:
-        """Settings by the keys that the user knows, with their values where the config has them."""
+        """Return config keys with their values, as text for a warning."""
         found: list[str] = []
         for name in names:
             value = self._concepts.raw(name)
@@ -486,7 +488,7 @@ def _write_scalar(tag: str, value: float) -> None:
 
 
 def _oscillation(times: Sequence[float]) -> tuple[str, str, float | None]:
-    """Whether step times swing: outcome, reason, period in steps."""
+    """Return whether step times oscillate, with the reason and the period in steps."""
     from cfgfix.measure.oscillation import find_oscillation
 
     found = find_oscillation(times)
@@ -543,7 +545,7 @@ class _Sampler:
 
 
 def _host_bytes() -> int:
-    """The memory this process may use, in bytes; 0 where it is not known."""
+    """Return the memory that this process may use, in bytes; 0 where unknown."""
     from cfgfix.hardware.memory import read_memory
 
     total = read_memory("/", os.environ).memory.total_mib.value
@@ -551,7 +553,7 @@ def _host_bytes() -> int:
 
 
 def _physical(index: int) -> int:
-    """The driver's index of the GPU that this process sees as `index`."""
+    """Return the driver's index of the GPU that this process sees as `index`."""
     listed = [part.strip() for part in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if part.strip()]
     if index < len(listed) and listed[index].isdigit():
         return int(listed[index])

@@ -61,10 +61,10 @@ AUTOTUNE = -1
 
 
 class Concepts:
-    """The concepts a config gives, each checked when it is read.
+    """The values that a config gives for concepts, each checked when it is read.
 
     Args:
-        values: By concept name.
+        values: The values by concept name.
         origin: The file they come from, for messages; None for a mapping.
         places: Where the file has each of them, as a dotted key path.
     """
@@ -84,18 +84,18 @@ class Concepts:
         return "\n".join(f"{row[0]:{widths[0]}}  {row[1]:{widths[1]}}  {row[2]}" for row in rows)
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of what is given, sorted."""
+        """Return the names of the concepts that have a value, sorted."""
         return tuple(sorted(self._values))
 
     def place(self, name: str, argument: object = None) -> str:
-        """Return how the user knows a concept.
+        """Return the name by which the user knows a concept, for messages.
 
-        It is the argument where one is given, the key in the file, else the concept's name.
+        It is `argument` where an argument is given, else the key in the file, else the concept's name.
         """
         return "argument" if argument is not None else self._places.get(name, name)
 
     def wrong(self, name: str, wanted: str) -> CfgfixError:
-        """Return the error about a value that cannot be used."""
+        """Return the error for a value that cannot be used."""
         value = self._values.get(name)
         shown = (
             repr(value)
@@ -108,13 +108,13 @@ class Concepts:
         )
 
     def raw(self, name: str) -> Any:
-        """Return a value as it is, or None where it is not given."""
+        """Return the unchecked value of a concept, or None."""
         return self._values.get(name)
 
     def whole(
         self, name: str, argument: int | None = None, *, least: int = 0, auto: bool = False
     ) -> int | None:
-        """Return a whole number of at least `least`.
+        """Return a concept's value as a whole number of at least `least`, or None.
 
         With `auto`, -1 and the word `auto` mean that TensorFlow chooses.
 
@@ -135,7 +135,7 @@ class Concepts:
         return value
 
     def number(self, name: str, argument: float | None = None) -> float | None:
-        """Return a finite number above zero.
+        """Return a concept's value as a finite number above zero, or None.
 
         Raises:
             CfgfixError: It is something else.
@@ -150,7 +150,7 @@ class Concepts:
         return float(value)
 
     def flag(self, name: str, argument: bool | None = None) -> bool | None:
-        """Return true or false.
+        """Return a concept's value as true or false, or None.
 
         Raises:
             CfgfixError: It is something else; the text "false" counts as true in Python, so no text is taken.
@@ -163,7 +163,7 @@ class Concepts:
         return value
 
     def text(self, name: str, argument: str | None = None) -> str | None:
-        """Return a text that is not empty.
+        """Return a concept's value as a text that is not empty, or None.
 
         Raises:
             CfgfixError: It is something else.
@@ -181,13 +181,11 @@ Config = Concepts | Mapping[str, Any] | str | os.PathLike[str] | None
 
 
 def read_concepts(config: Config, *, dialect: str | None = None) -> Concepts:
-    """Return the concepts that a config gives.
+    """Return the values that a config gives for concepts.
 
-    As text they are a table of what is read from which key.
-
-    A file is read as `cfgfix check` reads it: with the dialect, the key paths and the loader that the settings of its folder
-    name (`[tool.cfgfix]`), else with the dialect that is detected, else by what its values reach in the code that opens it
-    and by the common spellings.
+    As text they are a table of the values with their keys. A file is read as `cfgfix check` reads it: with the
+    dialect, the key paths and the loader that the settings of its folder name (`[tool.cfgfix]`), else with the
+    dialect that is detected, else by what its values reach in the code that opens it and by the common spellings.
 
     Args:
         config: A mapping of concept names, the path of a YAML file, what this function returned before, or None.
@@ -274,7 +272,7 @@ def _read_file(path: str, name: str | None) -> Concepts:
 
 
 def resolve_machine(hardware: Hardware | str | None) -> Hardware:
-    """Return the machine the runtime is for.
+    """Return the machine that the runtime is configured for.
 
     It is this one, unless a profile such as `rtx4090x2,cpus=16` names another.
 

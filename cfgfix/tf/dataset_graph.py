@@ -33,7 +33,7 @@ class Stage:
 
 @dataclass(slots=True)
 class _Graph:
-    """A dataset as TensorFlow writes it down."""
+    """The graph of a dataset, as TensorFlow writes it down."""
 
     nodes: dict[str, Any] = field(default_factory=dict)
     functions: dict[str, Any] = field(default_factory=dict)
@@ -42,7 +42,10 @@ class _Graph:
 
 
 def graph_of(dataset: Any) -> _Graph:
-    """Return a dataset's graph through TensorFlow's own serialisation."""
+    """Return the graph of a dataset, read through TensorFlow's own serialisation.
+
+    Where it cannot be serialised, the graph is empty and `problem` says why.
+    """
     found = _Graph()
     try:
         text = tf.raw_ops.DatasetToGraphV2(
@@ -72,7 +75,7 @@ def _functions_of(node: Any) -> list[str]:
 
 
 def _ops_below(graph: _Graph, node: Any) -> set[str]:
-    """Every operation in the functions that a node calls."""
+    """Return every operation in the functions that a node calls, also through others."""
     seen: set[str] = set()
     ops: set[str] = set()
     waiting = _functions_of(node)
@@ -90,7 +93,10 @@ def _ops_below(graph: _Graph, node: Any) -> set[str]:
 
 
 def _is_random(op: str) -> bool:
-    """Whether an operation draws random numbers; the stateless ones do it by a seed that is data."""
+    """Return whether an operation draws random numbers.
+
+    Stateless ones do not count: their seed is data.
+    """
     if op.startswith(("Stateless", "_Stateless")):
         return False
     return op in _RANDOM_DATASETS or op.startswith(
@@ -148,7 +154,7 @@ _BUFFER_INPUT = {
 
 
 def _chain(graph: _Graph) -> list[Any]:
-    """The dataset operations from the source to the end, along the first input."""
+    """Return the dataset nodes from the source to the end, along the first input."""
     chain: list[Any] = []
     name = graph.end
     while name:
@@ -165,12 +171,12 @@ def _chain(graph: _Graph) -> list[Any]:
 
 
 def parallelism_text(number: int | None) -> str:
-    """Return a number of parallel calls in words."""
+    """Return a number of parallel calls as text."""
     return "" if number is None else "auto" if number == AUTOTUNE else str(number)
 
 
 def stages_of(graph: _Graph) -> list[Stage]:
-    """Return the stages of a pipeline, from its source on."""
+    """Return the stages of a pipeline, from the source to the end."""
     stages: list[Stage] = []
     for node in _chain(graph):
         if node.op == "OptionsDataset":
@@ -194,10 +200,10 @@ def stages_of(graph: _Graph) -> list[Stage]:
 
 
 def randomness(dataset: Any) -> tuple[str, str] | None:
-    """Return what makes a dataset give other elements in another pass, or None.
+    """Return the stage that makes each pass over a dataset differ, and the kind.
 
-    It is the stage and `random`, `shuffle` or `unknown`. A cache placed after it would freeze the first pass. None where
-    nothing of the kind is there.
+    The kind is `random`, `shuffle` or `unknown`. A cache after the stage would freeze the first pass. None where
+    there is no such stage.
 
     Args:
         dataset: A tf.data.Dataset.
@@ -234,7 +240,7 @@ def _reshuffles(node: Any) -> bool:
 
 
 def element_bytes(dataset: Any) -> int | None:
-    """Return the bytes of one element of a dataset, or None.
+    """Return the bytes of one element of a dataset.
 
     None where its shapes do not tell, as those of strings never do.
 

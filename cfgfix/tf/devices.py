@@ -58,7 +58,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """How the stages went; times in milliseconds are medians.
+    """The times of the two stages; times in milliseconds are medians.
 
     Attributes:
         batches: Batches that went through and are counted.
@@ -138,7 +138,10 @@ def _known(device: str | None) -> str | None:
 
 
 def _wait_for(value: Any) -> None:
-    """Wait until the tensors are computed: a GPU only queues work, and reading one number of a result waits for it."""
+    """Wait until tensors are computed, by reading one number of a result.
+
+    A GPU only queues work.
+    """
     for part in tf.nest.flatten(value):
         if isinstance(part, tf.Tensor) and "GPU" in part.device and part.shape.num_elements() != 0:
             tf.reshape(part, [-1])[:1].numpy()
@@ -308,7 +311,7 @@ class DevicePipeline:
                     return _End(CfgfixError("the preparing thread ended without a word"))
 
     def run(self, step: Callable[..., Any], *, limit: int | None = None) -> Report:
-        """Run a step for every batch and return how the stages went.
+        """Run a step for every batch and return the times of the stages.
 
         Args:
             step: A function of a batch (a tuple is passed as several arguments), run on the step's device. Its result is
@@ -328,7 +331,7 @@ class DevicePipeline:
         return self.report()
 
     def parts(self, step: Callable[..., Any]) -> tuple[Iterable[Any], list[tuple[str, Callable[[Any], Any]]]]:
-        """Return the source and the two stages, each placing its own work.
+        """Return the source and the two stages as functions, each placed on its device.
 
         `cfgfix profile devices --pipeline` runs them.
 
@@ -375,7 +378,7 @@ class DevicePipeline:
         return tuple(self._timings)
 
     def report(self) -> Report:
-        """Return how the stages went so far.
+        """Return the times of the stages so far.
 
         Raises:
             CfgfixError: No batch has gone through yet.
@@ -441,7 +444,7 @@ def _stop(shared: _Shared, thread: threading.Thread) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """What a leak monitor says.
+    """The answer of a leak monitor.
 
     Attributes:
         leaking: Whether memory grows with the steps, beyond chance.
@@ -502,7 +505,7 @@ class LeakMonitor:
         self._stride = 1
 
     def step(self, count: int = 1) -> None:
-        """Note the memory after a step.
+        """Read and record the memory after a step.
 
         Args:
             count: Steps since the last call.
@@ -519,7 +522,7 @@ class LeakMonitor:
             self._stride *= 2
 
     def judge(self) -> Leak:
-        """Return whether memory grows.
+        """Return whether memory grows with the steps.
 
         Mann-Kendall's test is made on the lowest readings of `LEAK_BLOCKS` parts of the run.
         """
@@ -547,7 +550,10 @@ class LeakMonitor:
 
 
 def _kendall_p(score: int, count: int) -> float:
-    """The chance of a Mann-Kendall score at least this high among orders without a trend, counted exactly."""
+    """Return the chance of a Mann-Kendall score at least this high without a trend.
+
+    Orders are counted exactly.
+    """
     ways = [1]  # ways[k]: orders of n things with k pairs in falling order
     for number in range(2, count + 1):
         longer = [0] * (len(ways) + number - 1)
@@ -561,7 +567,7 @@ def _kendall_p(score: int, count: int) -> float:
 
 
 def process_bytes() -> int:
-    """Return the bytes of memory that this process holds resident."""
+    """Return the resident memory of this process, in bytes."""
     try:
         with open("/proc/self/statm", "rb") as stream:
             return int(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -22,7 +22,7 @@ def distribute(
     job_name: str | None = None,
     compression: bool = True,
 ) -> Any:
-    """Return the dataset as the workers of a tf.data service compute it.
+    """Return a dataset whose elements the workers of a tf.data service compute.
 
     Args:
         dataset: What the workers run; it must hold no Python, for that cannot travel. Where it makes batches with

@@ -135,7 +135,7 @@ class Precomputed:
 
 
 def identity_of(paths: Sequence[str | os.PathLike[str]], how: str = "stat") -> str:
-    """Return a text that changes when one of the files does.
+    """Return a digest of files that changes when one of them does.
 
     Args:
         paths: The files, in their order.
@@ -173,7 +173,7 @@ def _digest(path: str) -> bytes:
 
 
 def _values_by_name(settings: Mapping[str, Any] | DataclassInstance) -> dict[str, Any]:
-    """Return settings as values by name.
+    """Return settings as a mapping of names to values.
 
     Raises:
         CfgfixError: They are neither a mapping nor a dataclass.
@@ -200,7 +200,7 @@ def precomputed(
     verify: bool = True,
     max_bytes: int | None = None,
 ) -> Precomputed:
-    """Return features that were computed once: found where they fit, else made now.
+    """Return a build of features: one that fits where it exists, else a new one.
 
     Args:
         make: Gives the tf.data.Dataset that computes them, elements `{name: tensor}`; called only when they must be made.
@@ -260,7 +260,10 @@ def precomputed(
 
 
 def _open_build(place: str, name: str, *, verify: bool) -> tuple[dict[str, Any] | None, str]:
-    """The manifest of a build that can be used, or None and why not; a damaged build is moved out of the way."""
+    """Return the manifest of a usable build, and a line on the outcome.
+
+    None where there is no usable build. A damaged build is moved out of the way.
+    """
     if not os.path.isdir(place):
         return None, "there was no build for these settings and inputs"
     problem = ""
@@ -344,7 +347,10 @@ def _build(
 
 
 def _as_json(value: Any) -> Any:
-    """Settings as JSON, for people; the fingerprint is made of the values themselves."""
+    """Return settings as JSON data, for people.
+
+    The fingerprint is made of the values themselves.
+    """
     if isinstance(value, Mapping):
         return {str(key): _as_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -423,7 +429,7 @@ def _example(element: Mapping[str, Any]) -> bytes:
 
 
 def _clean(root: str) -> None:
-    """Remove what builders that died have left, once no builder can still be at it."""
+    """Remove the leftovers of builds that ended early, once they are old."""
     with contextlib.suppress(OSError):
         for name in os.listdir(root):
             path = os.path.join(root, name)

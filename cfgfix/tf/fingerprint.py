@@ -21,12 +21,10 @@ MAX_PARTS = 20_000
 
 
 def fingerprint(value: Any) -> str:
-    """Return 32 hexadecimal digits that change when the value changes.
+    """Return 32 hexadecimal digits that change when a value or a function changes.
 
-    The value is data, or a function with all it refers to.
-
-    A function counts by its bytecode, its defaults, what it closes over, and the functions, modules and plain data that its
-    code names; code of other packages that have a version counts by that. The answer may differ between
+    A function counts by its bytecode, its defaults, what it closes over, and the functions, modules and plain data
+    that its code names; code of other packages that have a version counts by that. The answer may differ between
     versions of Python, which costs a rebuild and never a wrong entry.
 
     Args:
@@ -153,11 +151,14 @@ class _Walk:
                 self.add(function.__globals__[name])
 
     def _foreign(self, module: str) -> bool:
-        """Whether a module is another package's, told well enough by a version."""
+        """Return whether a module belongs to another package that has a known version."""
         return module.partition(".")[0] != self._package and not _name_with_version(module).endswith("@?")
 
     def _module(self, module: types.ModuleType) -> None:
-        """A module of one's own counts by its source, and with it every module of one's own that it takes names from."""
+        """Add a module to the digest: its source, and the own modules it takes names from.
+
+        A module of another package counts by its version.
+        """
         if self._foreign(module.__name__):
             self._put("module", _name_with_version(module.__name__).encode())
             return
@@ -269,7 +270,7 @@ def _names(code: types.CodeType) -> set[str]:
 
 @functools.lru_cache(maxsize=256)
 def _name_with_version(module: str) -> str:
-    """A module's name with the version of the package that it belongs to, as far as that is known."""
+    """Return a module's name with the version of its package, or `?` where unknown."""
     import platform
 
     package = module.partition(".")[0]

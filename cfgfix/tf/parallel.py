@@ -42,7 +42,7 @@ CHUNK_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How the work was done, and why.
+    """How work was spread over threads or processes, and why.
 
     Attributes:
         mode: `serial`, `threads` or `processes`.
@@ -60,12 +60,10 @@ class Way:
 
 
 def measure_gil_share(function: Callable[[Any], Any], sample: Sequence[Any]) -> float:
-    """Measure the share of its time in which a function holds the GIL.
+    """Measure the share of its time for which a function holds the GIL.
 
-    It lies between 0 (never) and 1 (always).
-
-    The sample is run by one thread, then by two at once, each on its own. If the GIL is free both finish in the time of
-    one; if it is held they take twice as long.
+    It lies between 0 (never) and 1 (always). The sample is run by one thread, then by two at once, each on its own.
+    If the GIL is free both finish in the time of one; if it is held they take twice as long.
 
     Args:
         function: A function of one item.
@@ -109,7 +107,7 @@ def _time_two_threads(function: Callable[[Any], Any], sample: Sequence[Any]) -> 
 def map_parallel(
     function: Callable[[Any], Any], items: Sequence[Any], *, workers: int | None = None, mode: str = "auto"
 ) -> tuple[list[Any], Way]:
-    """Return the function's results for all items and how they were made.
+    """Return a function's results for all items, and how the work was spread.
 
     The results are in the order of the items.
 
@@ -183,7 +181,7 @@ def _threads(function: Callable[[Any], Any], items: Sequence[Any], workers: int)
 
 
 def _why_not_sendable(function: Callable[[Any], Any]) -> str:
-    """Why a fresh process cannot have the function, or an empty text."""
+    """Return why a function cannot be sent to a fresh process, or an empty text."""
     module = getattr(function, "__module__", None) or type(function).__module__
     if module == "__main__":
         return "it is defined in the main program, which workers do not run; move it to a module"
@@ -202,7 +200,11 @@ def _chunks(start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
 def _processes(
     function: Callable[[Any], Any], items: Sequence[Any], done: list[Any], workers: int, each: float | None
 ) -> list[Any]:
-    """Work from the front here while processes start and work from the back: no slower than serial while they start."""
+    """Return the function's results for all items, computed by several processes.
+
+    This process works from the front while the others start and then work from the back: no slower than serial
+    meanwhile.
+    """
     results: list[Any] = [*done, *[None] * (len(items) - len(done))]
     size = 64 if each is None else max(1, min(1024, int(CHUNK_SECONDS / max(each, 1e-9))))
     waiting = deque(_chunks(len(done), len(items), size))
@@ -242,7 +244,10 @@ def _feed(
     failures: list[BaseException],
     stop: threading.Event,
 ) -> None:
-    """Give one worker process work until there is none; work of a worker that dies goes back to the others."""
+    """Give one worker process work until none is left, and keep its results.
+
+    Work of a worker that dies goes back to the others.
+    """
     chunk: tuple[int, int] | None = None
     try:
         with _worker() as process:
@@ -310,9 +315,9 @@ def _receive(stream: BinaryIO | Any) -> Any:
 
 
 def serve() -> None:
-    """Be a worker: read a function, then answer lists of items with results.
+    """Run as a worker: read a function, then answer lists of items with results.
 
-    It ends when the pipe does.
+    The worker ends when the pipe does.
     """
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what the function prints must not get between the answers

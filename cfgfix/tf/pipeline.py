@@ -41,7 +41,7 @@ _PREFETCHES = frozenset({"PrefetchDataset", "PrefetchDatasetV2"})
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """One thing that `optimize` did, or why it did not."""
+    """One change that `optimize` made, or the reason why not."""
 
     what: str
     value: str
@@ -51,7 +51,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What is applied to a dataset; as text it is a table.
+    """The stages and options of a dataset; as text it is a table.
 
     Attributes:
         stages: From the source to the end, as far as TensorFlow tells.
@@ -85,7 +85,7 @@ class Summary:
 
 @dataclass(slots=True)
 class _Record:
-    """What was done to one dataset, kept as long as the dataset lives."""
+    """The changes made to one dataset, kept as long as the dataset lives."""
 
     applied: tuple[Applied, ...]
     before_device: Any = None
@@ -97,7 +97,7 @@ _RECORDS: weakref.WeakKeyDictionary[Any, _Record] = weakref.WeakKeyDictionary()
 
 
 def _set(options: Any, name: str, value: object, reason: str, applied: list[Applied]) -> None:
-    """Set an option if this TensorFlow has it."""
+    """Set an option of tf.data, and record that; record it too if TensorFlow lacks it."""
     *parents, last = name.split(".")
     holder = options
     for parent in parents:
@@ -118,11 +118,11 @@ def pipeline_options(
     private_threads: int | None = None,
     deterministic: bool | None = None,
 ) -> tuple[Any, tuple[Applied, ...]]:
-    """Return tf.data options that fit the machine, and what was set for which reason.
+    """Return tf.data options that fit the machine, with the reason for each.
 
-    tf.data takes its CPU budget from the affinity and its memory budget from the host's free memory, both blind to the
-    limits of a container. Where such a limit is in force, both budgets and a private pool of threads are set; elsewhere
-    they are left alone, for there the defaults are right.
+    tf.data takes its CPU budget from the affinity and its memory budget from the host's free memory, both blind to
+    the limits of a container. Where such a limit is in force, both budgets and a private pool of threads are set;
+    elsewhere they are left alone, for there the defaults are right.
 
     Args:
         config: Concepts or a YAML file.
@@ -161,12 +161,11 @@ def pipeline_options(
 def calls(
     concepts: Concepts, machine: Hardware, workers: int | None = None, *, blocking: bool = False
 ) -> int:
-    """Return the number of parallel calls that are worth it.
+    """Return the number of parallel calls to use.
 
-    It is the number asked for, at most one for each usable CPU.
-
-    More calls than CPUs bring no throughput for work that computes; they delay the first batch and cost memory. Calls
-    that wait for a disk or a network (`blocking`) may be more, but only where the pipeline has as many threads.
+    It is the number asked for, at most one for each usable CPU. More calls than CPUs bring no throughput for work
+    that computes; they delay the first batch and cost memory. Calls that wait for a disk or a network (`blocking`)
+    may be more, but only where the pipeline has as many threads.
     """
     wanted = concepts.whole("workers", workers, least=1, auto=True)
     if wanted is None or wanted == AUTOTUNE:
@@ -200,9 +199,7 @@ def optimize(
     length: str | Callable[..., Any] | None = None,
     lengths: Sequence[int] | None = None,
 ) -> Any:
-    """Return the dataset with everything the config asks for.
-
-    The parts are in the order in which they work.
+    """Return a dataset with the stages that a config asks for, in their working order.
 
     Args:
         dataset: A tf.data.Dataset of single elements, or of batches (then without `batch_size` and `padded_shapes`).
@@ -302,7 +299,7 @@ def optimize(
 
 
 def _selected_concepts(concepts: Concepts, names: Sequence[str]) -> dict[str, Any]:
-    """Return some concepts as a mapping."""
+    """Return the values of some concepts by name, without those that have none."""
     return {name: concepts.raw(name) for name in names if concepts.raw(name) is not None}
 
 
@@ -565,7 +562,7 @@ _OPTIONS = (
 
 
 def summarize(dataset: Any) -> Summary:
-    """Return what is applied to a dataset; `str()` of it is a table.
+    """Return the stages and options of a dataset; `str()` of it is a table.
 
     Args:
         dataset: Any tf.data.Dataset; what `optimize` did is told for a dataset that came from it.

@@ -23,18 +23,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What `configure` has set."""
+    """The settings that `configure` has made."""
 
     plan: Plan
 
     @property
     def settings(self) -> tuple[Setting, ...]:
-        """Everything that was set, with its reason."""
+        """The settings that were made, each with its reason."""
         return self.plan.settings
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the user should know."""
+        """Remarks for the user."""
         return self.plan.notes
 
     @property
@@ -44,14 +44,14 @@ class Applied:
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """The chosen GPUs as TensorFlow calls them now, in the caller's order.
+        """The names of the chosen GPUs in TensorFlow, in the caller's order.
 
         TensorFlow numbers them by physical order.
         """
         return self.plan.devices
 
     def device(self, role: str) -> str:
-        """Return the logical name of the device that has a role, such as `GPU:1`.
+        """Return the name of the logical device with a role, such as `GPU:1`.
 
         Raises:
             CfgfixError: No device was given this role.
@@ -71,7 +71,7 @@ class Applied:
         return {"jit_compile": self.plan.jit_compile, "run_eagerly": not self.plan.graph_mode}
 
     def function(self, step: F) -> F:
-        """Return a step as the settings of graph mode and XLA want it.
+        """Return a step compiled as the settings of graph mode and XLA say.
 
         Without XLA, retracing is kept low: dimensions that change become unknown. Under XLA every new shape compiles
         again whatever the signature says, so there shapes must be fixed by the input pipeline.
@@ -199,10 +199,10 @@ def configure(
 
 
 def apply(made: Plan, tf: Any, *, started: bool) -> None:
-    """Apply a plan.
+    """Set in TensorFlow the settings of a plan.
 
     Args:
-        made: What to set.
+        made: The plan with the settings.
         tf: The module `tensorflow`.
         started: Whether the runtime has started.
 
@@ -249,7 +249,7 @@ def apply(made: Plan, tf: Any, *, started: bool) -> None:
 
 
 def _start_checks(made: Plan, tf: Any) -> list[Check]:
-    """What is fixed at the start of the runtime, as TensorFlow has it."""
+    """Return checks of the settings that are fixed once the runtime starts."""
     checks: list[Check] = []
 
     def add(name: str, wanted: object, found: object, source: str) -> None:
@@ -299,7 +299,7 @@ def _start_checks(made: Plan, tf: Any) -> list[Check]:
 
 
 def verify(applied: Applied | None = None) -> tuple[Check, ...]:
-    """Compare what is in force in TensorFlow with what was set.
+    """Return checks of the settings in force against those that were set.
 
     This starts the runtime.
 
@@ -364,7 +364,7 @@ def verify(applied: Applied | None = None) -> tuple[Check, ...]:
 
 
 def _xla_compiles(tf: Any) -> bool:
-    """Whether XLA compiles a function for the device that it would run on."""
+    """Return whether XLA compiles a function for the default device."""
     function = tf.function(lambda value: value * 2 + 1, jit_compile=True)
     try:
         program = function.experimental_get_compiler_ir(tf.constant(1.0))(stage="hlo")
@@ -374,7 +374,10 @@ def _xla_compiles(tf: Any) -> bool:
 
 
 def _determinism_on(tf: Any) -> bool:
-    """Whether deterministic operations are on: only then a generator without a fixed state is refused."""
+    """Return whether deterministic operations are in force.
+
+    Only then a generator without a fixed state is refused.
+    """
     try:
         tf.random.Generator.from_non_deterministic_state()
     except RuntimeError:
@@ -438,7 +441,7 @@ def configured(
 
 
 def table(checks: Sequence[Check]) -> str:
-    """Return checks as lines of text, those that failed first."""
+    """Return checks as lines of text, failed ones first."""
     rows = sorted(checks, key=lambda check: check.ok)
     return "\n".join(
         f"{'ok  ' if check.ok else 'NOT '} {check.name}: {check.found}"

@@ -39,7 +39,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What `configure` will do; None where TensorFlow's own choice stays.
+    """The settings that `configure` will make; None keeps TensorFlow's own choice.
 
     Attributes:
         intra_op_threads: Threads inside one operation.
@@ -97,7 +97,7 @@ def plan(
     physical_gpus: int | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> Plan:
-    """Return what `configure` would do with the same arguments.
+    """Return the settings that `configure` would make with the same arguments.
 
     TensorFlow is not imported.
 
@@ -237,7 +237,10 @@ def _positions(
     environ: Mapping[str, str],
     settings: list[Setting],
 ) -> tuple[tuple[int, ...] | None, tuple[int, ...]]:
-    """Positions among TensorFlow's GPUs, and the indexes as the user gave them."""
+    """Return the chosen GPUs as positions in TensorFlow, and as the user's indexes.
+
+    None for the positions where no GPUs are chosen.
+    """
     order, place = gpu_order(concepts, gpus)
     if order is None:
         return None, ()
@@ -394,7 +397,10 @@ def _policy(
 
 
 def _best_policy(machine: Hardware, count: int) -> tuple[str, str]:
-    """What is worth it: bfloat16 needs no loss scaling, float16 does, and neither helps without units for it."""
+    """Return the dtype policy for a machine, with the reason.
+
+    bfloat16 needs no loss scaling, float16 does, and neither helps without units for it.
+    """
     if not count:
         if machine.cpu.amx_bf16.value:
             return "mixed_bfloat16", "the CPU has AMX units for bfloat16"

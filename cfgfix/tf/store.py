@@ -67,7 +67,7 @@ class Segment:
         self.data = mapped[end:]
 
     def find(self, keys: Any) -> Any:
-        """Return the row of each key, or -1.
+        """Return the row of each key in this file, or -1.
 
         `keys` is uint64 `[n, 2]`, the answer int64 `[n]`.
         """
@@ -115,7 +115,7 @@ class Store:
         self.refresh()
 
     def refresh(self) -> None:
-        """Open files that others have written meanwhile."""
+        """Open the files that others have written since."""
         for name in sorted(_list_names(self.folder)):
             path = os.path.join(self.folder, name)
             if name.endswith(_TEMPORARY):
@@ -135,7 +135,7 @@ class Store:
                     os.utime(path)  # the time of last use, by which the oldest go first
 
     def find(self, keys: Any) -> tuple[Any, Any]:
-        """Return where rows are: segment and row for each key, -1 where absent.
+        """Return the segment and the row of each key, -1 where absent.
 
         `keys` is uint64 `[n, 2]`, the answers int64 `[n]` each.
         """
@@ -208,7 +208,10 @@ class Store:
         return name
 
     def _merge(self) -> None:
-        """Write all rows into one file and remove the others; readers that have them mapped keep them."""
+        """Write all rows into one file and remove the other files.
+
+        Readers that have the others mapped keep them.
+        """
         keys: list[Any] = []
         rows: list[Any] = []
         seen: set[bytes] = set()
@@ -230,7 +233,10 @@ class Store:
         # Answers of `find` name segments by number, so those that are mapped stay until the store is opened again.
 
     def _shrink(self) -> None:
-        """Remove the files used longest ago until the folder is within its size; the newest one stays."""
+        """Remove the least recently used files until the folder is within its size.
+
+        The newest file stays.
+        """
         found: list[tuple[float, int, str]] = []
         for folder in _folders(self.root):
             for name in _list_names(folder):
@@ -269,7 +275,10 @@ def _remove_if_old(path: str) -> None:
 
 
 def _flush_folder(folder: str) -> None:
-    """Make a rename last; not every system can do that for a folder."""
+    """Flush a folder to the disk, so that a rename in it lasts.
+
+    Not every system can do that.
+    """
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

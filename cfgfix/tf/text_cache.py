@@ -27,7 +27,7 @@ _BOUNDS = np.iinfo(np.int32)
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What one call did.
+    """The counts and times of one call.
 
     Attributes:
         texts: How many texts were asked for.
@@ -72,7 +72,7 @@ class TokenTable:
 
     @property
     def lengths(self) -> Any:
-        """Tokens of each text, int64 `[texts]`."""
+        """The number of tokens of each text, int64 `[texts]`."""
         found = np.zeros(len(self), np.int64)
         for number, segment in enumerate(self._segments):
             here = self._where == number
@@ -81,7 +81,7 @@ class TokenTable:
         return found
 
     def flat(self) -> tuple[Any, Any]:
-        """Return all tokens in one int32 array and where each text starts.
+        """Return the tokens of all texts in one int32 array, and where each text starts.
 
         The starts are int64 `[texts + 1]`.
         """
@@ -90,7 +90,7 @@ class TokenTable:
         return values, splits
 
     def padded(self, length: int, value: int = 0) -> Any:
-        """Return int32 `[texts, length]`, filled up with `value`.
+        """Return the tokens as int32 `[texts, length]`, filled up with `value`.
 
         Raises:
             CfgfixError: A text is longer.
@@ -105,14 +105,14 @@ class TokenTable:
         return made
 
     def ragged(self) -> Any:
-        """Return a tf.RaggedTensor, int32 `[texts, (tokens)]`."""
+        """Return the tokens as a tf.RaggedTensor, int32 `[texts, (tokens)]`."""
         import tensorflow as tf
 
         values, splits = self.flat()
         return tf.RaggedTensor.from_row_splits(values, splits)
 
     def dataset(self) -> Any:
-        """Return a tf.data.Dataset of int32 `[tokens]`, one element for each text."""
+        """Return a tf.data.Dataset with the tokens of each text, int32 `[tokens]`."""
         import tensorflow as tf
 
         values, splits = self.flat()
@@ -161,7 +161,7 @@ class TextCache:
         settings: Mapping[str, Any] | None = None,
         fingerprint: str | None = None,
     ) -> TokenTable:
-        """Return the tokens of all texts, from the cache where they are in it.
+        """Return the tokens of texts, computing those that are not in the cache.
 
         Args:
             texts: The texts.
@@ -202,7 +202,9 @@ class TextCache:
         settings: Mapping[str, Any] | None = None,
         fingerprint: str | None = None,
     ) -> tuple[list[str], Report]:
-        """Return what a function makes of each text, from the cache where it is in it.
+        """Return a function's answer for each text, and a report of the call.
+
+        Answers that are not in the cache are computed.
 
         Args:
             texts: The texts.

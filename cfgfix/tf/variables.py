@@ -27,10 +27,10 @@ class Variable:
 
 
 def thread_limit(machine: Hardware) -> tuple[int, str] | None:
-    """Return how many threads TensorFlow's pools should have, and why.
+    """Return the number of threads for TensorFlow's pools, with the reason.
 
-    TensorFlow counts processors by affinity and does not see a cgroup's quota or a scheduler's share. Where neither is
-    below the affinity, its own choice is right and None is returned.
+    TensorFlow counts processors by affinity and does not see a cgroup's quota or a scheduler's share. Where neither
+    is below the affinity, its own choice is right and None is returned.
     """
     usable = machine.cpu.usable.value
     workers = machine.cpu.workers()
@@ -48,7 +48,7 @@ def _scheduler(limit: str) -> bool:
 
 
 def gpu_order(concepts: Concepts, gpus: Sequence[int] | None = None) -> tuple[list[int] | str | None, str]:
-    """Return which GPUs are meant, in the caller's order, and what says so.
+    """Return the chosen GPUs in the caller's order, and what chooses them.
 
     The answer is a list of indexes, the text of CUDA_VISIBLE_DEVICES where it holds names, or None for all of them.
 
@@ -92,11 +92,11 @@ def _distinct(indexes: list[int], place: str) -> list[int]:
 
 
 def environment(config: Config = None, hardware: Hardware | str | None = None) -> tuple[Variable, ...]:
-    """Return the variables that only work when they are set before the program starts.
+    """Return the variables that must be set before the program starts.
 
-    Everything that can be set from inside the program is left to `configure`; what TensorFlow would do by itself is not
-    repeated. TF_GPU_THREAD_MODE is never among them: TensorFlow's guide gives it for traces that show contention among
-    the threads that launch kernels, and two of its pages disagree about the count.
+    Everything that can be set from inside the program is left to `configure`; what TensorFlow would do by itself is
+    not repeated. TF_GPU_THREAD_MODE is never among them: TensorFlow's guide gives it for traces that show contention
+    among the threads that launch kernels, and two of its pages disagree about the count.
 
     Args:
         config: Concepts or a YAML file, see `cfgfix.tf.concepts.read_concepts`.
@@ -162,7 +162,7 @@ def environment(config: Config = None, hardware: Hardware | str | None = None) -
 
 
 def why_none(config: Config = None, hardware: Hardware | str | None = None) -> tuple[str, ...]:
-    """Return what was looked at where no variable needs to be set, a line each."""
+    """Return lines on why no variable needs to be set for a config and a machine."""
     concepts = read_concepts(config)
     machine = resolve_machine(hardware)
     usable, gpus = machine.cpu.usable.value, machine.gpu_count.value
@@ -196,9 +196,9 @@ def why_none(config: Config = None, hardware: Hardware | str | None = None) -> t
 
 
 def render(variables: Sequence[Variable], style: str) -> str:
-    """Return the variables as text in a style.
+    """Return variables as text in a style.
 
-    It is `sh` (export lines for a shell), `env` (NAME=value lines) or `json`.
+    The style is `sh` (export lines for a shell), `env` (NAME=value lines) or `json`.
 
     Raises:
         CfgfixError: There is no such style, or a value cannot be written in it.

@@ -42,7 +42,7 @@ _CODES = {2: "ADPCM", 6: "A-law", 7: "mu-law", 0x11: "IMA ADPCM", 0x31: "GSM", 0
 
 @dataclass(frozen=True, slots=True)
 class WavInfo:
-    """What the header of a WAV file says.
+    """The format in a WAV file's header.
 
     Attributes:
         rate: Samples per second.
@@ -60,7 +60,7 @@ class WavInfo:
 
 
 def probe(path: str | os.PathLike[str]) -> WavInfo:
-    """Return what a WAV file's header says, reading no samples.
+    """Return the format in a WAV file's header; samples are not read.
 
     Args:
         path: The file.
@@ -129,7 +129,7 @@ def _info(shape: tuple[int, int, int, int, int], length: int, path: str) -> WavI
 
 
 def probe_all(paths: Iterable[str | os.PathLike[str]]) -> tuple[WavInfo, ...]:
-    """Return what the headers of many files say.
+    """Return the formats in the headers of many WAV files.
 
     One error names the first ten that cannot be used.
 
@@ -156,7 +156,7 @@ def probe_all(paths: Iterable[str | os.PathLike[str]]) -> tuple[WavInfo, ...]:
 
 
 def _number(data: Any, start: Any, size: int) -> Any:
-    """An unsigned little-endian number of `size` bytes, as int64 so that 4 bytes fit."""
+    """Return an unsigned little-endian number of `size` bytes, as int64."""
     parts = tf.cast(data[start : start + size], tf.int64)
     return tf.reduce_sum(parts * tf.constant([256**power for power in range(size)], tf.int64))
 
@@ -263,7 +263,10 @@ def _bits(body: Any, size: int, dtype: Any) -> Any:
 
 
 def _decode_24(body: Any) -> Any:
-    """Three bytes become the upper three of four, so that the sign is in its place."""
+    """Return 24-bit samples as float32 from -1 to 1.
+
+    Three bytes become the upper three of four, so that the sign is in its place.
+    """
     parts = tf.reshape(body, [-1, 3])
     four = tf.concat([tf.zeros_like(parts[:, :1]), parts], axis=1)
     return tf.cast(tf.cast(tf.bitcast(four, tf.int32), tf.float64) / 2.0**31, tf.float32)
