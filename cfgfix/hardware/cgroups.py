@@ -38,7 +38,7 @@ class _Membership(NamedTuple):
 
 
 def _memberships(root: Root) -> list[_Membership]:
-    """The lines of /proc/self/cgroup."""
+    """Return the entries of /proc/self/cgroup; lines of another form are left out."""
     found: list[_Membership] = []
     for line in (read_text(root, "/proc/self/cgroup") or "").splitlines():
         parts = line.split(":", 2)
@@ -53,10 +53,8 @@ def _memberships(root: Root) -> list[_Membership]:
 def groups(root: Root, controller: str) -> Groups:
     """Return the groups that can limit this process by a controller.
 
-    The controller is `cpu` or `memory`.
-
-    On a hybrid system a controller belongs to v1 or to v2; both trees are walked, and the one without it has no
-    limit files.
+    The controller is `cpu` or `memory`. On a hybrid system a controller belongs to v1 or to v2; both trees are
+    walked, and the one without it has no limit files.
     """
     memberships = _memberships(root)
     if not memberships:
@@ -86,7 +84,10 @@ def groups(root: Root, controller: str) -> Groups:
 
 
 def _chain(root: Root, member: _Membership, candidates: list[Mount]) -> tuple[list[Group], bool]:
-    """The folders from the process's own group up to the mount point, and whether the own one was visible."""
+    """Return the groups from the process's own up to the mount point.
+
+    Also returns whether the process's own group was visible.
+    """
     best: list[Group] = []
     for mount in reversed(candidates):
         inside = _relative(member.path, mount.root)
@@ -116,7 +117,7 @@ def _join(point: str, steps: list[str]) -> str:
 
 
 def _relative(path: str, mount_root: str) -> str | None:
-    """The group's path below the mounted part, or None where it is not below it."""
+    """Return a group's path below a mounted part, or None where it lies outside."""
     if "/.." in path or "/.." in mount_root:
         return None
     base = mount_root.rstrip("/")

@@ -21,7 +21,7 @@ SCHEDULER_VARIABLES = (
 
 
 class CpuReading(NamedTuple):
-    """The processors, whether a cgroup limits their time, and remarks for the user."""
+    """The processors of a process, whether a cgroup limits their time, and remarks."""
 
     cpu: Cpu
     has_quota: Value[bool]
@@ -100,7 +100,7 @@ def _has_quota(control: Groups, quotas: list[_Limit]) -> Value[bool]:
 
 
 def _quotas(root: Root, control: Groups) -> list[_Limit]:
-    """Every CPU quota on the way up, the tightest first."""
+    """Return the CPU quotas of the groups that limit this process, tightest first."""
     found: list[_Limit] = []
     for group in control.found:
         if group.version == 2:
@@ -121,7 +121,10 @@ def _quotas(root: Root, control: Groups) -> list[_Limit]:
 
 
 def _affinity(root: Root) -> int | None:
-    """The processors this process is allowed to run on; cpusets are part of it."""
+    """Return the number of processors this process may run on; None where unknown.
+
+    Cpusets are part of it.
+    """
     if is_real(root):
         if hasattr(os, "sched_getaffinity"):
             try:
@@ -140,7 +143,7 @@ def _affinity(root: Root) -> int | None:
 
 
 def _affinity_of_psutil() -> int | None:
-    """Affinity on Windows; macOS has none."""
+    """Return the affinity on Windows; None on macOS, which has none."""
     import psutil
 
     try:
@@ -165,7 +168,10 @@ def _logical(root: Root) -> Value[int]:
 
 
 def _amx_bf16(root: Root) -> Value[bool]:
-    """Whether the first processor names the flag; a CPU of another family than x86 cannot have it."""
+    """Return whether the first processor has AMX units for bfloat16.
+
+    False on a CPU of another family than x86.
+    """
     text = read_text(root, "/proc/cpuinfo")
     if text is None:
         return unknown("/proc/cpuinfo cannot be read")

@@ -76,7 +76,7 @@ class GpuReading(NamedTuple):
 
 
 class _Device(NamedTuple):
-    """One device before the choice of CUDA_VISIBLE_DEVICES."""
+    """One device before CUDA_VISIBLE_DEVICES is applied."""
 
     gpu: Gpu
     uuid: str | None
@@ -86,14 +86,17 @@ class _Device(NamedTuple):
 
 
 def error_text(code: int | None, detail: str) -> str:
-    """Return what an NVML failure means, with its code."""
+    """Return the meaning of an NVML error, with its code."""
     if code is None:
         return detail
     return f"{ERRORS.get(code, detail)} (NVML error {code})"
 
 
 def tf_reserve(environ: Mapping[str, str]) -> Value[int]:
-    """Return what TensorFlow is told to leave free on each card, where it is told."""
+    """Return the MiB that TensorFlow is told to leave free on each card.
+
+    Unknown where the environment variable is not set or no number.
+    """
     text = environ.get(TF_RESERVE_VARIABLE, "").strip()
     count = to_count(text)
     if not text:
@@ -116,7 +119,7 @@ class _Asker:
         self.detail = ""
 
     def ask(self, name: str, *arguments: object, **options: object) -> Any:
-        """Return the call's answer, or None when it fails.
+        """Call an NVML function and return its answer, or None when it fails.
 
         Then `code` and `detail` tell why.
         """
@@ -138,7 +141,7 @@ class _Asker:
         return None
 
     def why(self) -> str:
-        """Return what the last failure means."""
+        """Return the meaning of the last failure."""
         return error_text(self.code, self.detail or "NVML gave no answer")
 
 
@@ -186,7 +189,10 @@ def _read_initialised(asker: _Asker, environ: Mapping[str, str], system_ram_mib:
 
 
 def _read_device(asker: _Asker, index: int, system_ram_mib: Value[float], notes: list[str]) -> list[_Device]:
-    """One card, or its MIG instances; nothing where the card is lost."""
+    """Return a card as a device, or its MIG instances where it is in MIG mode.
+
+    Empty where the card is lost.
+    """
     handle = asker.ask("nvmlDeviceGetHandleByIndex", index)
     if handle is None:
         notes.append(f"GPU {index} is left out: {asker.why()}")
@@ -205,13 +211,16 @@ def _read_device(asker: _Asker, index: int, system_ram_mib: Value[float], notes:
 
 
 class _LostError(Exception):
-    """The card fell off the bus between two calls."""
+    """A card was lost (it fell off the bus) between two calls."""
 
 
 def _read_mig(
     asker: _Asker, parent: object, index: int, system_ram_mib: Value[float], notes: list[str]
 ) -> list[_Device]:
-    """The instances of a card in MIG mode; the card itself is then no CUDA device."""
+    """Return the instances of a card in MIG mode.
+
+    The card itself is then no CUDA device.
+    """
     most = asker.ask("nvmlDeviceGetMaxMigDeviceCount", parent)
     found: list[_Device] = []
     for position in range(min(most, MAX_DEVICES) if isinstance(most, int) else 0):
@@ -231,7 +240,10 @@ def _read_mig(
 def _read_card(
     asker: _Asker, handle: object, index: int, system_ram_mib: Value[float], parent: object
 ) -> _Device:
-    """One device with everything that NVML and the table know of it. `parent` is its card, for a MIG instance."""
+    """Return a device with all that NVML and the table know of it.
+
+    `parent` is its card, for a MIG instance.
+    """
 
     def ask(name: str, *arguments: object, **options: object) -> Any:
         answer = asker.ask(name, *arguments, **options)
@@ -302,7 +314,10 @@ def _or_table(value: Value[T], reason: str) -> Value[T]:
 
 
 def _text(answer: object) -> str | None:
-    """A text answer; old bindings give bytes."""
+    """Return a text answer of NVML, decoded; None for an answer of another kind.
+
+    Old bindings give bytes.
+    """
     if isinstance(answer, bytes):
         answer = answer.decode("utf-8", "replace")
     return answer if isinstance(answer, str) and answer else None
@@ -321,7 +336,7 @@ def _pair(answer: object) -> tuple[int, int] | None:
 def _memory(
     ask: Callable[..., Any], asker: _Asker, handle: object
 ) -> tuple[int | None, int | None, int | None, str, str]:
-    """Total, reserved and free MiB, the source, and why not.
+    """Return total, reserved and free MiB, the source, and the reason where unknown.
 
     The second version of the call tells what the driver reserves; an older library has only the first.
     """
@@ -348,7 +363,7 @@ def _memory(
 
 
 def _nominal(known: TableFacts, total_mib: int | None) -> Value[float]:
-    """The size on the box: from the table, or the class that the total falls into."""
+    """Return the nominal size of a card, from the table or the class of its total."""
     if known.nominal_gib.known:
         return known.nominal_gib
     size = None if total_mib is None else memory_class(total_mib / MIB_PER_GIB)
@@ -358,10 +373,10 @@ def _nominal(known: TableFacts, total_mib: int | None) -> Value[float]:
 
 
 def _tensor_cores(known: TableFacts, pair: tuple[int, int] | None) -> Value[bool]:
-    """From the table; for a card that is not in it, compute capability decides where it can.
+    """Return whether a card has tensor cores, by the table or compute capability.
 
-    Below 7.0 there are none. 7.5 has cards without (GTX 16xx). From 8.0 on every data-centre, workstation and consumer
-    card of the table has them.
+    Below 7.0 there are none. 7.5 has cards without (GTX 16xx). From 8.0 on every data-centre, workstation and
+    consumer card of the table has them.
     """
     if known.tensor_cores.known or pair is None:
         return known.tensor_cores
@@ -374,7 +389,10 @@ def _tensor_cores(known: TableFacts, pair: tuple[int, int] | None) -> Value[bool
 
 
 def _pcie(ask: Callable[..., Any], handle: object, known: TableFacts) -> Value[str]:
-    """The most that card and slot can do; the current link drops when the card idles."""
+    """Return the fastest link that card and slot support.
+
+    The current link drops when the card idles.
+    """
     generation = ask("nvmlDeviceGetMaxPcieLinkGeneration", handle)
     width = ask("nvmlDeviceGetMaxPcieLinkWidth", handle)
     if isinstance(generation, int) and isinstance(width, int) and generation > 0 and width > 0:
@@ -383,14 +401,14 @@ def _pcie(ask: Callable[..., Any], handle: object, known: TableFacts) -> Value[s
 
 
 def _mig_name(name: str | None, uuid: str | None) -> str:
-    """The profile of an instance, such as `1g.10gb`, where its name tells, else its UUID."""
+    """Return the profile of a MIG instance, such as `1g.10gb`, else its UUID."""
     if name is not None and " MIG " in name:
         return name.rpartition(" MIG ")[2]
     return uuid or "MIG instance"
 
 
 def _visible(devices: list[_Device], environ: Mapping[str, str], notes: list[str], source: str) -> GpuReading:
-    """Apply the rules of CUDA for MIG and CUDA_VISIBLE_DEVICES."""
+    """Return the devices that CUDA's rules for MIG and CUDA_VISIBLE_DEVICES leave."""
     value = environ.get(visible.VARIABLE)
     instances = [device for device in devices if device.is_mig]
     pool = devices
@@ -454,7 +472,7 @@ _CARD_VALUES = (
 
 
 def _marked_uncertain(gpu: Gpu) -> Gpu:
-    """The same card with every value marked as possibly that of another card."""
+    """Return a card with every known value marked as possibly another card's."""
     changes: dict[str, Any] = {}
     for field in _CARD_VALUES:
         value: Value[Any] = getattr(gpu, field)
@@ -469,7 +487,10 @@ def _marked_uncertain(gpu: Gpu) -> Gpu:
 
 
 def _without_binding(root: Root, environ: Mapping[str, str], system_ram_mib: Value[float]) -> GpuReading:
-    """The cards by the driver's /proc folder (Linux): names and UUIDs; the table adds what it knows of the names."""
+    """Return the cards named in the driver's /proc folder (Linux), without NVML.
+
+    The table adds what it knows of the names.
+    """
     advice = "install cfgfix[gpu] (nvidia-ml-py) to read the GPUs"
     folder = "/proc/driver/nvidia/gpus"
     try:
@@ -497,7 +518,10 @@ def _without_binding(root: Root, environ: Mapping[str, str], system_ram_mib: Val
 
 
 def _device_by_name(name: str | None, uuid: str | None, index: int, system_ram_mib: Value[float]) -> _Device:
-    """A card of which only the driver's name is known; MIG cannot be seen this way."""
+    """Return a card of which only the driver's name is known.
+
+    MIG cannot be seen this way.
+    """
     source = "/proc/driver/nvidia"
     found = match(name or "", None)
     known = device_facts(found, name or "a device without a name")

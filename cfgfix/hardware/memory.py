@@ -31,9 +31,9 @@ class _Limit(NamedTuple):
 
 
 def read_memory(root: Root, environ: Mapping[str, str]) -> MemoryReading:
-    """Return the memory limit in force.
+    """Return the memory limit in force for this process.
 
-    The least of the machine's memory, all cgroups' limits and Slurm's share.
+    It is the least of the machine's memory, all cgroups' limits and Slurm's share.
 
     Args:
         root: Where the file system of the machine starts.
@@ -75,7 +75,7 @@ def read_memory(root: Root, environ: Mapping[str, str]) -> MemoryReading:
 
 
 def _host(root: Root) -> tuple[Value[float], Value[float]]:
-    """The machine's memory, and what of it is available."""
+    """Return the machine's memory, and the part of it that is available."""
     text = read_text(root, "/proc/meminfo")
     if text is None and is_real(root):
         return _host_of_psutil()
@@ -105,7 +105,7 @@ def _host_of_psutil() -> tuple[Value[float], Value[float]]:
 
 
 def _cgroup_limits(root: Root, control: Groups) -> tuple[list[_Limit], list[float]]:
-    """Every memory limit on the way up, and what each of them leaves.
+    """Return the memory limits of the groups above this process, and what each leaves.
 
     `memory.low` and `memory.min` protect memory and limit nothing, so they are not read. Above `memory.high` the
     kernel slows the process down to a crawl, so it counts as a limit.
@@ -134,7 +134,7 @@ def _cgroup_limits(root: Root, control: Groups) -> tuple[list[_Limit], list[floa
 
 
 def _droppable(root: Root, path: str, *, version_2: bool) -> int:
-    """Bytes of file cache that the kernel gives back under pressure."""
+    """Return the bytes of file cache that the kernel gives back under pressure."""
     wanted = "inactive_file" if version_2 else "total_inactive_file"
     for line in (read_text(root, f"{path}/memory.stat") or "").splitlines():
         key, _, value = line.partition(" ")
@@ -144,7 +144,10 @@ def _droppable(root: Root, path: str, *, version_2: bool) -> int:
 
 
 def _slurm(environ: Mapping[str, str]) -> list[_Limit]:
-    """The memory that Slurm gives the job on this node; 0 means all of it."""
+    """Return Slurm's memory limits for the job on this node.
+
+    Empty where Slurm sets none; 0 means all of the memory.
+    """
     per_node = to_count(environ.get("SLURM_MEM_PER_NODE", "").strip())
     if per_node:
         return [_Limit(float(per_node), f"SLURM_MEM_PER_NODE={per_node}")]
@@ -156,7 +159,10 @@ def _slurm(environ: Mapping[str, str]) -> list[_Limit]:
 
 
 def _shm(root: Root) -> Value[float]:
-    """The size of the shared memory; container engines give 64 MiB unless told otherwise."""
+    """Return the size of the shared memory.
+
+    Container engines give 64 MiB unless told otherwise.
+    """
     if not hasattr(os, "statvfs"):
         return unknown(f"this system has no {_SHM}")
     try:

@@ -46,7 +46,7 @@ TIERS_GIB: tuple[int, ...] = (4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 1
 
 
 class Certainty(enum.Enum):
-    """How far a value can be trusted."""
+    """How far a value of a machine can be trusted."""
 
     EXACT = "exact"
     """Read from the machine, stated by the user, or a published fact of the product."""
@@ -95,24 +95,24 @@ class Value(_Record, Generic[T]):
 
 
 def exact(value: T, source: str) -> Value[T]:
-    """Return a value that was read or stated."""
+    """Return a value that was read or stated, marked as exact."""
     return Value(value, source, Certainty.EXACT)
 
 
 def estimated(value: T, source: str) -> Value[T]:
-    """Return a value that was derived or may differ on the machine."""
+    """Return a value that was derived or may differ here, marked as estimated."""
     return Value(value, source, Certainty.ESTIMATED)
 
 
 def unknown(reason: str) -> Value[T]:
-    """Return the absence of a value, with the reason."""
+    """Return an unknown value, with the reason."""
     return Value(None, reason, Certainty.UNKNOWN)
 
 
 def known_or_unknown(
     value: T | None, source: str, reason: str, certainty: Certainty = Certainty.EXACT
 ) -> Value[T]:
-    """Return the value with its source, or unknown with the reason where it is None."""
+    """Return a value with its source; None becomes an unknown value with the reason."""
     return Value(None, reason, Certainty.UNKNOWN) if value is None else Value(value, source, certainty)
 
 
@@ -180,9 +180,9 @@ class Cpu(_Record):
     """Whether the CPU has AMX units for bfloat16."""
 
     def workers(self) -> int | None:
-        """Return how many workers `usable` carries: the whole processors, at least one.
+        """Return the number of usable processors as a whole number, at least one.
 
-        None where it is unknown.
+        So many workers can run at once. None where the number is unknown.
         """
         return None if self.usable.value is None else max(1, int(self.usable.value))
 
@@ -251,9 +251,7 @@ class Hardware(_Record):
     notes: tuple[str, ...] = ()
 
     def lookup(self, path: str) -> Value[object] | None:
-        """Return the value behind a dotted name such as `gpus[1].cc`.
-
-        Also `cpu.usable` and `gpu.memory_mib`.
+        """Return the value behind a dotted name such as `gpus[1].cc` or `cpu.usable`.
 
         Where the cards differ, each `gpu.` name is that of the card that bounds a run on all of them (the least
         memory, the lowest compute capability, a feature only if every card has it), and the source says so.
@@ -306,17 +304,14 @@ class Hardware(_Record):
 
 
 def has_nominal_size(nominal_gib: float, total_gib: float) -> bool:
-    """Tell whether a card counts as one of a nominal size.
-
-    It reports `total_gib`.
-    """
+    """Tell whether a card that reports `total_gib` counts as one of a nominal size."""
     return total_gib >= REACHED_RATIO * nominal_gib
 
 
 def memory_class(total_gib: float) -> int | None:
-    """Return the largest memory tier that a card reaches, or None.
+    """Return the largest memory tier that a card reaches, of `TIERS_GIB`.
 
-    The tiers are `TIERS_GIB`; None is below the smallest.
+    None below the smallest.
     """
     best = None
     for tier in TIERS_GIB:
@@ -326,7 +321,7 @@ def memory_class(total_gib: float) -> int | None:
 
 
 def tensorflow_reserve_mib(available_mib: float, compute_capability: tuple[int, int]) -> int:
-    """Return what TensorFlow leaves free on a card with `available_mib` to give.
+    """Return the MiB that TensorFlow leaves free on a card with `available_mib`.
 
     The steps are those of `MinSystemMemory` in TensorFlow's gpu_device.cc: 225 MiB below 2 GiB; else by the major
     compute capability 500 (up to 6), 1050 (7), 1536 (8), 1800 (9 and above).
@@ -358,14 +353,17 @@ def _text(text: str) -> Value[str]:
 
 
 def _supports(gpu: Gpu, dtype: str, since: tuple[int, int]) -> Value[bool]:
-    """Whether a card computes in `dtype`: by its table row, else by compute capability."""
+    """Return whether a card computes in `dtype`, by the table or compute capability."""
     if gpu.tensor_dtypes.value is not None:
         return _map(gpu.tensor_dtypes, lambda types: dtype in types)
     return _map(gpu.compute_capability, lambda pair: pair >= since)
 
 
 def _usable_mib(hardware: Hardware, gpu: Gpu) -> Value[float]:
-    """The memory TensorFlow takes on an otherwise idle card: what CUDA can use, less TensorFlow's reserve."""
+    """Return the memory that TensorFlow takes on an otherwise idle card.
+
+    It is what CUDA can use, less TensorFlow's reserve.
+    """
     memory = gpu.memory_mib
     if memory.value is None:
         return unknown(memory.source)
@@ -418,7 +416,10 @@ _CARD_READERS: dict[str, _CardReader] = {
 
 
 def _smallest_card(hardware: Hardware) -> int:
-    """The index of the card with the least memory; cards of unknown memory come last."""
+    """Return the index of the card with the least memory.
+
+    Cards of unknown memory come last.
+    """
     sizes = [
         float("inf") if gpu.memory_mib.value is None else float(gpu.memory_mib.value) for gpu in hardware.gpus
     ]
@@ -426,7 +427,10 @@ def _smallest_card(hardware: Hardware) -> int:
 
 
 def _least_of_cards(values: Iterable[Value[object]]) -> Value[object]:
-    """The smallest of the cards' values (for flags: false if one is false), unknown if one that could decide is."""
+    """Return the smallest of the cards' values, for flags false if one is false.
+
+    Unknown where a value that could decide is unknown.
+    """
     found = list(values)
     for value in found:
         if value.value is False:
@@ -438,7 +442,7 @@ def _least_of_cards(values: Iterable[Value[object]]) -> Value[object]:
 
 
 def _shared_value(hardware: Hardware, field: str) -> Value[object] | None:
-    """The value that all cards share, or None where they differ."""
+    """Return the value that all cards share, or None where they differ."""
     first = _CARD_READERS[field](hardware, hardware.gpus[0])
     for gpu in hardware.gpus[1:]:
         if _CARD_READERS[field](hardware, gpu).value != first.value:
@@ -476,7 +480,7 @@ def _all_cards(field: str) -> Callable[[Hardware], Value[object]]:
 
 
 def _whether_cards_differ(hardware: Hardware) -> Value[object]:
-    """Whether the cards differ in model, memory or compute capability."""
+    """Return whether the cards differ in model, memory or compute capability."""
     if not hardware.gpus:
         return unknown(f"{hardware.label} has no GPU")
     kinds = {(gpu.name.value, gpu.total_mib.value, gpu.compute_capability.value) for gpu in hardware.gpus}
@@ -519,7 +523,7 @@ VOLATILE = frozenset({"memory.available_mib", "gpu.free_mib"})
 
 
 def is_name(path: str) -> bool:
-    """Return whether `Hardware.lookup` knows this name, whatever the machine."""
+    """Return whether `Hardware.lookup` knows a name, whatever the machine."""
     if path in _READERS:
         return True
     if not path.startswith("gpus["):

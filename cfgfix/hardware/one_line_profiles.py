@@ -26,7 +26,7 @@ _UNITS_MIB = {
 
 
 def machine_of_line(text: str) -> Hardware:
-    """Return the machine that one line describes: a name, and what is said beyond it.
+    """Return the machine that a one-line profile describes: a name and options.
 
     Raises:
         CfgfixError: The name or an option is not known.
@@ -40,7 +40,7 @@ def machine_of_line(text: str) -> Hardware:
 
 
 def _find(name: str) -> tuple[MachineRow | None, GpuRow | None, int]:
-    """The machine, or the card and its count, that a name means."""
+    """Return the machine, or the card and its count, with a name."""
     from cfgfix.hardware import table
 
     machine = table.find_machine(name)
@@ -65,7 +65,7 @@ def _find(name: str) -> tuple[MachineRow | None, GpuRow | None, int]:
 
 
 class _Stated:
-    """What a profile says beyond its name; None where it says nothing."""
+    """The options of a one-line profile; None where it does not state them."""
 
     __slots__ = ("cpus", "ram_mib", "read_mbs", "shm_mib", "storage")
 
@@ -130,7 +130,7 @@ def _to_mib(text: str, unit: str) -> float:
 def _build(
     label: str, machine: MachineRow | None, row: GpuRow | None, count: int, stated: _Stated
 ) -> Hardware:
-    """The machine of a one-line profile."""
+    """Return the machine of a one-line profile, from its name and options."""
     from cfgfix.core.records import replace
     from cfgfix.hardware import table
     from cfgfix.hardware.model import estimated, exact, unknown
@@ -211,7 +211,10 @@ def _build(
 
 
 def _part_of_card(gpu: Gpu, machine: MachineRow) -> Gpu:
-    """A virtual GPU that is a share of a card: the chip's features stay, its size and rates do not."""
+    """Return a virtual GPU that is a share of a card.
+
+    The chip's features stay; its size and rates become unknown or the share's.
+    """
     from cfgfix.core.records import replace
     from cfgfix.hardware.model import estimated, unknown
 
@@ -233,10 +236,10 @@ def _part_of_card(gpu: Gpu, machine: MachineRow) -> Gpu:
 def machine_of_limits(
     label: str, cpus: float | None, ram_mib: float | None, card: str = "", gpus: int | None = None
 ) -> Hardware:
-    """Return a machine of which only the limits are known under which a job runs.
+    """Return a machine of which only a job's limits are known.
 
     Args:
-        label: What says them.
+        label: The source of the limits, such as a job's file.
         cpus: The CPUs that the job may use, or None.
         ram_mib: Its memory in MiB, or None.
         card: The id of its card in the table; empty where none is named.

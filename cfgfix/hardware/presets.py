@@ -30,7 +30,7 @@ def resolve_hardware(
     path: str = ".",
     base_dir: str | os.PathLike[str] | None = None,
 ) -> tuple[Hardware | None, str]:
-    """Return the machine that is meant, with one line that says which and why.
+    """Return the machine that a request means, with a line that says which and why.
 
     Without a request, this machine counts only if it has a GPU that this process can use: then it is a training
     machine. A laptop, a hook or a CI runner is no measure for worker counts. An explicit `auto` is the user's word
@@ -65,16 +65,16 @@ def resolve_hardware(
 
 
 def is_this_machine(request: str | None, *, root: str | os.PathLike[str] = "/") -> bool:
-    """Tell whether a request is answered by looking at the machine.
+    """Tell whether a request is answered by looking at this machine.
 
-    The answer may be another one next time.
+    The answer may then differ the next time.
     """
     wanted = request.strip().lower() if request is not None else None
     return wanted == "auto" or (wanted is None and has_nvidia_device(root))
 
 
 def summary(hardware: Hardware) -> str:
-    """Return the machine in a few words.
+    """Return a machine in a few words.
 
     Such as `2 x NVIDIA GeForce RTX 4090, 16 CPUs, 64 GiB RAM`.
     """
@@ -125,9 +125,9 @@ def parse_profile(text: str, *, base_dir: str | os.PathLike[str] | None = None) 
 
 
 def profile_names() -> list[tuple[str, str]]:
-    """Return every id that a profile can name, with a few words on it.
+    """Return every name that a profile can have, each with a short description.
 
-    Cards first, then machines.
+    Cards come first, then machines.
     """
     from cfgfix.hardware import table
 

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 def find_card(name: str) -> GpuRow | None:
-    """Return the card with an id, alias or product name.
+    """Return the card with an id, alias or product name, or None.
 
     A product name of several cards is refused with their ids.
 
     Raises:
-        CfgfixError: It is such a name.
+        CfgfixError: It is the name of several cards.
     """
     from cfgfix.hardware import table
 
@@ -31,7 +31,7 @@ def find_card(name: str) -> GpuRow | None:
 
 
 def similar_names_hint(name: str) -> str:
-    """Return what to try instead of an unknown name."""
+    """Return a hint with the known names nearest to an unknown one."""
     from cfgfix.hardware import table
 
     number, cross, rest = name.lower().partition("x")
@@ -46,7 +46,7 @@ def similar_names_hint(name: str) -> str:
 
 
 def check_number(value: object) -> float:
-    """Return a positive, finite number.
+    """Return a value that is a positive, finite number.
 
     Raises:
         ValueError: It is none; the text continues a sentence that starts with what the number is.
@@ -61,7 +61,7 @@ def check_number(value: object) -> float:
 
 
 def check_storage(value: object) -> str:
-    """Return a known kind of storage.
+    """Return a value that is a known kind of storage.
 
     Raises:
         ValueError: It is none; the text continues a sentence that starts with what the value is.
@@ -80,7 +80,7 @@ def check_storage(value: object) -> str:
 
 
 def blank(label: str, origin: str, reason: str) -> Hardware:
-    """Return a machine of which nothing is known, for the reason given."""
+    """Return a machine with every value unknown, for the reason given."""
     from cfgfix.hardware.model import Cpu, Hardware, Memory, Storage, unknown
 
     return Hardware(

@@ -36,9 +36,9 @@ class _Loaded:
         self.lines = lines
 
     def line_of(self, path: tuple[str | int, ...]) -> int:
-        """The line of the path, or of the nearest entry above it.
+        """Return the line of a key path, or of the nearest entry above it.
 
-        The whole file starts at one, too.
+        The whole file starts at line one.
         """
         while path and path not in self.lines:
             path = path[:-1]
@@ -74,7 +74,10 @@ def machine_of_file(name: str, base_dir: str | os.PathLike[str] | None) -> Hardw
 
 
 def _load(text: str, name: str) -> _Loaded:
-    """Read YAML or JSON to plain data. Aliases are counted each time, so a small file cannot grow without bound."""
+    """Return a YAML or JSON text as plain data, with the line of each key path.
+
+    Aliases are counted each time, so a small file cannot grow without bound.
+    """
     import yaml
 
     if text.count("{") + text.count("[") > MAX_BRACKETS:
@@ -229,7 +232,10 @@ def from_mapping(data: object, label: str) -> Hardware:
 def _gpus_of_entry(
     item: object, path: tuple[str | int, ...], label: str, ram_mib: Value[float], notes: list[str]
 ) -> tuple[Gpu, ...]:
-    """The devices of one entry under `gpus`: a card of the table, or one described by its facts."""
+    """Return the devices of one entry under `gpus`.
+
+    The entry is a card of the table, or a card described by its facts.
+    """
     from cfgfix.hardware import table
     from cfgfix.hardware.saved import MAX_GPUS, DataError, kind_of, suggestion
 
@@ -271,7 +277,7 @@ def _gpus_of_entry(
 
 
 def _gpu_of_preset(item: dict[str, Any], path: tuple[str | int, ...], label: str) -> Gpu:
-    """A card described by name and facts; the table fills what it knows of the name."""
+    """Return a card described by name and facts; the table adds what it knows."""
     from cfgfix.hardware import table
     from cfgfix.hardware.model import Gpu, exact, unknown
     from cfgfix.hardware.saved import DataError, kind_of, read_capability

@@ -22,7 +22,7 @@ Row = tuple[str, str, str, str, str]
 
 
 class DataError(Exception):
-    """Saved data that is not what it should be; `path` says where."""
+    """Saved data of the wrong form; `path` is the key path."""
 
     def __init__(self, path: tuple[str | int, ...], message: str) -> None:
         super().__init__(message)
@@ -31,9 +31,9 @@ class DataError(Exception):
 
 
 def kind_of(value: object) -> str:
-    """Return a short name of a value's kind for messages.
+    """Return a short description of a value for messages, such as `the number 3`.
 
-    Never the content of a container.
+    It never holds the content of a container.
     """
     if value is None:
         return "nothing"
@@ -150,7 +150,7 @@ def _pack(value: Value[Any]) -> dict[str, object]:
 
 
 def to_data(hardware: Hardware) -> dict[str, object]:
-    """Return the machine as plain lists and mappings.
+    """Return a machine as plain lists and mappings.
 
     `from_data` gives an equal machine back.
     """
@@ -227,21 +227,21 @@ class _Reader:
 
 
 def suggestion(name: str, known: set[str] | list[str]) -> str:
-    """Return ` (did you mean ...?)` for a name close to a known one.
+    """Return ` (did you mean ...?)` with the known name nearest to a wrong name.
 
-    Else an empty text.
+    Empty where no name is near.
     """
     near = nearest(name.lower(), sorted(known), cutoff=0.5)
     return f" (did you mean {near!r}?)" if near else ""
 
 
 def is_saved_machine(data: object) -> bool:
-    """Return whether the data is a saved machine rather than one written by hand."""
+    """Return whether data is a saved machine, rather than one written by hand."""
     return isinstance(data, dict) and FORMAT_KEY in data
 
 
 def from_data(data: object) -> Hardware:
-    """Return the machine that `to_data` made this of.
+    """Return the machine from the plain data of `to_data`.
 
     Raises:
         DataError: A key is missing, unknown or of the wrong kind.
@@ -299,14 +299,14 @@ def _read_gpu(entry: _Reader) -> Gpu:
 
 
 def to_json(hardware: Hardware) -> str:
-    """Return the machine as JSON text; `from_json` gives an equal machine back."""
+    """Return a machine as JSON text; `from_json` gives an equal machine back."""
     import json
 
     return json.dumps(to_data(hardware), indent=2, ensure_ascii=False) + "\n"
 
 
 def from_json(text: str) -> Hardware:
-    """Return the machine saved as JSON.
+    """Return the machine from the JSON text of `to_json`.
 
     Raises:
         CfgfixError: The text is not JSON, or not a saved machine.
@@ -324,7 +324,7 @@ def from_json(text: str) -> Hardware:
 
 
 def to_yaml(hardware: Hardware) -> str:
-    """Return the machine as YAML text, with a line that says what it is."""
+    """Return a machine as YAML text, headed by a comment."""
     import yaml
 
     header = "# A machine as cfgfix saw it. Use it elsewhere with: cfgfix check --hardware FILE\n"
@@ -342,7 +342,7 @@ def to_yaml(hardware: Hardware) -> str:
 
 
 def data_error_text(error: DataError) -> str:
-    """Return the message of a data error with its key path."""
+    """Return the message of a data error, with its key path."""
     from cfgfix.core.findings import format_key_path
 
     return f"{format_key_path(error.path)}: {error.message}" if error.path else error.message
@@ -367,9 +367,9 @@ def _value_text(value: object, unit: str) -> str:
 
 
 def describe(hardware: Hardware) -> list[Row]:
-    """Return every fact of a machine, in the order in which people ask.
+    """Return every fact of a machine as a row, the most asked first.
 
-    Each is (section, label, value, source, certainty).
+    Each row is (section, label, value, source, certainty).
     """
     rows: list[Row] = []
 

@@ -31,7 +31,7 @@ class SpokenCard:
 
 
 def spoken_card(name: str) -> SpokenCard | None:
-    """Return the card that a name means.
+    """Return the card that a scheduler's or cloud's name means, or None.
 
     A name of several cards means the one with the most memory: what is too large for that is so for all.
     """
@@ -52,13 +52,13 @@ def spoken_card(name: str) -> SpokenCard | None:
 
 
 def _family(name: str, row: GpuRow) -> list[GpuRow]:
-    """Return the cards whose ids begin with a name, as the wider name of all of them."""
+    """Return the cards whose ids begin with a wider name that they share."""
     alias = next((item for item in (*row.aliases, row.id) if table.normalise(item) == name), row.id)
     return [item for item in table.gpu_rows() if item.id.startswith(f"{alias}-") and "laptop" not in item.id]
 
 
 def spoken_machine(name: str) -> SpokenCard | None:
-    """Return the card of a machine that a cloud has under a name, or None."""
+    """Return the card of a cloud's machine type, or None."""
     plain = name.lower().removeprefix("standard_").replace(".", "-")
     for cloud in _CLOUDS:
         machine = table.find_machine(f"{cloud}-{plain}")

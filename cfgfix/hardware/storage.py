@@ -102,9 +102,9 @@ def read_storage(path: str, root: Root = "/") -> Storage:
 
 
 def find_mount(path: str, root: Root = "/") -> Mount | None:
-    """Return the mount that a path lies on.
+    """Return the mount that a path lies on, or None.
 
-    The longest mount point above it, and of equal ones the latest.
+    It is the longest mount point above the path, and of equal ones the latest.
     """
     base = os.fspath(root)
     real = os.path.realpath(path if base == "/" else path_below(root, path))
@@ -154,7 +154,10 @@ def _kind(mount: Mount, root: Root) -> Value[str]:
 
 
 def _disks(device: str, layer: int) -> list[_Disk]:
-    """The disks below a block device's folder in /sys, through partitions and stacked devices."""
+    """Return the disks below a block device's folder in /sys.
+
+    Partitions and stacked devices are followed down.
+    """
     if os.path.exists(os.path.join(device, "partition")):
         device = os.path.dirname(device)
     try:
@@ -170,7 +173,7 @@ def _disks(device: str, layer: int) -> list[_Disk]:
 
 
 def _disk(device: str) -> _Disk:
-    """What one disk says of itself."""
+    """Return the properties of one disk from its folder in /sys."""
     name = os.path.basename(device)
     model = " ".join((read_word(device, "device/model") or "").split())
     shown = f"{name} ({model})" if model else name
@@ -246,7 +249,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What was measured, or why not."""
+    """The result of a measurement, or the reason why none was made."""
 
     path: str
     refused: str | None
@@ -384,10 +387,7 @@ def measure(
 
 
 def describe_measurement(measured: Measurement) -> list[str]:
-    """Return the result as lines for a reader.
-
-    Each thread count with its median and spread, then what limits it.
-    """
+    """Return a measurement as lines of text: each thread count, then remarks."""
     lines = [f"{measured.path}: {measured.storage.kind.value or 'unknown'} ({measured.storage.kind.source})"]
     if measured.refused is not None:
         return [*lines, f"not measured: {measured.refused}"]
@@ -431,7 +431,10 @@ def _labels(storage: Storage) -> list[str]:
 
 
 def _list_files(path: str) -> tuple[list[tuple[str, int]], bool]:
-    """Regular files with content below a path, with their sizes, and whether all were looked at. Links are not followed."""
+    """Return the files with content below a path, with their sizes.
+
+    Also returns whether all were looked at. Links are not followed.
+    """
     import stat
 
     if not os.path.isdir(path):
@@ -460,7 +463,10 @@ def _list_files(path: str) -> tuple[list[tuple[str, int]], bool]:
 
 
 def _pieces(files: list[tuple[str, int]], generator: object) -> tuple[list[_Piece], str]:
-    """What to read, in random order: small files whole, of large ones blocks at random places."""
+    """Return the pieces of files to read, in random order, and a description.
+
+    Small files are read whole, of large ones blocks at random places.
+    """
     import random
 
     assert isinstance(generator, random.Random)
@@ -482,7 +488,10 @@ def _pieces(files: list[tuple[str, int]], generator: object) -> tuple[list[_Piec
 
 
 def _shares(pieces: list[_Piece], count: int, max_bytes: int) -> list[list[_Piece]]:
-    """Disjoint shares of at most `max_bytes` each, and at least one piece."""
+    """Return disjoint shares of the pieces, each of at most `max_bytes`.
+
+    A share has at least one piece, where there are enough.
+    """
     shares: list[list[_Piece]] = []
     for position in range(count):
         share: list[_Piece] = []
@@ -497,7 +506,10 @@ def _shares(pieces: list[_Piece], count: int, max_bytes: int) -> list[list[_Piec
 
 
 def _drop(share: list[_Piece]) -> tuple[int, int]:
-    """Drop the pages of a share from the page cache; return how many were probed and how many were still there."""
+    """Drop the pages of a share from the page cache.
+
+    Returns how many pages were probed and how many of them were still cached.
+    """
     probed = cached = 0
     for position, piece in enumerate(share):
         try:
@@ -521,7 +533,10 @@ def _drop(share: list[_Piece]) -> tuple[int, int]:
 
 
 def _is_cached(handle: int, offset: int) -> bool | None:
-    """Whether the page at an offset is in the page cache; None where the system does not tell."""
+    """Return whether the page at an offset is in the page cache.
+
+    None where the system does not tell.
+    """
     if not hasattr(os, "RWF_NOWAIT"):
         return None
     try:
@@ -536,7 +551,10 @@ def _is_cached(handle: int, offset: int) -> bool | None:
 def _read(
     share: list[_Piece], threads: int, seconds: float, now: Callable[[], float]
 ) -> tuple[float, int, int]:
-    """Read a share with some threads; return the seconds, bytes and pieces. Stops when the time is up."""
+    """Read a share with some threads; return seconds, bytes and pieces.
+
+    Reading stops when the time is up.
+    """
     import threading
 
     waiting = list(reversed(share))

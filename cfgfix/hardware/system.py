@@ -26,20 +26,20 @@ class Mount(NamedTuple):
 
 
 def path_below(root: Root, path: str) -> str:
-    """Return an absolute system path as it lies below `root`."""
+    """Return the place of an absolute system path below `root`."""
     return os.path.join(os.fspath(root), path.lstrip("/"))
 
 
 def is_real(root: Root) -> bool:
-    """Tell whether `root` is the real root.
+    """Tell whether `root` is the real root of this machine.
 
-    Then system calls speak of the same machine as the files.
+    Then system calls and files are about the same machine.
     """
     return os.fspath(root) == "/"
 
 
 def read_text(root: Root, path: str) -> str | None:
-    """Return a system file's text, or None where it cannot be read."""
+    """Return the text of a system file, or None where it cannot be read."""
     try:
         handle = os.open(
             path_below(root, path), os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -63,7 +63,7 @@ def read_text(root: Root, path: str) -> str | None:
 
 
 def read_word(root: Root, path: str) -> str | None:
-    """Return a one-line system file without the white space around it, or None."""
+    """Return the text of a one-line system file, stripped, or None."""
     text = read_text(root, path)
     return None if text is None else text.strip()
 
@@ -75,17 +75,17 @@ def read_count(root: Root, path: str) -> int | None:
 
 
 def to_count(word: str | None) -> int | None:
-    """Return the count that a word spells in plain digits, or None.
-
-    A whole number of 0 or more.
-    """
+    """Return the whole number that a word spells in plain digits, or None."""
     if word is None or not word.isascii() or not word.isdigit() or len(word) > 20:
         return None
     return int(word)
 
 
 def count_list(text: str | None) -> frozenset[int] | None:
-    """Return the numbers of a list such as `0-3,8,10-11`, or None where it is none."""
+    """Return the numbers in a list such as `0-3,8,10-11`.
+
+    None where the text is no such list.
+    """
     if text is None:
         return None
     numbers: set[int] = set()

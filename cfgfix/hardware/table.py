@@ -59,7 +59,7 @@ class GpuRow:
     notes: str | None
 
     def source(self, *aspects: str) -> str:
-        """Return where the row's facts come from.
+        """Return the source of a row's facts, as text.
 
         The checks of the given aspects (`cc`, `mem`, `bw`) are named.
         """
@@ -68,7 +68,7 @@ class GpuRow:
         return f"gpus table: {self.id} ({', '.join(origins)})" if origins else f"gpus table: {self.id}"
 
     def fits(self, total_mib: float) -> bool:
-        """Return whether a driver total belongs to a whole card of this row."""
+        """Return whether a driver's total belongs to a whole card of this row."""
         if total_mib == self.nvml_total_mib or total_mib in self.nvml_total_mib_also_seen:
             return True
         if self.memory_gib is None:
@@ -97,13 +97,13 @@ class MachineRow:
     notes: str | None
 
     def source(self) -> str:
-        """Return where the row's facts come from."""
+        """Return the source of a row's facts, as text."""
         return f"machines table: {self.id} ({', '.join(self.sources)})"
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What the table knows about a driver's device name."""
+    """The cards of the table that have a driver's device name."""
 
     rows: tuple[GpuRow, ...]
     """The cards that the name may stand for; empty for an unknown name."""
@@ -112,12 +112,15 @@ class Match:
 
 
 def normalise(text: str) -> str:
-    """Return a name as it is compared: lower case, without `-`, `_` and spaces."""
+    """Return a name for comparing: lower case, without `-`, `_` and spaces."""
     return text.lower().replace("-", "").replace("_", "").replace(" ", "")
 
 
 def _bare(name: str) -> str:
-    """A driver's device name as it is compared: older drivers leave out the maker on GeForce and TITAN."""
+    """Return a driver's device name in the form for comparing.
+
+    The maker is taken off, since older drivers leave it out on GeForce and TITAN.
+    """
     lowered = " ".join(name.lower().split())
     return lowered.removeprefix(_VENDOR_PREFIX)
 
@@ -161,24 +164,24 @@ def machine_rows() -> list[MachineRow]:
 
 
 def find_gpu(text: str) -> GpuRow | None:
-    """Return the card with this id or alias, whatever the case and the separators."""
+    """Return the card with an id or alias, or None; case and separators do not count."""
     raw = _index().gpus.get(normalise(text))
     return GpuRow(*raw) if raw is not None else None
 
 
 def find_machine(text: str) -> MachineRow | None:
-    """Return the machine with this id, whatever the case and the separators."""
+    """Return the machine with an id, or None; case and separators do not count."""
     raw = _index().machines.get(normalise(text))
     return MachineRow(*raw) if raw is not None else None
 
 
 def find_by_product_name(text: str) -> tuple[GpuRow, ...]:
-    """Return the cards that a driver calls by this whole name."""
+    """Return the cards with this whole product name in the driver."""
     return tuple(GpuRow(*raw) for raw in _index().names.get(_bare(text), ()))
 
 
 def match(name: str, total_mib: float | None) -> Match:
-    """Return the cards that a device of this driver name and memory can be.
+    """Return the cards that a device can be, by its driver name and memory.
 
     Args:
         name: The name the driver reports. Only whole names match: "GB200" contains "B200".
@@ -208,7 +211,7 @@ def suggestions(text: str) -> list[str]:
 
 
 def agreed_fact(rows: tuple[GpuRow, ...], field: Callable[[GpuRow], T | None]) -> T | None:
-    """Return the fact on which all rows agree, or None."""
+    """Return the fact that is the same in all rows, or None."""
     first = field(rows[0]) if rows else None
     return first if all(field(row) == first for row in rows) else None
 
@@ -221,7 +224,7 @@ def _source(rows: tuple[GpuRow, ...], *aspects: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TableFacts:
-    """What the table adds to a live reading, or gives a profile."""
+    """The table's facts on a device, or on a profile's card."""
 
     id: str | None
     tensor_cores: Value[bool]
@@ -235,7 +238,7 @@ class TableFacts:
 
 
 def device_facts(found: Match, name: str) -> TableFacts:
-    """Return what the table knows about a device.
+    """Return the table's facts on a device.
 
     Where a name stands for several cards, only what is true of all of them is kept. A part of a card (virtual GPU,
     MIG instance) keeps what its chip is and loses what it has a share of: bandwidth, rate, size.
@@ -294,9 +297,7 @@ def _rate(rate: float | None, source: str, reason: str, basis: str | None) -> Va
 
 
 def profile_gpus(row: GpuRow, count: int, *, unified_ram_mib: Value[float] | None = None) -> tuple[Gpu, ...]:
-    """Return the devices that boards of a row show to a process.
-
-    By the table alone.
+    """Return the devices on some boards of a card, from the table alone.
 
     Args:
         row: The card.

@@ -24,9 +24,9 @@ class Choice(NamedTuple):
 
 
 def leading_number(text: str) -> int | None:
-    """Return the number that an entry starts with as `strtoul` reads it, or None.
+    """Return the number at the start of an entry, as `strtoul` reads it, or None.
 
-    A negative one is negative.
+    A negative number is negative.
     """
     stripped = text.lstrip(" \t\n\v\f\r")
     sign = stripped[:1] if stripped[:1] in {"+", "-"} else ""
@@ -40,7 +40,7 @@ def leading_number(text: str) -> int | None:
 
 
 def choose(value: str | None, uuids: Sequence[str | None]) -> Choice:
-    """Return which devices a value of CUDA_VISIBLE_DEVICES leaves visible.
+    """Return the devices that a value of CUDA_VISIBLE_DEVICES leaves visible.
 
     Args:
         value: The variable; None where it is not set.
@@ -73,7 +73,10 @@ def _repetition_problem(value: str, entry: str) -> str:
 
 
 def _devices_by_uuid(entries: list[str], uuids: Sequence[str | None]) -> Choice:
-    """Devices by UUID: an unambiguous beginning is enough; the first entry that names none ends the list."""
+    """Return the devices that the beginnings of UUIDs name.
+
+    The first entry that does not name exactly one device ends the list.
+    """
     kind = entries[0].strip()[:4]
     chosen: list[int] = []
     shown = ",".join(entries)[:60]
