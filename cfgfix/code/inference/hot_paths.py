@@ -88,11 +88,14 @@ class Root:
 
     @property
     def is_of_step(self) -> bool:
-        """Whether `compile` gives it to a step of Keras, and nothing else compiles it."""
+        """Whether only Keras's `compile` makes the function part of a compiled step."""
         return self.kind == GRAPH and self.site is not None and self.site.name in KERAS_COMPILES
 
     def ways(self) -> Iterator[tuple[Step, ...]]:
-        """Yield the ways to what makes it hot, with that place at the end of each."""
+        """Yield each way as steps, the last being the place that makes the function hot.
+
+        One empty way for a Keras method, which has no such place.
+        """
         if self.step is None:
             yield ()
         elif self.site is None:
@@ -135,7 +138,7 @@ class Reach:
 
     @property
     def via(self) -> str:
-        """Words for messages: what makes it hot and what is called."""
+        """The way in words for messages, such as `map at line 12 calls f`."""
         return self._via(self.root, direct=not self.path)
 
     def _via(self, root: Root, *, direct: bool) -> str:
@@ -146,9 +149,9 @@ class Reach:
         return f"{root.what} calls {name}, which leads to {last}"
 
     def ways(self, block: int, place: Place | None) -> Iterator[Way]:
-        """Yield the ways to a place of the reached scope, up to its root.
+        """Yield each way from a root to a place in the reached function.
 
-        A way that passes the place by is left out.
+        Ways whose guards keep the place from running are left out.
         """
         left = [MAX_LOOKED]
         for here in (self, *(other for other in self.beside if other is not self)):
@@ -157,7 +160,7 @@ class Reach:
                     yield Way(steps, self._via(root, direct=not calls))
 
     def passes(self, block: int, place: Place | None) -> bool:
-        """Tell whether a place of the function may run when it is reached this way."""
+        """Tell whether a place in the function may run when it is reached this way."""
         return self.guards is None or not self.guards.excluded(
             self.scope, block, place, self.given, self.path, traced=self.root.kind in TRACED
         )
@@ -165,9 +168,9 @@ class Reach:
     def chains(
         self, block: int, place: Place | None, around: frozenset[int], left: list[int]
     ) -> Iterator[tuple[Root, int, tuple[Step, ...]]]:
-        """Yield root, number of calls and steps of each way.
+        """Yield each way to a place, as its root, its number of calls and its steps.
 
-        No way comes through a function twice.
+        No way passes through a function twice.
 
         Args:
             block: Block of the place that it leads to.
@@ -213,10 +216,10 @@ class HotPaths:
             self._spread(root)
 
     def reach(self, scope: Scope, *kinds: str) -> Reach | None:
-        """Return how a function may be reached by a root of one of some kinds, or None.
+        """Return how a function may be reached from a root of some kinds, or None.
 
-        Guards and receivers are not looked at: this is for what is not to be said of such a function. A lambda or nested
-        function that only exists inside a reached function is not thereby reached.
+        Guards and receivers are ignored: checks ask this to leave such functions out. A lambda or nested function is not
+        reached by being defined in a reached function.
         """
         for kind in kinds:
             found = self._reached.get((id(scope), kind))
@@ -226,7 +229,10 @@ class HotPaths:
         return next((wide[(id(scope), kind)] for kind in kinds if (id(scope), kind) in wide), None)
 
     def _may_reach(self) -> dict[tuple[int, str], Reach]:
-        """Return what is reached only where guards and receivers are not looked at."""
+        """Return what is reached only if guards and receivers are ignored.
+
+        The keys are the scope's identity and the kind of root.
+        """
         if self._wide is None:
             self._wide = {}
             pending = deque(found[0] for found in self._reached.values())
@@ -243,7 +249,7 @@ class HotPaths:
         return self._wide
 
     def reach_at(self, scope: Scope, block: int, place: Place | None, *kinds: str) -> Reach | None:
-        """Return how a place is reached by a root of one of some kinds, or None.
+        """Return how a place is reached from a root of some kinds, or None.
 
         Guards and receivers count.
         """
@@ -254,16 +260,16 @@ class HotPaths:
         return None
 
     def reach_of(self, site: Site, *kinds: str) -> Reach | None:
-        """Return how a call is reached by a root of one of some kinds, or None.
+        """Return how a call is reached from a root of some kinds, or None.
 
         Guards and receivers count.
         """
         return self.reach_at(site.scope, site.call.block, site.call.place, *kinds)
 
     def reached(self, *kinds: str) -> Iterator[Reach]:
-        """Yield every function reached by a root of one of some kinds.
+        """Yield every function reached from a root of some kinds.
 
-        It comes once for each way that differs in its guards.
+        A function is yielded once for each way that differs in its guards.
         """
         for (_, kind), found in list(self._reached.items()):
             if kind in kinds:
@@ -369,7 +375,10 @@ class HotPaths:
                 )
 
     def _judging_roots(self, decorated: set[int]) -> Iterator[Root]:
-        """Yield the losses and metrics of the project that a model is compiled with: its steps are compiled with them."""
+        """Yield roots for the project's losses and metrics that go to Keras's `compile`.
+
+        Functions in `decorated`, by identity of their scopes, and calls that may ask for eager runs are left out.
+        """
         seen = set(decorated)
         for site in self.flow.named(*KERAS_COMPILES):
             eagerly = site.call.keyword(RUN_EAGERLY)
@@ -392,7 +401,7 @@ class HotPaths:
                     )
 
     def _judging(self, value: Value | None) -> Iterator[Function]:
-        """Yield the functions that Keras calls of a loss or metric, of each in a list."""
+        """Yield the functions that Keras calls for a loss, a metric, or a list of them."""
         for item in alternatives(value):
             if isinstance(item, Items):
                 for inner in item.items:
@@ -408,7 +417,7 @@ class HotPaths:
                             yield Function(scope, receiver=item)
 
     def _happens(self, site: Site) -> bool:
-        """Tell whether a call may run when its function is entered the way it was, by what is given on that way."""
+        """Tell whether a call may run, given the arguments of the calls that led to it."""
         given: Pairs = ()
         path: tuple[Site, ...] = ()
         entered = (*site.through, site)
@@ -423,9 +432,9 @@ class HotPaths:
         return True
 
     def _known_at(self, root: Root) -> Pairs:
-        """Return what is known of the parameters of a root, for the guards in it.
+        """Return the known parameter values of a root, for the guards in it.
 
-        Of a compiled function that is what all its calls in the program give alike.
+        For a compiled function these are the values that all its calls in the program share.
         """
         if root.kind == ELEMENT:
             return flags(root.function)
@@ -468,7 +477,9 @@ class HotPaths:
                     )
 
     def _covers(self, other: Reach, reach: Reach, count: int) -> bool:
-        """Tell whether what one way reaches is all that another does: it knows no more, and the same names stand around.
+        """Tell whether a kept way to a function reaches all that another way reaches.
+
+        It does where it knows no more argument values, and its function was made in the same run.
 
         Args:
             other: A way to a function that is kept.
@@ -481,17 +492,20 @@ class HotPaths:
         return run is None or count >= MAX_RUNS_KEPT or self._run_of(other) is run
 
     def _run_of(self, reach: Reach) -> Site | None:
-        """Return the call for which the function of a root was run with the names around it; None for any other function."""
+        """Return the call whose run made the function of a root.
+
+        None for other functions, and for a way with calls on it.
+        """
         function = reach.root.function
         return None if reach.path or function is None else self.flow.run_of(function)
 
     # Loops
 
     def step_loops(self) -> list[tuple[Scope, int, Site]]:
-        """Return the loops that train, each as scope, block and call.
+        """Return the training loops, each as scope, block of the loop, and call.
 
-        The call in the loop makes a step: it calls a compiled function, a function that uses a gradient tape, or
-        `train_on_batch`, in a scope that is not itself compiled.
+        The call is a training step: it enters a compiled function or one with a gradient tape, or is `train_on_batch`. Loops in
+        compiled functions do not count.
         """
         if self._steps is not None:
             return self._steps
@@ -569,7 +583,7 @@ def inside(scope: Scope, block: int, outer: int) -> bool:
 
 
 def made_of(value: Value | None, *names: str) -> Made | None:
-    """Return the object of one of some classes among a value's alternatives.
+    """Return the first alternative of a value that is an object of some classes.
 
     None where there is none.
     """

@@ -1,4 +1,4 @@
-"""What a run comes to: from what a program begins with, by the names that it uses."""
+"""Which functions and classes a program may run, by the names that its code uses."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Reached:
         self._searched = 0
 
     def __contains__(self, unit: Scope) -> bool:
-        """Tell whether something that runs names a function or class."""
+        """Tell whether code that runs names a function or class."""
         if self._taken is None:
             # What names it stands as a rule in its own file and those that import it. Where nothing does there, the files in which its
             # name stands are looked at; all of them together only where that is asked for often.
@@ -99,9 +99,9 @@ class Reached:
         return id(unit) in self._taken
 
     def mentions(self, scope: Scope) -> bool:
-        """Tell whether any code at hand names a function, be it run or not.
+        """Tell whether any read code names a function, whether it runs or not.
 
-        Its own file counts as it stands, any file in another way.
+        Plain names count in the function's own file, and attributes, imports and texts in all files.
         """
         return any(
             scope.name in part.wide or (module is scope.module and scope.name in part.plain)
@@ -110,13 +110,13 @@ class Reached:
         )
 
     def has_text(self, name: str) -> bool:
-        """Tell whether a text of the code, or of a config, is a name or has one in it."""
+        """Tell whether a string in the code or a config is or contains a name."""
         return name in self._chosen or any(
             name in part.texts for module in self._modules.values() for part in self._parts_of(module)
         )
 
     def _enter(self, path: str) -> None:
-        """Run a module, and what it imports."""
+        """Mark a module and its imports as run."""
         pending = [path]
         while pending:
             here = pending.pop()
@@ -125,7 +125,10 @@ class Reached:
                 pending.extend(self._imports.get(here, ()))
 
     def _parts_of(self, module: Module) -> list[Part]:
-        """Return the names that each function and class of a module uses, and those of its own statements."""
+        """Return the names used by a module's statements, functions and classes, as parts.
+
+        The part of the module's own statements comes first.
+        """
         found = self._parts.get(module.path)
         if found is None:
             body = Part(None)
@@ -153,7 +156,12 @@ class Reached:
         return found
 
     def _is_named(self, unit: Scope, places: Callable[[Scope], Iterator[str]]) -> bool:
-        """Tell whether names lead from something that runs to a function or class, by way of the modules that may name each."""
+        """Tell whether names lead from code that runs to a function or class.
+
+        Args:
+            unit: The function or class.
+            places: Gives the paths of the modules that may name one.
+        """
         pending, seen = [unit], {id(unit)}
         while pending:
             here = pending.pop()
@@ -179,7 +187,7 @@ class Reached:
         return False
 
     def _is_entered(self, path: str) -> bool:
-        """Tell whether a module is run or imported, or a file that was not read has its name."""
+        """Tell whether a module is run or imported, or named in a file that was not read."""
         if path in self._entered:
             return True
         if self._elsewhere is None:
@@ -198,7 +206,10 @@ class Reached:
                 yield file.path
 
     def _importing(self, unit: Scope) -> Iterator[str]:
-        """Yield the paths of the module of a function or class, and of those that import it, directly or by way of others."""
+        """Yield the paths of the module of a function or class, and of all its importers.
+
+        Modules that import it by way of others are among them.
+        """
         path = unit.module.path
         seen, pending = {path}, [path]
         while pending:
@@ -211,7 +222,7 @@ class Reached:
                     pending.append(other)
 
     def _all(self) -> set[int]:
-        """Return the functions and classes, by identity, that names lead to from all that runs."""
+        """Return the functions and classes, by identity, that code that runs leads to."""
         units: dict[str, list[Part]] = {}
         own: dict[str, dict[str, list[Part]]] = {}
         for path, module in self._modules.items():
@@ -253,7 +264,7 @@ class Reached:
         return taken
 
     def written(self, wanted: set[str]) -> set[str]:
-        """Return which of some words stand in files that are no modules at hand."""
+        """Return the words among some that stand in files that were not read as modules."""
         found: set[str] = set()
         for file in self._program.files.values():
             if file.path not in self._modules:
@@ -267,7 +278,7 @@ def _word(path: str) -> str:
 
 
 def _collect(scope: Scope, part: Part, roots: AbstractSet[str]) -> None:
-    """Add the names that a scope uses, and its texts that are names."""
+    """Add to a part the names that a scope uses, and its strings that are names."""
     exprs: list[Expr] = []
     for event in scope.events():
         if event.value is not None:
@@ -289,7 +300,7 @@ def _collect(scope: Scope, part: Part, roots: AbstractSet[str]) -> None:
 
 
 def plain_names(scope: Scope) -> set[str]:
-    """Return the names that a scope uses as they stand."""
+    """Return the plain names that a scope uses."""
     part = Part(None)
     _collect(scope, part, frozenset())
     return part.plain
@@ -302,7 +313,7 @@ _MOST = 4
 
 
 def _of_others(owner: Expr, scope: Scope, roots: AbstractSet[str], depth: int = 0) -> bool:
-    """Tell whether what an attribute is taken of is certainly no module of the program."""
+    """Tell whether the owner of an attribute is certainly no module of the program."""
     if depth > _DEPTH:
         return False
     while isinstance(owner, (Attribute, Subscript)):

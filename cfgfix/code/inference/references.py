@@ -90,7 +90,7 @@ _Imports = dict[int, dict[str, list[tuple[Event, str]]]]
 
 
 def _rebound(module: Module) -> _Imports:
-    """Return the names of a module that several imports bind: by number of the scope, in order."""
+    """Return the names that several imports bind in a module, by the scope's number."""
     found: _Imports = {}
     for scope in module.summary.scopes:
         if not scope.imports:
@@ -108,10 +108,9 @@ def _rebound(module: Module) -> _Imports:
 
 
 def _meanings(program: Program, rebound: _Imports, expr: Expr, scope: Scope, block: int) -> list[str]:
-    """Return the dotted names an expression may have where several imports bind its first name.
+    """Return the dotted names of an expression whose first name several imports bind.
 
-    Seen from inside the scope of the imports, the last one on the way there hides those before it; one in a branch
-    beside it may or may not have run.
+    An import hides those before it, unless it stands in a branch that the expression is not in and may not have run.
     """
     head, _, rest = (dotted(expr) or "").partition(".")
     here: Scope | None = scope
@@ -135,7 +134,10 @@ def _meanings(program: Program, rebound: _Imports, expr: Expr, scope: Scope, blo
 
 
 def _releases_with(presence: Presence | None, table: Api) -> int:
-    """Return in how many of the releases asked for a name is there; a name the table does not know is in all."""
+    """Return how many of the releases asked for have a name.
+
+    A name that the table does not know counts for all.
+    """
     return (table.admitted if presence is None else presence.mask & table.admitted).bit_count()
 
 
@@ -180,15 +182,14 @@ def _asks_for_keras_two(program: Program) -> bool:
 
 
 def absence_expected(reference: Reference, *, keras: bool = True) -> bool:
-    """Tell whether the code around a name is ready for it not to be there."""
+    """Tell whether a guard around a reference expects that its name may be missing."""
     return expects_absence(reference.scope, reference.block, reference.place, keras=keras)
 
 
 def callers_ask(program: Program, scope: Scope, depth: int = 3) -> bool:
-    """Tell whether all callers of a function ask for a release or a name first.
+    """Tell whether all callers of a function test for a release or a name first.
 
-    A function that nothing calls has no such callers, and where the flow of the
-    program is not followed no caller is known.
+    The answer is False where no caller is known.
     """
     if program.flow is None or scope.kind != "function" or depth == 0:
         return False
@@ -258,7 +259,10 @@ def _set_by_program(program: Program) -> set[str]:
 
 
 def binder_of(scope: Scope, name: str) -> Scope | None:
-    """Return the scope, from one outwards, that imports a name."""
+    """Return the scope, from a given one outwards, that binds a name.
+
+    None where no scope does.
+    """
     here: Scope | None = scope
     while here is not None and name not in here.imports and name not in here.names:
         here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
@@ -276,7 +280,7 @@ def _is_assigned(scope: Scope, name: str) -> bool:
 def is_bound_twice(scope: Scope, name: str) -> bool:
     """Tell whether the scope that binds a name does so more than once.
 
-    The name is imported from several places, or imported and assigned.
+    Each source of an import, and each assignment, counts once.
     """
     here = binder_of(scope, name)
     if here is None:

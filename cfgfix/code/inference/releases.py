@@ -45,8 +45,8 @@ IMPORTS = (
 def modules_of_keras_2(program: Program) -> frozenset[int]:
     """Return the modules, by identity, whose own folder asks for Keras 2.
 
-    A collection of projects has requirements in each project's folder. What the newest release lacks says nothing of such a
-    module, and Keras 3 is what took most away.
+    In a collection of projects each folder has its own requirements. A name that the newest release lacks, mostly because of
+    Keras 3, may be right in such a module.
     """
     versions = api(program).releases
     three = next(number for number, text in enumerate(api(program).versions) if text == "2.16")
@@ -59,7 +59,7 @@ def modules_of_keras_2(program: Program) -> frozenset[int]:
 
 
 def passed_over_for_keras_2(program: Program, check: object) -> frozenset[int]:
-    """Return what `modules_of_keras_2` does, whatever check is asked about."""
+    """Return the modules for Keras 2, by identity: any check passes them over."""
     del check
     return modules_of_keras_2(program)
 
@@ -85,7 +85,7 @@ def _modules_for_older_releases(program: Program, apart: set[str]) -> frozenset[
 
 
 def _nearest(path: str, apart: set[str], newer: set[str]) -> bool:
-    """Tell whether the nearest folder above a path that is in one of two sets is in the first."""
+    """Tell whether a path's nearest folder in `apart` or `newer` is in `apart`."""
     while apart and path != os.path.dirname(path):
         path = os.path.dirname(path)
         if path in apart or path in newer:
@@ -94,7 +94,7 @@ def _nearest(path: str, apart: set[str], newer: set[str]) -> bool:
 
 
 def values_of(table: Api, reference: Reference) -> dict[str, object]:
-    """Return what the messages about a missing name are filled with."""
+    """Return the operands of the messages about a missing name."""
     presence = reference.presence
     end, seen = table.end(presence.mask)
     return {
@@ -108,9 +108,9 @@ def values_of(table: Api, reference: Reference) -> dict[str, object]:
 
 
 def missing(program: Program) -> Iterator[tuple[Reference, str, str]]:
-    """Yield the names that are not there.
+    """Yield the references to missing names, each with severity and confidence.
 
-    Those of a file for TensorFlow 1 are left out: `names_of_old_releases` tells of it once.
+    Files for TensorFlow 1 are left out: `names_of_old_releases` tells of each once.
     """
     for reference, severity, confidence in missing_names(program):
         if written_for_one(program, reference.scope):
@@ -134,7 +134,7 @@ def keras_of_release(program: Program, scope: Scope) -> bool:
 
 @once
 def _keras_of_release(program: Program, module: Module) -> bool:
-    """Tell it of a module."""
+    """Tell whether a module's Keras is the one that comes with TensorFlow."""
     heads = standalone(program, module)
     return "tf_keras" not in heads and ("keras" not in heads or program.path_of("keras", module) is None)
 
@@ -230,7 +230,10 @@ def keras_three(program: Program) -> str:
 
 @once
 def _of_the_copy(program: Program, module: Module) -> bool:
-    """Tell whether the only Keras that a file names is the copy of Keras 2 inside TensorFlow, `tensorflow.python.keras`."""
+    """Tell whether a file's only Keras is the copy of Keras 2 inside TensorFlow.
+
+    That is `tensorflow.python.keras`.
+    """
     del program
     return any(
         f"{source}.".startswith("tensorflow.python.keras.")
@@ -240,10 +243,10 @@ def _of_the_copy(program: Program, module: Module) -> bool:
 
 
 def refused_by_three(program: Program, scope: Scope) -> tuple[str | None] | None:
-    """Return the severity of what only Keras 3 refuses in a file, or None.
+    """Return the severity of a finding that is true of Keras 3 alone, in a tuple.
 
-    None where no Keras 3 comes to it. The severity itself is None, the rule's own, where every release that is asked for
-    has Keras 3, or nothing says which is meant; a warning where another may be meant too.
+    None where the file of the scope does not run with Keras 3. The severity in the tuple is None, the rule's own, where every
+    release asked for has Keras 3 or nothing says which is meant; otherwise it is a warning or info.
     """
     three = keras_three(program)
     if (

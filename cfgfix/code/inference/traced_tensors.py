@@ -70,7 +70,7 @@ class TracedTensors:
         self.sites: dict[int, Site] = {site.call.number: site for site in flow_of(program).within(scope)}
 
     def holds(self, expr: Expr, depth: int = _DEPTH) -> bool:
-        """Tell whether an expression is calculated from a tensor, where it stands."""
+        """Tell whether an expression is calculated from a tensor."""
         pending = [expr]
         while pending:
             part = pending.pop()
@@ -100,7 +100,7 @@ class TracedTensors:
         return False
 
     def _is_tensor(self, name: Name, depth: int) -> bool:
-        """Tell whether a name stands for a tensor: by the last assignment before it, or as a parameter."""
+        """Tell whether a name is a tensor, by its last assignment or as a parameter."""
         last: Event | None = None
         for event in self._scope.binding(name.name):
             if event.place.start < name.place.start and not _is_around(event, name):
@@ -110,7 +110,7 @@ class TracedTensors:
         return depth > 0 and last.value is not None and self._bound(last, name.name, depth - 1)
 
     def _bound(self, event: Event, name: str, depth: int) -> bool:
-        """Tell whether a statement gives a name a tensor."""
+        """Tell whether a statement binds a name to a tensor."""
         value = event.value
         if value is None or event.kind not in ("assign", "augment", "annotate"):
             return False
@@ -126,7 +126,7 @@ class TracedTensors:
         return False
 
     def _item(self, value: Expr, position: int, length: int, depth: int) -> bool:
-        """Tell whether one part of what is unpacked is a tensor."""
+        """Tell whether one item of a value that is unpacked is a tensor."""
         if isinstance(value, Collection):
             return len(value.items) == length and self.holds(value.items[position], depth)
         if isinstance(value, Call):
@@ -136,7 +136,10 @@ class TracedTensors:
         return self.holds(value, depth)
 
     def _gives(self, call: Call, depth: int) -> tuple[bool, ...] | None:
-        """Tell which parts of a result are tensors, or None where that is not known."""
+        """Tell for each item of a call's result whether it is a tensor.
+
+        None where that is not known.
+        """
         if call.method in _UNKNOWN_TO_GRAPHS or (dotted(call.func) or "").startswith("super"):
             return (False,)
         if isinstance(call.func, Name) and call.func.name in ("type", "len", "isinstance", "hasattr"):
@@ -154,7 +157,7 @@ class TracedTensors:
         return None
 
     def _returned(self, site: Site, target: Function, depth: int) -> tuple[bool, ...]:
-        """Tell of each part of what a function of the project returns whether it is a tensor."""
+        """Tell for each item of a function's result whether it is a tensor."""
         owner = self._program.owner(target.scope)
         if target.scope.name == "call" and owner is not None and is_keras_part(self._program, owner):
             return (True,)
@@ -199,6 +202,9 @@ class TracedTensors:
 
 
 def _is_around(event: Event, name: Name) -> bool:
-    """Tell whether a name stands in a statement itself: what it is given there comes after."""
+    """Tell whether a name is part of a simple statement.
+
+    What that statement assigns to the name comes after the use.
+    """
     first, last = event.place.start, event.place.end
     return not event.bodies and first <= name.place.start and name.place.end <= last

@@ -77,7 +77,7 @@ class End:
 
 
 class _Trace:
-    """The way of one value."""
+    """Follows one value, or several, through a program to where they end."""
 
     def __init__(self, uses: Uses, origin: Path, *, whole: bool = False) -> None:
         self.whole = whole
@@ -117,7 +117,7 @@ class _Trace:
         self.found[key] = End(kind, scope, place, guards)
 
     def climb(self, expr: Expr, scope: Scope, guards: Guards) -> None:
-        """Go up from an expression that has the value, until the value goes somewhere."""
+        """Follow a value outwards from its expression, until it ends or is handed on."""
         here = expr
         for _ in range(200):
             around = self.loads.around.get(id(here))
@@ -157,7 +157,7 @@ class _Trace:
         self.end(USED, scope, expr, guards)
 
     def decides(self, here: Expr, parent: Expr, role: Role, scope: Scope) -> bool:
-        """Tell whether a part of an expression settles whether another part is run that does something."""
+        """Tell whether a part of an expression decides if another part with effects runs."""
         if isinstance(parent, Conditional) and role == "test":
             after: Iterable[Expr] = (parent.then, parent.otherwise)
         elif isinstance(parent, Boolean) and isinstance(role, int):
@@ -247,7 +247,7 @@ class _Trace:
         self.end(USED, scope, expr, guards)
 
     def owners(self, base: Expr, scope: Scope) -> list[Scope]:
-        """Return the classes whose object something may be; empty where that is not known."""
+        """Return the classes whose objects an expression may be; none if not known."""
         atoms = self.follower.atoms_of(base, scope)
         objects = [atom.scope for atom in atoms if isinstance(atom, ObjectOf)]
         return objects if len(objects) == len(atoms) else []
@@ -271,7 +271,7 @@ class _Trace:
         self.end(USED, scope, expr, guards)
 
     def argument(self, here: Expr, call: Call, role: Role, scope: Scope, guards: Guards, expr: Expr) -> bool:
-        """Follow a value into a call; return whether the call's result stands for the value."""
+        """Follow a value into a call, and tell whether the result stands for the value."""
         func = call.func
         if role == "func":
             # `value.lower()` stands for the value; calling the value itself uses it.
@@ -337,7 +337,7 @@ class _Trace:
             self.slot(slot, guards)
 
     def slot(self, slot: tuple[str, Scope, str], guards: Guards) -> None:
-        """Go on from everywhere a name, an attribute or a result is used."""
+        """Follow a value to every use of the name, attribute or result that has it."""
         kind, scope, name = slot
         key = (kind, id(scope), name)
         known = self.best.get(key)

@@ -197,9 +197,9 @@ class Uses:
         return None
 
     def given(self, name: str, scope: Scope) -> tuple[list[tuple[Expr, str]], Scope] | None:
-        """Return what a local name is given, and in which scope, or None.
+        """Return the values assigned to a name and the scope that assigns them.
 
-        None for a parameter or an outside name.
+        None for a parameter, or a name that is not assigned.
         """
         here: Scope | None = scope
         while here is not None:
@@ -216,7 +216,7 @@ class Uses:
     # Guards
 
     def guards(self, scope: Scope, block: int) -> Guards:
-        """Return the settings that the blocks around a place need."""
+        """Return the config values that the tests around a block require."""
         key = (id(scope), block)
         known = self._guards.get(key)
         if known is None:
@@ -229,7 +229,12 @@ class Uses:
         return known
 
     def entry(self, scope: Scope, depth: int = 0) -> Guards:
-        """Return the settings that every known call of a function needs."""
+        """Return the config values that the tests around every known call require.
+
+        Args:
+            scope: The function that is called.
+            depth: How many callers deep the search is.
+        """
         known = self._entry.get(id(scope))
         if known is not None or depth > 4:
             return known or NO_GUARDS
@@ -248,10 +253,7 @@ class Uses:
         return self._entry[id(scope)]
 
     def tested(self, test: Expr, holds: bool, scope: Scope) -> set[Guard]:
-        """Return the settings that must have certain values where a test holds.
-
-        With `holds` False they are those where it does not hold.
-        """
+        """Return the config values that a test requires to hold, or not to hold."""
         if isinstance(test, Unary) and test.operator == "not":
             return self.tested(test.operand, not holds, scope)
         if isinstance(test, Boolean):
@@ -275,15 +277,15 @@ class Uses:
         return {(path, "true" if holds else "false", None)} if path is not None else set()
 
     def opened(self, owner: Scope, name: str, *, passed_on: bool = True) -> list[tuple[Expr, Scope]] | None:
-        """Return where an attribute is read by a name that a loop goes through.
+        """Return the expressions that read an attribute by a name from a loop.
 
-        None where all attributes are taken at once. That is `vars(x)`, `x.__dict__`, `asdict(x)`, and `getattr(x, n)` where
-        nothing tells what `n` may be.
+        None where the program takes all attributes at once: by `vars(x)`, `x.__dict__`, `asdict(x)`, or `getattr(x, n)` with
+        an unknown `n`.
 
         Args:
             owner: The class whose objects have the attribute.
             name: The attribute.
-            passed_on: Whether `__getattr__` of an object around counts: what it gives is read there by its name.
+            passed_on: Whether reads in the `__getattr__` of a wrapper count, which hands on an attribute of any name.
         """
         if self._opened is None:
             self._opened = self._find_opened()
@@ -326,15 +328,12 @@ class Uses:
         return found
 
     def names_in_loop(self, name: Expr, scope: Scope) -> list[str] | None:
-        """Return the texts that a loop's variable goes through, or None.
-
-        None means that they are not known.
-        """
+        """Return the texts that a loop's variable takes; None if they are not known."""
         items = self.items_in_loop(name, scope)
         return [str(item.value) for item in items] if items is not None else None
 
     def items_in_loop(self, name: Expr, scope: Scope) -> list[Literal] | None:
-        """Return the constants that a loop's variable goes through, or None.
+        """Return the constants that a loop's variable takes, or None.
 
         None means that they are not known or no texts.
         """
@@ -374,7 +373,7 @@ class Uses:
         )
 
     def inert(self, events: Iterable[Event], scope: Scope, origin: Path) -> bool:
-        """Tell whether statements only log, raise, or give a key itself another value."""
+        """Tell whether statements only log, raise, or set the given key itself."""
         for event in events:
             if event.kind in ("pass", "raise"):
                 continue
@@ -399,9 +398,9 @@ class Uses:
     def decided(
         self, events: Iterable[Event], scope: Scope, origin: Path, *, handler: bool = False
     ) -> list[Expr] | None:
-        """Return what statements only give values to, or None where they do more.
+        """Return the targets of statements that only assign values without effects.
 
-        The values are expressions without effects.
+        None where the statements do more.
         """
         found: list[Expr] = []
         for event in events:
@@ -425,10 +424,7 @@ class Uses:
         return found
 
     def idle(self, expr: Expr, scope: Scope) -> bool:
-        """Tell whether an expression only converts, prints or logs.
-
-        It calls nothing but plain conversions and what prints or logs.
-        """
+        """Tell whether an expression makes no calls but to convert, print or log."""
         return self._is_plain(expr, scope, logging=True)
 
     def _is_plain(self, expr: Expr, scope: Scope, *, logging: bool = False) -> bool:
@@ -469,10 +465,10 @@ INERT_BASES = frozenset(
 
 
 def parameters(follower: Follower, atom: Callee, role: Role) -> list[tuple[str, Scope, str]] | None:
-    """Return what an argument becomes in a function or class, or None.
+    """Return the parameters or attributes that an argument is bound to in a callee.
 
-    The argument is given by position or name; None means that it is not known. The result is parameters (`v`), or
-    attributes (`a`) of a class without `__init__`.
+    Each is a kind, `v` for a parameter or `a` for an attribute of a class without `__init__`, with its scope and name. None
+    where that is not known.
     """
     shift = 0
     if isinstance(atom, ClassItself):

@@ -1,4 +1,4 @@
-"""What calls give: of functions of the project, of objects, of TensorFlow, Keras and Python."""
+"""The results of calls of the project's functions and objects, and of libraries."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _CALLED_BY_KERAS = ("keras.layers.", "keras.Model", "keras.Sequential", "keras.a
 
 
 class Calls(Datasets):
-    """Runs that know what calls give."""
+    """The part of the runs that evaluates calls."""
 
     def _call(self, frame: Frame, number: int) -> Value:
         call = frame.scope.calls[number]
@@ -178,9 +178,9 @@ class Calls(Datasets):
         return UNKNOWN
 
     def _takes(self, function: Function, call: Call) -> bool:
-        """Tell whether a function can be called so; where not, the call stops there, or calls something else.
+        """Tell whether a function takes the arguments of a call.
 
-        What decorators and starred arguments hide is taken as right.
+        Where decorators or starred arguments hide that, the answer is True.
         """
         if function.partial or function.fixed or call.opaque:
             return True

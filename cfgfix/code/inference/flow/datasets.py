@@ -135,7 +135,7 @@ class Datasets(Run):
     """Runs that know what makes and changes datasets."""
 
     def _used(self, site: Site, name: str) -> Value:
-        """Note which datasets a call outside the project gets, and return what it makes."""
+        """Note the datasets that a library call gets, and return the call's result."""
         for value in (*site.args, *site.keywords.values()) if site.keywords else site.args:
             if type(value) is Dataset or type(value) is Many:
                 dataset = first_dataset(value)

@@ -1,4 +1,4 @@
-"""What expressions stand for."""
+"""The values of expressions in the runs over a program."""
 
 from __future__ import annotations
 
@@ -108,10 +108,10 @@ _BUILTINS = frozenset(
 
 
 class Expressions(Calls):
-    """Runs that know what expressions stand for."""
+    """The part of the runs that evaluates expressions."""
 
     def eval(self, frame: Frame, expr: Expr) -> Value:
-        """Return what an expression stands for; calls in it are noted."""
+        """Return the value of an expression, noting the calls in it."""
         self._steps += 1
         if isinstance(expr, Name):
             value = frame.env.names.get(expr.name)
@@ -225,7 +225,7 @@ class Expressions(Calls):
         return self._attribute_among(frame, self.eval(frame, expr.base), expr.attribute)
 
     def _attribute_among(self, frame: Frame, base: Value, name: str) -> Value:
-        """Return an attribute of something that may be one of several things."""
+        """Return an attribute of a value with several alternatives."""
         if type(base) is not Many:
             return self._attribute_of(frame, base, name)
         ways = base.values
@@ -308,7 +308,10 @@ class Expressions(Calls):
         return UNKNOWN
 
     def _stored_in_attribute(self, scope: Scope, base: Instance, name: str) -> Value | None:
-        """Return what methods of a class store in an attribute, running those methods first."""
+        """Return the values that methods of a class assign to an attribute.
+
+        The methods are run first.
+        """
         key = (id(base.scope), name)
         if key in self._resolving:
             return self._attributes.get(key) or self._attributes.get((id(scope), name))

@@ -65,7 +65,7 @@ class Functions(Expressions):
         return self._envs.get(id(scope))
 
     def value_of_name(self, scope: Scope, expr: Expr) -> Value:
-        """Return the value that a dotted name has when a scope has run to its end."""
+        """Return the value of a dotted name at the end of a scope."""
         env = self.env_of(scope)
         if env is None or dotted(expr) is None:
             return UNKNOWN
@@ -131,7 +131,7 @@ class Functions(Expressions):
             )
 
     def _annotated(self, annotation: Expr | None, scope: Scope) -> Value:
-        """Return what an annotation tells about a value."""
+        """Return the value that an annotation describes, as far as it is known."""
         if annotation is None:
             return UNKNOWN
         if isinstance(annotation, Literal) and isinstance(annotation.value, str):
@@ -243,7 +243,10 @@ class Functions(Expressions):
         return result
 
     def _run_where_made(self, function: Function, site: Site) -> None:
-        """Run a function that was made in a run with particular arguments once more: its free names stand for these."""
+        """Run a function again whose enclosing run had arguments of its own.
+
+        Its free names then have the values of that run.
+        """
         scope, env = function.scope, function.env
         key = (id(scope), id(env))
         if (
@@ -267,7 +270,10 @@ class Functions(Expressions):
         self._running.pop()
 
     def _means_another_class(self, function: Function) -> bool:
-        """Tell whether a method is bound to an object of a subclass, which replaces methods that its class calls."""
+        """Tell whether a method's object is of a subclass that overrides called methods.
+
+        These are methods that the method's own class calls on `self`.
+        """
         owner = self.program.owner(function.scope)
         receiver = function.receiver
         if owner is None or type(receiver) is not Instance or receiver.scope is owner:
@@ -285,7 +291,10 @@ class Functions(Expressions):
         return known
 
     def _own_members(self, owner: Scope) -> set[str]:
-        """Return the names that the methods of a class look up on their object in calls: `self.parse(x)`, `map(self.parse)`."""
+        """Return the attributes of `self` that a class's methods call or pass to calls.
+
+        `self.parse(x)` and `map(self.parse)` give `parse`.
+        """
         names: set[str] = set()
         scopes = owner.module.summary.scopes
         for number in owner.children.values():
@@ -309,7 +318,7 @@ class Functions(Expressions):
 
 
 def _is_worth_a_run(value: Value) -> bool:
-    """Tell whether an argument makes a run of its own worth while."""
+    """Tell whether an argument is worth another run of the called function."""
     if isinstance(value, (Dataset, Function)):
         return True
     if isinstance(value, Made):

@@ -106,10 +106,7 @@ class Run:
         return self.by_scope.get(id(scope), [])
 
     def of_calls(self, scope: Scope, numbers: Iterable[int]) -> list[Site]:
-        """Return the sites of some calls of a scope, by their numbers.
-
-        They come in the order they were met.
-        """
+        """Return the call sites of a scope with some numbers, in the order met."""
         sites = self.within(scope)
         count, found = self._by_call.get(id(scope), (0, {}))
         if count != len(sites):
@@ -123,15 +120,12 @@ class Run:
         return self.by_target.get(id(scope), [])
 
     def run_of(self, function: Function) -> Site | None:
-        """Return the call whose run made a function, or None.
-
-        The run had arguments of its own.
-        """
+        """Return the call whose run, with own arguments, made a function; None for others."""
         found = self._made.get((id(function.scope), id(function.env)))
         return found[0] if found is not None else None
 
     def made_for(self, site: Site) -> bool:
-        """Tell whether a call was met in such a run."""
+        """Tell whether a call was met in a run of a function made with own arguments."""
         return bool(site.through) and id(site.through[-1]) in self._made_at
 
     def _note(self, site: Site) -> None:
@@ -153,7 +147,7 @@ class Run:
     # What is built on this class.
 
     def eval(self, frame: Frame, expr: Expr) -> Value:
-        """Return what an expression stands for; calls in it are noted."""
+        """Return the value of an expression, noting the calls in it."""
         raise NotImplementedError
 
     def module_env(self, module: Module) -> Env | None:

@@ -40,7 +40,7 @@ _SHOWS_PROGRESS = re.compile(
 
 
 def _dataset_or_made(value: Value) -> Value:
-    """Return the dataset that a value may be, or the value."""
+    """Return the dataset among a value's alternatives, or else the value."""
     dataset = first_dataset(value)
     return value if dataset is None else dataset
 
@@ -52,7 +52,7 @@ class Statements(Functions):
         self._statements(frame, frame.scope.body)
 
     def _statements(self, frame: Frame, events: list[Event]) -> bool:
-        """Run some statements; return whether the end is never reached."""
+        """Run statements, and tell whether their end is never reached."""
         for event in events:
             if self._steps > MAX_STEPS:
                 self.exhausted = True
@@ -162,7 +162,10 @@ class Statements(Functions):
             self._defining.discard(id(scope))
 
     def _decorated(self, frame: Frame, decorator: Expr, value: Value) -> Value:
-        """Return a function as a decorator leaves it: compiled, unchanged, or not known to be the same."""
+        """Return the value of a function under a decorator.
+
+        `tf.function` makes it a compiled function, and `tf.py_function` a library object. Others leave it unchanged.
+        """
         made = self.eval(frame, decorator)
         name = ""
         site: Site | None = None
@@ -236,7 +239,7 @@ class Statements(Functions):
         frame.env.names = _merge(before, ends)
 
     def _told_by_test(self, frame: Frame, test: Expr | None) -> None:
-        """Know of a name in the branch of `isinstance(name, X)` what X says, where nothing else tells."""
+        """Give an unknown name the class that a test `isinstance(name, X)` names."""
         if not isinstance(test, Call) or not is_name(test.func, "isinstance") or len(test.args) != 2:
             return
         asked, kind = test.args
@@ -244,7 +247,7 @@ class Statements(Functions):
             frame.env.names[asked.name] = self._annotated(kind, frame.scope)
 
     def _element(self, value: Value, scope: Scope, block: int, depth: int = 3) -> Value:
-        """Return what a loop over a value gets in each turn, and note which dataset it goes over."""
+        """Return the item of a loop over a value, noting a dataset that it iterates over."""
         if isinstance(value, Dataset):
             value.uses.append(("loop", None))
             self.consumed.append(("loop", value, scope, block))
@@ -333,7 +336,7 @@ def only_prints(event: Event) -> bool:
 
 
 def _merge(before: dict[str, Value], ends: list[dict[str, Value]]) -> dict[str, Value]:
-    """Return the names where several ways meet."""
+    """Return the names with their values after several branches, merged."""
     if not ends:
         return before
     if len(ends) == 1:

@@ -58,7 +58,7 @@ _DICT_CLASSES = frozenset(
 
 
 def call_value(call: Call) -> Value:
-    """Return what a call gives, doing what it does."""
+    """Carry out a call and return its result."""
     callee = call.callee
     if isinstance(callee, FunctionObject):
         known = call_decorated(call, callee)
@@ -157,7 +157,7 @@ def _construct(call: Call, cls: ClassObject) -> Value:
 
 
 def call_back(value: Value, frame: Frame) -> None:
-    """Run what a library may call, with arguments that are not known."""
+    """Run a function or an object's methods with unknown arguments, as a library may."""
     if isinstance(value, FunctionObject):
         _call_with_unknown(value, frame)
     elif isinstance(value, Instance):
@@ -198,10 +198,10 @@ def _call_with_unknown(function: FunctionObject, frame: Frame) -> None:
 
 
 def _enter_with_each(call: Call, function: FunctionObject) -> Value:
-    """Return what a function gives that is handed a config or what is not known in its place.
+    """Return the result of a function that gets a config section or an unknown value.
 
-    It is entered with each: what it does with the one says nothing of the other, as with settings that are taken from a
-    checkpoint where a run goes on and from their file where it begins.
+    Where an argument may be either, the function is entered once with each, since its doings with one say nothing of the
+    other. Settings taken from a checkpoint or from a file are such an argument.
     """
     mixed = next((value for value in call.values if type(value) is Choice and _is_known_in_part(value)), None)
     if mixed is None:
@@ -217,19 +217,19 @@ def _enter_with_each(call: Call, function: FunctionObject) -> Value:
 
 
 def _is_known_in_part(value: Choice) -> bool:
-    """Tell whether a value is a section of a config, or something of which nothing is known."""
+    """Tell whether a value may be a config section, and may also be unknown."""
     return any(type(item) in (Unknown, Made) and not item.origins for item in value.values) and any(
         map(_is_section, value.values)
     )
 
 
 def _is_section(value: Value) -> bool:
-    """Tell whether a value holds what stands in a section of a config."""
+    """Tell whether a value is a mapping with entries of a config section."""
     return isinstance(value, Mapping) and bool(value.sections)
 
 
 def enter(call: Call, function: FunctionObject) -> Value:
-    """Return what a function of the project gives."""
+    """Run a function of the project and return its result."""
     run, scope, spot = call.run, function.scope, call.spot
     count = run.running.get(id(scope), 0)
     times = run.times_entered[id(scope)] = run.times_entered.get(id(scope), 0) + 1
@@ -280,7 +280,10 @@ def enter(call: Call, function: FunctionObject) -> Value:
 
 
 def _unknown_alone(call: Call, function: FunctionObject) -> WithUnknown | None:
-    """Return what tells a call that hands over nothing that is known from others; None for one that does."""
+    """Return the key under which calls with only unknown arguments count as the same.
+
+    None for a call with a known argument.
+    """
     values = call.values
     if not values or any(type(value) is not Unknown for value in values):
         return None
@@ -288,7 +291,10 @@ def _unknown_alone(call: Call, function: FunctionObject) -> WithUnknown | None:
 
 
 def _known_here(call: Call, given: dict[int, Value]) -> bool:
-    """Tell whether a function was entered with all that a call hands it, and with no other name for a key of it."""
+    """Tell whether a function was already entered with the containers of a call.
+
+    The answer is False where a text argument may name an entry of one of them.
+    """
     texts = {value.value for value in call.values if type(value) is Scalar and isinstance(value.value, str)}
     for value in call.values:
         if not isinstance(value, _HOLDERS):
@@ -304,7 +310,8 @@ def _known_here(call: Call, given: dict[int, Value]) -> bool:
 def _most_times(run: Run, scope: Scope, times: int) -> int:
     """Return how many times a function may be entered in one run.
 
-    One that was inside itself goes down a tree, as one that makes a config flat does: it ends with the tree.
+    Short functions get more. In recursive ones loops do not count against that: they walk down a tree, such as a config, and
+    end with it.
     """
     if times <= MAX_ENTERED:
         return MAX_ENTERED
@@ -319,7 +326,10 @@ def _most_times(run: Run, scope: Scope, times: int) -> int:
 
 
 def _is_short(scope: Scope, *, loops: bool) -> bool:
-    """Tell whether a function has few statements and, where those do not count, no loops."""
+    """Tell whether a function has few statements and no loops.
+
+    With `loops` its loops do not matter.
+    """
     pending, count = list(scope.body), 0
     while pending and count <= MAX_SHORT:
         event = pending.pop()
@@ -343,7 +353,10 @@ def _owner(function: FunctionObject) -> ClassObject | None:
 
 
 def _bind(call: Call, function: FunctionObject, names: Namespace) -> None:
-    """Bind the parameters of a function; note what it does not take of a config's section."""
+    """Bind a function's parameters to a call's arguments.
+
+    Keys of a config section that the function does not take are noted.
+    """
     run, spot, spread = call.run, call.spot, call.spread
     scope = function.scope
     plain: list[str] = []
@@ -389,7 +402,7 @@ def _bind(call: Call, function: FunctionObject, names: Namespace) -> None:
 
 
 def _default(call: Call, function: FunctionObject, name: str) -> Value:
-    """Return the value of a parameter that is not given."""
+    """Return the value of a parameter that a call leaves out."""
     run, scope, spread = call.run, function.scope, call.spread
     of_sections = spread is not None and bool(spread.sections)
     default = function.defaults.get(name)

@@ -1,4 +1,4 @@
-"""How the tests of a run turn out: which ways are taken, and what the values of a config decide."""
+"""Which branches a run takes, and which of them the values of a config decide."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ACCESSORS = frozenset(
 
 
 class Decisions(Notes):
-    """What a run has noted of its tests.
+    """The tests that a run met, with their outcomes.
 
     Args:
         program: The linked program.
@@ -58,7 +58,7 @@ class Decisions(Notes):
         self._written_out: dict[int, Value] = {}
 
     def ask_truth(self, test: Value, by: str, spot: Spot) -> None:
-        """Note that a text of a config which says no is asked whether it is true."""
+        """Note a truth test of a config string such as `"no"`, which counts as true."""
         if (
             type(test) is Scalar
             and test.key is not None
@@ -68,7 +68,7 @@ class Decisions(Notes):
             self.refuse("text-truth", test.key, by, spot, value=test.value)
 
     def holds(self, test: Value, spot: Spot) -> bool | None:
-        """Tell whether a condition holds, or None where both ways are taken."""
+        """Tell whether a condition holds; None where the run takes both branches."""
         self.ask_truth(test, "the condition", spot)
         if id(test) in self._decided:
             return truth(test)
@@ -87,7 +87,7 @@ class Decisions(Notes):
         return truth(test)
 
     def is_settled(self, value: Value) -> bool:
-        """Tell whether other runs take the other values of all keys that a value is from."""
+        """Tell whether other runs cover the other values of all config keys of a value."""
         return (
             bool(self.settled)
             and bool(value.origins)
@@ -95,7 +95,7 @@ class Decisions(Notes):
         )
 
     def note_branch(self, test: Value, holds: bool | None, spot: Spot) -> None:
-        """Note which way an `if` takes, and the config keys that decide it."""
+        """Note the branch that an `if` takes, and the config keys that decide it."""
         key = key_of(test)
         origins = test.origins if key is None else frozenset({key})
         known = self.branches.get((spot.scope, spot.place))
@@ -105,47 +105,47 @@ class Decisions(Notes):
             self.branches[spot.scope, spot.place] = (None, known[1])
 
     def note_outcome(self, shown: Expr, test: Value, holds: bool) -> None:
-        """Note how a condition turned out that the values of a config decide."""
+        """Note the outcome of a condition that config values decide."""
         key = key_of(test)
         origins = test.origins if key is None else test.origins | {key}
         if origins and not self.every_way:
             self.outcomes.setdefault(self.written(shown), {}).setdefault(holds, origins)
 
     def decide(self, test: Value) -> None:
-        """Note a test of which only one way can be taken, such as one of a value's type."""
+        """Note a test with only one possible outcome, such as one of a value's type."""
         self._decided[id(test)] = test
 
     def is_decided(self, test: Value) -> bool:
-        """Tell whether only one way can be taken at a test."""
+        """Tell whether a test has only one possible outcome."""
         return id(test) in self._decided
 
     def write_out(self, keywords: Mapping) -> None:
-        """Note named arguments that the code writes out one by one.
+        """Note that the code itself writes out the keyword arguments in a mapping.
 
         No config decides which they are.
         """
         self._written_out[id(keywords)] = keywords
 
     def is_written_out(self, value: Value) -> bool:
-        """Tell whether something holds the named arguments of a call that writes them out."""
+        """Tell whether a value is a mapping of keyword arguments that the code writes out."""
         return id(value) in self._written_out
 
     def written(self, test: Expr) -> str:
-        """Return a condition as it is written, worked out once in all runs of a program."""
+        """Return the source text of a condition, kept for all runs of a program."""
         found = self._texts.get(id(test))
         if found is None:
             found = self._texts[id(test)] = text(test)
         return found
 
     def names_in(self, test: Expr) -> set[str]:
-        """Return the names of variables in a condition, worked out once likewise."""
+        """Return the names of variables in a condition, kept for all runs of a program."""
         found = self._names.get(id(test))
         if found is None:
             found = self._names[id(test)] = _names_in(test)
         return found
 
     def condition(self, shown: str, test: Value) -> str:
-        """Return a condition as it is written, noting whether a config decides it."""
+        """Return the source text of a condition, noting whether a config decides it."""
         if test.origins or key_of(test) is not None:
             self.config_conditions.update((shown, f"not {shown}"))
         return shown
@@ -153,14 +153,14 @@ class Decisions(Notes):
 
 @once
 def _condition_texts(program: Program) -> dict[int, str]:
-    """Return the conditions of a program as they are written, filled as they are met."""
+    """Return the cache of source texts of a program's conditions, by identity."""
     del program
     return {}
 
 
 @once
 def _condition_names(program: Program) -> dict[int, set[str]]:
-    """Return the names in the conditions of a program, filled as they are met."""
+    """Return the cache of variable names in a program's conditions, by identity."""
     del program
     return {}
 

@@ -1,4 +1,4 @@
-"""What each kind of expression gives, and how targets are bound."""
+"""The value of each kind of expression, and the binding of targets."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from cfgfix.core.records import replace
 
 
 def evaluate(frame: Frame, expr: Expr) -> Value:
-    """Return what an expression stands for, doing what it does."""
+    """Evaluate an expression, with its effects, and return its value."""
     run = frame.run
     run.steps += 1
     if run.steps > MAX_STEPS:
@@ -104,9 +104,9 @@ def _subscript(frame: Frame, expr: nodes.Subscript) -> Value:
 
 
 def _of_each(frame: Frame, owner: Choice, expr: Expr, read: Callable[[Value], Value]) -> Value:
-    """Return what reading from one of several values gives.
+    """Return the result of a read from a value with several alternatives.
 
-    What only some of them lack is needed only if it is one of those.
+    A key that only some alternatives lack is noted as missing on that condition.
     """
     run = frame.run
     found: list[Value] = []
@@ -125,7 +125,10 @@ def _of_each(frame: Frame, owner: Choice, expr: Expr, read: Callable[[Value], Va
 
 
 def _part_of(frame: Frame, owner: Value, bounds: nodes.Slice, spot: Spot) -> Value | None:
-    """Return a slice of a list whose items are known, or of the command line; None for anything else."""
+    """Return a slice of a list with known items or of `sys.argv`.
+
+    None for any other value.
+    """
     numbers = [
         evaluate(frame, bound) if bound is not None else Scalar(None)
         for bound in (bounds.lower, bounds.upper, bounds.step)
@@ -192,7 +195,7 @@ def _binary(frame: Frame, expr: nodes.Binary) -> Value:
 def apply_operator(
     frame: Frame, operator: str, left: Value, right: Value, place: nodes.Place, block: int
 ) -> Value:
-    """Return what an operator makes of two values."""
+    """Return the result of a binary operator."""
     spot = frame.spot(place, block)
     if operator == "|" and isinstance(left, Mapping) and isinstance(right, (Mapping, Instance)):
         result: Mapping = copied(left)
@@ -304,7 +307,10 @@ def _compare(frame: Frame, expr: nodes.Compare) -> Value:
 
 
 def _is_fixed(frame: Frame, expr: nodes.Compare, outcome: bool) -> bool:
-    """Tell whether a comparison with a word turns out the same with every word that the code gives what it is about."""
+    """Tell whether a comparison with a string has one outcome for all known strings.
+
+    These are the constants that the code assigns to the compared variable or attribute.
+    """
     if len(expr.rights) != 1:
         return False
     left, sign, right = expr.left, expr.rights[0].operator, expr.rights[0].right
@@ -333,7 +339,10 @@ def _is_fixed(frame: Frame, expr: nodes.Compare, outcome: bool) -> bool:
 
 
 def _words_in(expr: Expr) -> tuple[str, ...] | None:
-    """Return the word that an expression is, or the words in a list that is written out; None for anything else."""
+    """Return the strings in an expression: a constant, or a literal list of them.
+
+    None for any other expression.
+    """
     items = expr.items if isinstance(expr, nodes.Collection) else (expr,)
     words = tuple(
         item.value for item in items if isinstance(item, nodes.Literal) and isinstance(item.value, str)
@@ -532,7 +541,7 @@ def _generate(
     element: tuple[Expr, ...],
     results: list[tuple[Value, ...]],
 ) -> bool:
-    """Run one `for` of a comprehension; return whether all its items are known."""
+    """Run one `for` of a comprehension, and tell whether all its items are known."""
     run = frame.run
     if number == len(generators):
         results.append(tuple(evaluate(frame, part) for part in element))
@@ -572,7 +581,7 @@ def _generate(
 
 
 def refuse_single(frame: Frame, iterable: Value, spot: Spot) -> None:
-    """Note that a single number of a config stands where a list is gone through."""
+    """Note a config number in place of the list that a loop iterates over."""
     run = frame.run
     if (
         type(iterable) is Scalar
@@ -666,7 +675,7 @@ def _call(frame: Frame, call: nodes.Call) -> Value:
 
 
 def _note_given_twice(frame: Frame, call: nodes.Call, name: str, value: Value) -> None:
-    """Note a key of a section that is spread over a call which writes out an argument of that name."""
+    """Note a key that `**section` passes to a call which also writes the argument out."""
     key = key_of(value)
     if key is not None and frame.run.sure and not frame.catches("TypeError"):
         spot = frame.spot(call.place, call.block)
@@ -674,7 +683,7 @@ def _note_given_twice(frame: Frame, call: nodes.Call, name: str, value: Value) -
 
 
 def assign(frame: Frame, target: Expr, value: Value, event: Event) -> None:
-    """Bind a target."""
+    """Bind an assignment target to a value."""
     if isinstance(target, nodes.Name):
         _bind_name(frame, target.name, value)
         if frame.scope.kind == "module" and (key := key_of(value)) is not None:
@@ -734,7 +743,7 @@ def function_object(frame: Frame, scope: Scope) -> FunctionObject:
 
 
 def _callee_text(value: Value) -> str:
-    """Return what is called, as a reader knows it."""
+    """Return the callee as a text for messages."""
     if isinstance(value, (FunctionObject, ClassObject)):
         return value.scope.name
     return name_of(value) or "another one"

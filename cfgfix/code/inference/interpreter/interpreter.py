@@ -33,7 +33,7 @@ class Interpreter(Run):
     def run(self, module: Module) -> None:
         """Run a module as the program's main one.
 
-        What it hands to libraries to be called is run too.
+        Callbacks that the module hands to libraries are run too.
         """
         self.main = module
         try:
@@ -72,7 +72,7 @@ class Interpreter(Run):
             self.exhausted, self.failure = True, error
 
     def _finish(self) -> None:
-        """Run what was started, and what was handed to libraries: they may call it."""
+        """Run the workers that were started, and the callbacks handed to libraries."""
         finish(self)
         while self.waiting:
             value, frame = self.waiting.pop(0)

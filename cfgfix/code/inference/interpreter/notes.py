@@ -1,4 +1,4 @@
-"""What a run notes of the values of configs: which are read, used, handed on and refused."""
+"""A run's notes on config values: which are read, used, handed on and refused."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MAX_RIVALS = 32
 
 
 class Chosen(NamedTuple):
-    """A section of a config of which an option takes an entry.
+    """A config section, with the entry that a command-line option selects.
 
     Attributes:
         section: The section.
@@ -54,7 +54,7 @@ class Chosen(NamedTuple):
 
 
 class NameTest(NamedTuple):
-    """A test whether the name of a config's key is one of some names; it is not.
+    """A failed test whether a config key's name is one of some names.
 
     Attributes:
         outcome: The value of the test.
@@ -68,7 +68,7 @@ class NameTest(NamedTuple):
 
 
 class Notes:
-    """What a run has noted of keys and their values.
+    """The notes of a run on config keys and their values.
 
     Attributes:
         asked: Keys that were asked for and are not there.
@@ -102,7 +102,7 @@ class Notes:
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """What must hold for the run to be where it is, where that is not known."""
+        """Conditions of unknown outcome that must hold for the run to be where it is."""
         return tuple(self.assumed)
 
     @property
@@ -113,7 +113,7 @@ class Notes:
     def note_rivals(self, value: Value, others: Iterable[Any]) -> None:
         """Note the texts that a value is compared with.
 
-        It counts for a value that comes from one key of a config.
+        Only a value that comes from a single config key counts.
         """
         if len(value.origins) != 1 or not isinstance(value, (Scalar, PartialText, Unknown)):
             return
@@ -123,7 +123,7 @@ class Notes:
                 key.rivals.setdefault(other)
 
     def taken(self, value: Value, spot: Spot, default: Value | None = None) -> Value:
-        """Note that a value was taken out of a config, and return it.
+        """Note that a value was read from a config, and return the value.
 
         Args:
             value: The value.
@@ -141,7 +141,7 @@ class Notes:
         return value
 
     def walk(self, owner: Value, spot: Spot) -> None:
-        """Note that unknown names of a section are looked up.
+        """Note that a section is looked up by names that are not known.
 
         Each of its keys may be read.
         """
@@ -152,9 +152,9 @@ class Notes:
                 self.code_settings.escaped(item, spot)
 
     def offer(self, owner: Mapping, chosen: Any, by: Value, spot: Spot) -> None:
-        """Note that a value of a config takes one entry of a section.
+        """Note that a config value selects an entry of a section.
 
-        Another value takes another entry.
+        The other entries are noted as offered: another value would select them.
         """
         self.choosers.update((key.source, key.path) for key in by.origins)
         offers: list[tuple[ConfigKey, Spot]] = []
@@ -168,7 +168,7 @@ class Notes:
     def note_chosen(
         self, owner: Mapping, name: object, by: Value, offers: tuple[tuple[ConfigKey, Spot], ...] = ()
     ) -> None:
-        """Note that an option or variable alone takes an entry of a section."""
+        """Note that a single option or environment variable selects an entry of a section."""
         if len(by.origins) == 1 and owner.key is not None and not owner.key.source.startswith("<"):
             (key,) = by.origins
             if key.source in (OPTIONS, ENVIRONMENT):
@@ -176,7 +176,7 @@ class Notes:
                 self.chosen.setdefault(shown, []).append(Chosen(owner.key, name, offers))
 
     def log(self, value: Value, spot: Spot, *, to_file: bool = False) -> None:
-        """Note that a value and what it holds are only printed or written down."""
+        """Note that a value and its contents are only printed or written down."""
         if type(value) in PLAIN and not value.origins and key_of(value) is None:
             return
         for item in held_values(value):
@@ -185,13 +185,13 @@ class Notes:
                 key.written_down = key.written_down or to_file
 
     def use(self, value: Value, spot: Spot, *, deep: bool = False, into_objects: bool = True) -> None:
-        """Note that a value counts: what it was made from has an effect.
+        """Note that a value, and so each config key that it comes from, has an effect.
 
         Args:
             value: The value.
             spot: Where.
-            deep: Whether what it holds counts, too.
-            into_objects: Whether that is so of the attributes of objects: a library does not know those of the project's own classes.
+            deep: Whether its contents count, too.
+            into_objects: Whether attributes of objects are contents: a library does not know those of the project's classes.
         """
         if not value.origins and type(value) in PLAIN:
             # Most values are of no config and hold nothing.
@@ -210,9 +210,9 @@ class Notes:
                     self.code_settings.escaped(item, spot)
 
     def asked_of_unknown(self, owner: Value, name: Any) -> None:
-        """Note a name that is asked of a value of which nothing is known.
+        """Note a name that the program looks up on an unknown value.
 
-        The value may be a config's.
+        The value may be a config.
         """
         while isinstance(owner, Method):
             owner = owner.owner
@@ -220,7 +220,7 @@ class Notes:
             self.of_unknown.add(name)
 
     def name_of(self, name: Any, value: Value) -> Value:
-        """Return the name of an entry as a value, noting whose key it is."""
+        """Return the name of an entry as a value, noting which config key it names."""
         made = key_value(name)
         key = key_of(value)
         if key is not None and key.path and key.path[-1] == name:
@@ -228,19 +228,19 @@ class Notes:
         return made
 
     def class_of(self, value: Value, made: Value) -> Value:
-        """Return the class of a value, noting whose it is."""
+        """Return the class of a value, noting that it is this value's."""
         if value.origins or key_of(value) is not None:
             self.value_classes[id(made)] = made, value
         return made
 
     def test_classes(self, values: Iterable[Value], outcome: Value) -> None:
-        """Note a test that asks for the classes of values."""
+        """Note a test of the classes of values, with its outcome."""
         for item in values:
             if id(item) in self.value_classes:
                 self.class_tests[id(outcome)] = outcome, self.value_classes[id(item)][1]
 
     def test_name(self, name: Value, names: Iterable[Any], outcome: Value) -> None:
-        """Note a test whether the name of a key is one of some names, where it is none."""
+        """Note a test whether a key's name is one of some names, where it is not."""
         known = self.key_names.get(id(name))
         if known is not None:
             among = tuple(str(item) for item in names)
@@ -259,5 +259,5 @@ class Notes:
         name: str = "",
         value: Any = None,
     ) -> None:
-        """Note that something does not take a key or its value."""
+        """Note that a function, class or library refuses a config key or its value."""
         self.refusals.append(Refusal(kind, key, by, spot, name, says, takes, self.conditions, value))

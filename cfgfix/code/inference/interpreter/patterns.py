@@ -25,9 +25,9 @@ from cfgfix.code.model.nodes import Expr, Pattern
 
 
 def matches(frame: Frame, pattern: Expr, value: Value, bound: dict[str, Value], spot: Spot) -> bool | None:
-    """Tell whether a value fits a pattern, None where that is not known.
+    """Tell whether a value fits a pattern; None where that is not known.
 
-    What the pattern binds is added.
+    The names that the pattern binds are added to `bound`.
     """
     if not isinstance(pattern, Pattern):
         return None

@@ -1,4 +1,4 @@
-"""How attributes, entries and items are read, and what that asks of a config."""
+"""Reads of attributes, entries and items, and the config keys that they ask for."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ UNIONS = frozenset({"typing.Annotated", "typing.Union", "typing_extensions.Annot
 
 
 def variable(frame: Frame, name: str) -> Value | None:
-    """Return what a name stands for in a frame, or None where it is not bound."""
+    """Return the value of a name in a frame, or None where it is not bound."""
     names: Namespace | None = frame.names
     first = True
     while names is not None:
@@ -78,9 +78,9 @@ def variable(frame: Frame, name: str) -> Value | None:
 
 
 def plain_attribute(run: Run, owner: Value, name: str) -> Value | None:
-    """Return an attribute whose reading asks nothing of a config.
+    """Return an attribute whose read asks for no config key.
 
-    The place of the reading does not count then. None for any other, which `attribute` gives.
+    None for any other attribute: `attribute` reads it, and needs to know where.
     """
     if type(owner) is Instance:
         found: Value | None = owner.attributes.get(name)
@@ -118,7 +118,7 @@ _OF_MODELS = frozenset(
 
 
 def attribute(frame: Frame, owner: Value, name: str, spot: Spot, default: Value | None = None) -> Value:
-    """Return an attribute of a value, noting what it asks of a config."""
+    """Return an attribute of a value, noting the config keys that the read asks for."""
     run = frame.run
     if isinstance(owner, External):
         if owner.name in FLAGS:
@@ -190,7 +190,10 @@ _METHODS_FIRST = frozenset({"Box", "ConfigBox", "Munch", "DotMap", "yacs", "ml_c
 
 
 def _method_first(frame: Frame, owner: Mapping, found: Value, name: str, spot: Spot) -> Value:
-    """Return the method that hides an entry of its name, and note where the entry is meant."""
+    """Return the method that hides an entry of the same name, where it is called.
+
+    Elsewhere the entry is meant: it is returned, and the wrong access noted.
+    """
     if any(
         isinstance(call.func, nodes.Attribute) and call.func.place == spot.place for call in spot.scope.calls
     ):
@@ -200,7 +203,16 @@ def _method_first(frame: Frame, owner: Mapping, found: Value, name: str, spot: S
 
 
 def note_access(frame: Frame, owner: Mapping | Instance, name: str, how: str, error: str, spot: Spot) -> None:
-    """Note that the object of a section is asked in a way that it does not know."""
+    """Note that a section's object does not support the way it is read.
+
+    Args:
+        frame: The run of the scope.
+        owner: The object.
+        name: The name that is read.
+        how: The kind of the object in words.
+        error: The exception that is raised; empty for none.
+        spot: The place of the read.
+    """
     run = frame.run
     sections = [section for section in owner.sections if section.source not in (OPTIONS, ENVIRONMENT)]
     if isinstance(owner, Mapping) and owner.key is not None:
@@ -212,7 +224,7 @@ def note_access(frame: Frame, owner: Mapping | Instance, name: str, how: str, er
 
 
 def _note_option(run: Run, owner: Mapping, name: Any, spot: Spot) -> None:
-    """Note that an option is read, also where nothing is known of its value."""
+    """Note that a command-line option is read, even if its value is not known."""
     if run.option_section in owner.sections:
         option = run.options.get(name)
         if option is not None:
@@ -292,7 +304,7 @@ def _instance_attribute(frame: Frame, owner: Instance, name: str, spot: Spot, de
 
 
 def _of_module(frame: Frame, owner: ModuleObject, name: str, spot: Spot, default: Value | None) -> Value:
-    """Return what a module of the project has under a name."""
+    """Return the value of a name in a module of the project."""
     run, written = frame.run, frame.run.code_settings
     found = owner.names.names.get(name)
     if found is not None:
@@ -308,7 +320,7 @@ def _of_module(frame: Frame, owner: ModuleObject, name: str, spot: Spot, default
 
 
 def may_have(run: Run, module: ModuleObject, name: str) -> bool:
-    """Tell whether a module of the project may have a name."""
+    """Tell whether a module of the project may define a name."""
     names = module.names.names
     known = all(run.program.module(star, module.module) is not None for star in module.names.scope.stars)
     return (
@@ -320,7 +332,7 @@ def may_have(run: Run, module: ModuleObject, name: str) -> bool:
 
 
 def attributes_of(owner: Instance) -> Mapping:
-    """Return the attributes of an object as a mapping: writing to it sets them."""
+    """Return an object's attributes as a mapping; writing to it sets them."""
     return OwnAttributes(owner)
 
 
@@ -332,15 +344,15 @@ def item(
     absent: str | None = "",
     default: Value | None = None,
 ) -> Value:
-    """Return what stands under a key, noting what it asks of a config.
+    """Return the value under a key, noting the config keys that the read asks for.
 
     Args:
         frame: The run.
         owner: What is asked.
         index: The key.
         spot: Where.
-        absent: What raises where there is none; empty for what the mapping says itself.
-        default: What is taken where there is none.
+        absent: The exception that a missing key raises; empty for the one of the mapping itself.
+        default: The value that is taken for a missing key.
     """
     run = frame.run
     if isinstance(owner, Instance):
@@ -462,9 +474,9 @@ def _slice_of(owner: Sequence, index: Sequence) -> Value:
 
 
 def _walk_entries(run: Run, owner: Mapping, spot: Spot) -> None:
-    """Note that an entry is looked up whose name is not known.
+    """Note that a mapping is looked up by a name that is not known.
 
-    What objects, functions and further tables of the program's own hold is read where these are used.
+    For a table in the code, objects, functions and inner tables are left out: their contents are read where they are used.
     """
     if not is_own_table(owner) or len(owner.entries) > MAX_CHOICES:
         run.walk(owner, spot)
@@ -475,7 +487,7 @@ def _walk_entries(run: Run, owner: Mapping, spot: Spot) -> None:
 
 
 def is_own_table(value: Value) -> bool:
-    """Tell whether a value is a mapping of the program's own, no section."""
+    """Tell whether a value is a mapping made by the code, and no config section."""
     return isinstance(value, Mapping) and value.key is None and not value.sections
 
 
@@ -487,7 +499,7 @@ def lacking(
     error: str | None,
     default: Value | None,
 ) -> Value:
-    """Note that a key is not there, and return what the program goes on with."""
+    """Note that a key is missing, and return the value the program goes on with."""
     run = frame.run
     is_open = owner.open
     sections = owner.sections
@@ -529,7 +541,7 @@ def lacking(
 
 
 def _new_inner_mapping(owner: Mapping, name: Any) -> Mapping:
-    """Return the empty mapping that a class such as DotMap makes of a name that is not there, and keeps under it."""
+    """Return the empty mapping that a class such as DotMap adds for a missing name."""
     section = owner.key
     key = ConfigKey(section.source, (*section.path, str(name)), section) if section is not None else None
     made = Mapping(key=key, access=owner.access, absent=owner.absent, flavour=owner.flavour)
@@ -538,9 +550,9 @@ def _new_inner_mapping(owner: Mapping, name: Any) -> Mapping:
 
 
 def items_of(frame: Frame, value: Value, spot: Spot | None) -> list[Value] | None:
-    """Return the items that iterating over a value gives, or None.
+    """Return the items that iterating over a value gives.
 
-    None means that they are not all known.
+    None where not all of them are known.
     """
     run = frame.run
     if isinstance(value, Sequence):
@@ -589,9 +601,9 @@ def items_of(frame: Frame, value: Value, spot: Spot | None) -> list[Value] | Non
 
 
 def spread_of(value: Value) -> Mapping | None:
-    """Return the mapping whose entries `**value` gives, or None.
+    """Return the mapping whose entries `**value` passes.
 
-    None means that it is not known. Of several mappings that it may be, what one of them lacks is only perhaps there.
+    None where the value is not known. Where it may be one of several mappings, an entry that one of them lacks is unsure.
     """
     if isinstance(value, Instance):
         value = value.entries if value.entries is not None else value
@@ -615,7 +627,7 @@ def spread_of(value: Value) -> Mapping | None:
 
 
 def item_of(value: Value) -> Value:
-    """Return what stands for any item of what is iterated over."""
+    """Return a value that stands for any item of an iterable."""
     if isinstance(value, Sequence) and value.items:
         return choice(value.items)
     if isinstance(value, Choice):
@@ -645,7 +657,7 @@ def holds_sections(owner: Instance) -> bool:
 
 
 def partial_pattern(value: PartialText) -> Callable[[str], bool]:
-    """Return what tells whether a text may be one of which parts are known."""
+    """Return a predicate: may a text be this partly known one?"""
     import re
 
     pattern = re.compile(

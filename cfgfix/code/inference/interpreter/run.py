@@ -107,13 +107,13 @@ class Frame:
         return _new(Spot, (self.scope, place, block, self.way, tuple(assumed) if assumed else (), run.turns))
 
     def catches(self, error: str) -> bool:
-        """Tell whether the code around is ready for an exception."""
+        """Tell whether a `try` around the run catches an exception and goes on."""
         return self.leaving(error) is None
 
     def leaving(self, error: str) -> str | None:
-        """Return the exception that leaves the code around where one is raised.
+        """Return the exception that leaves the frame when one is raised in it.
 
-        None where it is caught for good.
+        A handler may raise another one instead. None where a handler catches it and goes on.
         """
         for names, instead in reversed(self.caught):
             wanted = {error, "Exception", "BaseException", "*", *_BASES.get(error, ())}
@@ -126,7 +126,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A test whose outcome is known, with what is run for it.
+    """A test whose outcome is known, with the block that runs for it.
 
     Attributes:
         scope: The code that it stands in.
@@ -213,7 +213,7 @@ class Call:
         return self.args[place] if len(self.args) > place else self.keywords.get(name)
 
     def on(self, callee: Value) -> Call:
-        """Return the same call of another thing."""
+        """Return the same call with another callee."""
         return self.handing(callee, self.args, self.keywords)
 
     def handing(
@@ -223,10 +223,10 @@ class Call:
         keywords: dict[str, Value],
         spread: Mapping | None = None,
     ) -> Call:
-        """Return a call of another thing with other arguments that is the same otherwise.
+        """Return the same call with another callee and other arguments.
 
         Args:
-            callee: The thing.
+            callee: The callee.
             args: Positional arguments.
             keywords: Named ones.
             spread: The mapping that some of these were given from before, where the call itself has none.
@@ -242,7 +242,7 @@ class Call:
         spread: Mapping | None = None,
         opaque: bool = False,
     ) -> Value:
-        """Call another thing from the same place, and return what it gives."""
+        """Make another call from the same place, and return its result."""
         return self.run.call(Call(self.frame, callee, args, keywords or {}, self.spot, spread, opaque=opaque))
 
     def use(self, value: Value, *, deep: bool = False) -> None:
@@ -250,7 +250,7 @@ class Call:
         self.run.use(value, self.spot, deep=deep)
 
     def escape(self) -> None:
-        """Note that the arguments go to code that is not known."""
+        """Note that the arguments of the call go to code that is not known."""
         self.run.escape(self.frame, self.values, self.spot)
 
 
@@ -265,31 +265,28 @@ WithUnknown = tuple[int, int, tuple[frozenset[ConfigKey], ...]]
 
 
 class Tensors(Protocol):
-    """What a run asks of the tensors that models are built from, where it follows them."""
+    """The questions of a run about the tensors that models are built from."""
 
     def attribute(self, owner: Value, name: str, spot: Spot) -> Value | None:
-        """Return an attribute of a tensor, layer or model; None where it is not followed."""
+        """Return an attribute of a tensor, layer or model; None if it is not followed."""
 
     def items(self, owner: Made) -> list[Value] | None:
-        """Return what iterating over a result of a library gives.
-
-        None where that is not known.
-        """
+        """Return the items of a library's result; None where they are not known."""
 
     def item(self, owner: Value, index: Value, spot: Spot) -> Value | None:
-        """Return what stands at a place of a result; None where it is not followed."""
+        """Return the item of a library's result at an index; None if it is not followed."""
 
     def operation(self, sign: str, left: Value, right: Value, spot: Spot) -> Value | None:
-        """Return what an operator makes of tensors; None where none is among them."""
+        """Return the result of an operator on tensors; None if no operand is one."""
 
     def call_own(self, call: Call, instance: Instance) -> Value | None:
-        """Return what the call of an object of the project gives.
+        """Return the result of calling an object of a project class.
 
-        None where it is no layer.
+        None where the object is no layer or model.
         """
 
     def after_call(self, call: Call, name: str, made: Made) -> Value:
-        """Return what a call of a library gives."""
+        """Note a library call that concerns models, and return its result."""
 
 
 class Run(Decisions):
@@ -406,7 +403,7 @@ class Run(Decisions):
         raise NotImplementedError
 
     def suite(self, frame: Frame, events: list[Event]) -> int:
-        """Run statements in order; return how they end."""
+        """Run statements in order, and return the signal with which they end."""
         raise NotImplementedError
 
     def arguments(self) -> list[str] | None:
@@ -431,7 +428,7 @@ class Run(Decisions):
     # Modules
 
     def imported(self, source: str, importer: Module) -> Value:
-        """Return what a dotted import source stands for."""
+        """Return the value of a dotted import source."""
         whole = absolute(source, importer)
         found = self.program.module(source, importer)
         head, _, last = whole.rpartition(".")
@@ -448,7 +445,9 @@ class Run(Decisions):
         return External(canonical(whole))
 
     def _bound_by_package(self, package: str, name: str, importer: Module) -> Value | None:
-        """Return what a package itself binds under the name of one of its modules; None where it is the module.
+        """Return the value that a package binds to the name of one of its own modules.
+
+        None where the name is the module.
 
         `from .build import build` in its `__init__.py` puts the function in the module's place.
         """
@@ -482,7 +481,7 @@ class Run(Decisions):
         self.hand_over(frame, values)
 
     def hand_over(self, frame: Frame, values: Iterable[Value]) -> None:
-        """Note that a library gets functions and objects that it may call."""
+        """Note that a library gets functions and objects, which it may call."""
         for value in values:
             if type(value) in PLAIN:
                 continue
@@ -493,9 +492,9 @@ class Run(Decisions):
                     self.waiting.append((item, frame))
 
     def refuse_choice(self, frame: Frame, chosen: Value, error: str, why: str, spot: Spot) -> bool:
-        """Note that the run stops at what one value says; tell whether it does.
+        """Note that a config value ends the run, and tell whether it does.
 
-        It counts where nothing else is in the value and nothing is ready for the exception.
+        It does where the value comes from a single config key and nothing catches the exception.
         """
         keys = {key for key in keys_of(chosen) if key.path}
         if not self.sure or self.every_way or len(keys) != 1 or frame.catches(error):
@@ -508,7 +507,7 @@ class Run(Decisions):
         return True
 
     def refuse_name(self, frame: Frame, test: NameTest, error: str, by: str, spot: Spot) -> bool:
-        """Note that the run stops at the name of a key; tell whether it does."""
+        """Note that the name of a config key ends the run, and tell whether it does."""
         if not self.sure or self.every_way or frame.catches(error) or test.key.source.startswith("<"):
             return False
         self.refuse("unknown-key", test.key, by, spot, error, test.names)

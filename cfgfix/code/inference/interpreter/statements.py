@@ -66,7 +66,7 @@ MAX_NUMBERS = 8
 
 
 def run_suite(frame: Frame, events: list[Event]) -> int:
-    """Run statements in order; return how they end."""
+    """Run statements in order, and return the signal with which they end."""
     run = frame.run
     for event in events:
         run.steps += 1
@@ -152,12 +152,12 @@ def _raise(frame: Frame, event: Event) -> int:
 
 
 def _ends_by_config(frame: Frame, event: Event, error: str, does: str) -> bool:
-    """Note that a statement ends the run because of what a config says or lacks.
+    """Note that a statement ends the run because of a config's value or missing key.
 
-    It counts where a test of it alone leads there.
+    Only a test of that value or key alone, in front of the statement, counts.
 
     Returns:
-        Whether it does: the run then goes on as with a config that is right in this.
+        Whether the config ends the run; if so, the run goes on as if the config were right.
     """
     run = frame.run
     decided = _test_before(frame, event) if error else None
@@ -209,7 +209,7 @@ def _names_of_calls(expr: Expr) -> set[str]:
 
 
 def _require(frame: Frame, lacking: tuple[Asked, ...], error: str) -> bool:
-    """Note that a run ends since keys that it looks for are not there; tell whether it does."""
+    """Note that missing config keys end the run, and tell whether they do."""
     run = frame.run
     if not run.sure or run.every_way or frame.catches(error):
         return False
@@ -218,9 +218,9 @@ def _require(frame: Frame, lacking: tuple[Asked, ...], error: str) -> bool:
 
 
 def _lacking_names(frame: Frame, event: Event, test: Value, before: int) -> tuple[Asked, ...]:
-    """Return the keys that a test looks for and that are not there.
+    """Return the missing config keys that a test looks for.
 
-    It counts where each of them alone decides the test.
+    There are none unless each of them alone decides the test.
 
     Args:
         frame: The run.
@@ -324,10 +324,13 @@ MAX_ALTERNATIVES = 6
 def _bindings_by_condition(
     frame: Frame, event: Event
 ) -> tuple[dict[str, Value] | None, dict[str, Value] | None]:
-    """Return what a name is bound to where a condition holds, and where it does not: of several values those that fit.
+    """Return bindings for both branches of a condition on a name with several values.
+
+    Each branch binds the name to the values that lead to it.
 
     Returns:
-        The bindings for each of both ways; None for one that none of the values takes.
+        The bindings where the condition holds, and where it does not; None for a branch that no value leads to, and empty
+        ones where the condition is not about one such name.
     """
     assert event.value is not None
     if frame.run.every_way:
@@ -401,7 +404,7 @@ def _match(frame: Frame, event: Event) -> int:
 def _take_every_way(
     frame: Frame, bodies: list[tuple[str, list[Event]]], bindings: list[dict[str, Value]] | None = None
 ) -> int:
-    """Take every way where a condition is not known, and go on with what they have in common.
+    """Take every branch of an unknown condition, and merge what they leave.
 
     Args:
         frame: The run.
@@ -465,7 +468,10 @@ def _for(frame: Frame, event: Event) -> int:
 
 
 def _join_again(frame: Frame, before: dict[str, Value]) -> None:
-    """Give names back the values that a condition in a loop's turn has told apart: the next turn may come by the other way."""
+    """Restore the values that a condition in a loop narrowed, for the next turn.
+
+    The next turn may take the other branch.
+    """
     names = frame.names.names
     for name, value in before.items():
         now = names.get(name)
@@ -478,9 +484,10 @@ def _join_again(frame: Frame, before: dict[str, Value]) -> None:
 
 
 def _run_loop_body(frame: Frame, body: list[Event]) -> int:
-    """Run the body of a loop; what it does to names may or may not be done.
+    """Run the body of a loop with unknown items, and return the signal it ends with.
 
-    The outermost one is run twice: what one turn leaves, the next one uses.
+    Names keep their values from before as alternatives. The body of an outermost loop is run twice, since a turn may use
+    what the one before has left.
     """
     run = frame.run
     before = dict(frame.names.names)
@@ -672,7 +679,10 @@ def _merge_names(ends: list[dict[str, Value]]) -> dict[str, Value]:
 
 
 def _raised_instead(suite: list[Event]) -> str:
-    """Return the exception that a handler ends with; `*` for the same one again, nothing where it may go on."""
+    """Return the name of the exception that a handler ends with.
+
+    `*` where it raises the caught one again, and empty where it may go on.
+    """
     if not suite or any(event.bodies for event in suite):
         return ""
     value = suite[-1].value
@@ -687,7 +697,7 @@ def _raised_instead(suite: list[Event]) -> str:
 
 
 def _ends_with_failure(call: nodes.Call) -> bool:
-    """Tell whether a call ends the program with an exit code that is no success: `sys.exit(1)`."""
+    """Tell whether a call ends the program with a failing exit code: `sys.exit(1)`."""
     if dotted(call.func) not in ("sys.exit", "os._exit", "exit", "quit") or len(call.args) != 1:
         return False
     given = call.args[0]
@@ -695,7 +705,7 @@ def _ends_with_failure(call: nodes.Call) -> bool:
 
 
 def _caught_by(test: Expr | None) -> Iterator[str]:
-    """Yield the names of the exceptions that a handler is for; `*` for all."""
+    """Yield the names of the exceptions that a handler catches; `*` for all."""
     if test is None:
         yield "*"
         return

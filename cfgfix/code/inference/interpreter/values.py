@@ -32,7 +32,7 @@ MAX_CHOICES = 6
 
 
 def alternatives(value: Value) -> tuple[Value, ...]:
-    """Return what a value may be."""
+    """Return the alternatives of a `Choice`, or the value itself as the only one."""
     return value.values if type(value) is Choice else (value,)
 
 
@@ -70,7 +70,10 @@ def choice(values: Iterable[Value]) -> Value:
 
 
 def _with_one_mapping(values: list[Value]) -> list[Value]:
-    """Return some values with one mapping for those of one class: it has the keys that any of them has."""
+    """Return values with all mappings among them merged into one.
+
+    The merged mapping has the keys of all; a key that one lacks is unsure. Mappings of several classes are left as they are.
+    """
     maps = [item for item in values if type(item) is Mapping]
     if len(maps) < 2 or len({(item.flavour, item.access, item.absent) for item in maps}) > 1:
         return values
@@ -106,7 +109,10 @@ def are_same(first: Value, second: Value) -> bool:
 
 
 def _are_same_section(first: Mapping, second: Mapping) -> bool:
-    """Tell whether two mappings hold the same of one section of a config, as what is loaded at two places does."""
+    """Tell whether two mappings hold the same of one config section.
+
+    Mappings that a program loads from one file at two places do.
+    """
     return (
         bool(first.sections)
         and first.sections == second.sections
@@ -136,7 +142,10 @@ def _hold_same(first: Value, second: Value) -> bool:
 
 
 def _sameness(value: Value) -> object:
-    """Return what equals that of another value exactly where the two are certainly the same; see `are_same`."""
+    """Return a key that two values share exactly where they are certainly the same.
+
+    See `are_same`.
+    """
     if type(value) is Unknown:
         return value.origins
     if type(value) is Scalar and isinstance(value.value, (str, bytes, int, float, complex, type(None))):
@@ -158,7 +167,7 @@ PLAIN = frozenset({Scalar, Unknown, External, Method})
 
 
 def held_values(value: Value, depth: int = 12, *, into_objects: bool = True) -> Iterator[Value]:
-    """Yield a value and what it holds: entries, items, attributes.
+    """Yield a value and its contents: entries, items, attributes.
 
     Args:
         value: The value.
@@ -205,7 +214,10 @@ def held_values(value: Value, depth: int = 12, *, into_objects: bool = True) -> 
 
 
 def _is_of_framework(cls: ClassObject) -> bool:
-    """Tell whether a class derives from one of TensorFlow or Keras: a model or layer that keeps settings is no section of a config."""
+    """Tell whether a class derives from a TensorFlow or Keras class.
+
+    An object of such a class, as a model or layer, is no config section even if it keeps settings.
+    """
     pending, seen = [cls], set[int]()
     while pending:
         here = pending.pop()
@@ -243,7 +255,10 @@ def truth(value: Value) -> bool | None:
 
 
 def constant_of(value: Value) -> Any:
-    """Return the plain constant that a value is, or None; None itself gives None too."""
+    """Return the plain constant that a value is, or None.
+
+    The constant None gives None too.
+    """
     if type(value) is Scalar and not isinstance(value.value, bytes):
         return value.value
     if isinstance(value, Sequence) and value.kind == "tuple" and not value.open:
@@ -264,7 +279,7 @@ def constant_text(value: Value) -> str | None:
 
 
 def key_of(value: Value) -> ConfigKey | None:
-    """Return the config key whose value something is, unchanged."""
+    """Return the config key whose unchanged value this is, or None."""
     if isinstance(value, (Scalar, Mapping, Sequence)):
         return value.key
     return None
@@ -281,7 +296,7 @@ def keys_of(value: Value) -> Iterator[ConfigKey]:
 
 
 def all_origins(value: Value) -> set[ConfigKey]:
-    """Return the config keys that a value and what it holds are or come from."""
+    """Return the config keys that a value and its contents are or come from."""
     return {key for item in held_values(value, 4) for key in keys_of(item)}
 
 
@@ -337,7 +352,7 @@ def copied(value: Value, depth: int = 0) -> Value:
 
 
 def key_value(name: Any) -> Value:
-    """Return a key of a mapping as a value: it comes from no value of the config."""
+    """Return a mapping's key as a value without any config key as origin."""
     if isinstance(name, Unnamed):
         return UNKNOWN
     return (
@@ -348,7 +363,7 @@ def key_value(name: Any) -> Value:
 
 
 def names_held(value: Value) -> list[Any]:
-    """Return the known names or constants among which a value is looked up."""
+    """Return the known names or constants that `in` looks through in a value."""
     if isinstance(value, Mapping):
         return list(value.entries)
     if isinstance(value, Sequence):
@@ -360,7 +375,7 @@ def names_held(value: Value) -> list[Any]:
 
 
 def wrapped(value: Value, flavour: str, access: str, absent: str | None) -> Value:
-    """Return a value with all its mappings of another class."""
+    """Return a value with all its mappings converted to another class."""
     if isinstance(value, Mapping):
         return Mapping(
             {name: wrapped(item, flavour, access, absent) for name, item in value.entries.items()},

@@ -1,4 +1,4 @@
-"""How attributes and entries are set, and what becomes of the config's values that stood there."""
+"""Writes of attributes and entries, and the config values that they replace."""
 
 from __future__ import annotations
 
@@ -100,7 +100,10 @@ def write_entry(run: Run, holder: Mapping, name: Any, value: Value, spot: Spot) 
 
 
 def _stands_for_the_same(before: Value, value: Value) -> bool:
-    """Tell whether a section gives way to itself in another class: `self[name] = Config(self[name])`."""
+    """Tell whether an object made from a section replaces that section.
+
+    `self[name] = Config(self[name])` does so.
+    """
     sections = _sections_of(before)
     return bool(sections) and sections == _sections_of(value) and isinstance(value, Instance)
 
@@ -186,7 +189,7 @@ def set_own(run: Run, owner: Instance, name: str, value: Value, spot: Spot) -> N
 
 
 def update(frame: Frame, holder: Mapping, other: Value, spot: Spot) -> None:
-    """Lay a mapping over another."""
+    """Update a mapping with the entries of another."""
     run = frame.run
     for item in alternatives(other):
         inner = item.entries if isinstance(item, Instance) and item.entries is not None else item

@@ -52,13 +52,13 @@ _PLAIN_METHODS = frozenset(
 
 
 class WrittenSettings:
-    """The settings in the code that one run comes to.
+    """The settings written in the code that a run meets.
 
     Attributes:
         spots: Where each of their keys stands.
-        holders: Their sections, each with where it stands and what it is called.
-        loose: Sections that may be results rather than settings: of them it is not told that nothing reads a key.
-        chosen: Modules that the program imports by a name that it is given.
+        holders: Their sections, each with its place and its name.
+        loose: Sections that may be results rather than settings: their unread keys are not reported.
+        chosen: Modules that the program imports by a computed name.
     """
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class WrittenSettings:
     # What is written out as a dictionary or by named arguments
 
     def dictionary(self, expr: Dictionary, made: Mapping, spot: Spot) -> None:
-        """Note a dictionary that the code writes out."""
+        """Note a dictionary literal as a section of settings."""
         places: dict[object, Place] = {}
         for name, _ in expr.entries:
             place = place_of(name, spot.scope) if name is not None else None
@@ -87,7 +87,7 @@ class WrittenSettings:
         self._mapping(made, places, spot)
 
     def arguments(self, made: Mapping, spot: Spot) -> None:
-        """Note a mapping that the code makes of named arguments."""
+        """Note a mapping made of keyword arguments, such as `dict(a=1)`, as a section."""
         call = next((item for item in spot.scope.calls if item.place == spot.place), None)
         places: dict[object, Place] = {}
         for name, value in call.keywords if call is not None else ():
@@ -97,7 +97,7 @@ class WrittenSettings:
         self._mapping(made, places, spot)
 
     def container(self, made: Mapping, spot: Spot) -> None:
-        """Note a container whose attributes the code sets one by one."""
+        """Note a container whose attributes the code sets one by one, as a section."""
         if made.key is None and not made.sections:
             self._section(made, "", spot)
 
@@ -128,7 +128,10 @@ class WrittenSettings:
         return section
 
     def entry(self, holder: Mapping, name: object, value: Value, spot: Spot) -> Value:
-        """Return a value that is put under a name of such settings, as one of them."""
+        """Return a value written into a section, as the value of a setting.
+
+        The value itself where the mapping is no section in the code.
+        """
         section = holder.key
         if section is None or section not in self.holders or not isinstance(name, str):
             return value
@@ -137,7 +140,7 @@ class WrittenSettings:
     # Classes
 
     def of_class(self, cls: ClassObject) -> None:
-        """Note a class that holds settings."""
+        """Note a class of constants as a section of settings."""
         if len(self.holders) >= MAX_SECTIONS or not _holds_settings(cls):
             return
         section = ConfigKey(WRITTEN, (), None)
@@ -163,22 +166,25 @@ class WrittenSettings:
                         cls.names.names[target.name] = self._keyed(section, target.name, value, where)
 
     def sections_of(self, cls: ClassObject) -> tuple[ConfigKey, ...]:
-        """Return the sections that a class and its bases are.
+        """Return the sections of a class and its bases.
 
-        There are none where one of them holds no settings.
+        Empty where one of these classes holds no settings.
         """
         found = [self._classes.get(id(item)) for item in classes.lineage(cls)]
         return tuple(item[1] for item in found if item is not None) if all(found) else ()
 
     def attribute(self, owner: Instance, name: str, value: Value, spot: Spot) -> Value:
-        """Return a value that an object gets in its constructor, as a setting."""
+        """Return a value assigned to an attribute in `__init__`, as that of a setting.
+
+        The value itself where the class holds no settings.
+        """
         known = self._classes.get(id(owner.cls))
         if known is None or spot.scope.name != "__init__" or name.startswith("_"):
             return value
         return self._keyed(known[1], name, value, spot)
 
     def field(self, cls: ClassObject, name: str, value: Value) -> Value:
-        """Return the value of a field, as a setting."""
+        """Return the value of a class's field, as the value of a setting."""
         for item in classes.lineage(cls):
             known = self._classes.get(id(item))
             if known is None:
@@ -192,11 +198,11 @@ class WrittenSettings:
     # Modules
 
     def of_module(self, module: ModuleObject, *, chosen: bool = False) -> None:
-        """Note a module that holds settings as its variables, once its body has run.
+        """Note a module as a section of settings, after its body has run.
 
         Args:
             module: The module.
-            chosen: Whether the program imports it by a name that it is given: it is then what its program is set by, whatever it is called.
+            chosen: Whether the program imports it by a computed name; it then holds settings whatever its name is.
         """
         scope, names = module.names.scope, module.names.names
         named = SETTINGS_MODULE.fullmatch(module.module.name.rpartition(".")[2])
@@ -226,16 +232,16 @@ class WrittenSettings:
                     )
 
     def section_of(self, module: ModuleObject) -> ConfigKey | None:
-        """Return the section that a module is whose variables are settings."""
+        """Return the section of a module whose variables are settings; None for others."""
         known = self._modules.get(id(module))
         return known[1] if known is not None else None
 
     def is_module(self, section: ConfigKey | None) -> bool:
-        """Tell whether a section is a module, and its settings are variables of it."""
+        """Tell whether a section is a module, with its variables as the settings."""
         return any(section is found for _, found in self._modules.values())
 
     def replaced(self, value: Value) -> None:
-        """Note that another value takes the place of a setting's, under its name."""
+        """Note that another value replaces the value of a setting under its name."""
         key = key_of(value)
         if key is not None and key in self.spots:
             key.accepted = True
@@ -256,7 +262,10 @@ class WrittenSettings:
                         known[1].escapes.append(spot)
 
     def _keyed(self, section: ConfigKey, name: str, value: Value, spot: Spot) -> Value:
-        """Return a constant as the value of a setting; anything else as it is."""
+        """Return a value as that of a new setting in a section.
+
+        Only constants, lists of them and inner sections become settings; other values are returned as they are.
+        """
         key = ConfigKey(WRITTEN, (*section.path, name), section)
         made = value
         if type(value) is Scalar and value.key is None and not value.origins:
@@ -284,7 +293,7 @@ class WrittenSettings:
 
 
 def _is_factory(spot: Spot) -> bool:
-    """Tell whether a call declares a field: a class that it is given makes the field's value."""
+    """Tell whether a call declares a field, as `field(default_factory=...)` does."""
     call = next((item for item in spot.scope.calls if item.place == spot.place), None)
     return call is not None and (dotted(call.func) or "").rpartition(".")[2] in _FIELDS
 
@@ -304,7 +313,11 @@ def _is_constant(value: Value) -> bool:
 
 
 def _holds_settings(cls: ClassObject) -> bool:
-    """Tell whether a class is there for its constants: it has hardly any methods and derives from nothing that has some."""
+    """Tell whether a class serves to hold settings.
+
+    It has no bases outside the project but those for fields, and either a name for settings or no methods but properties,
+    static ones and the like.
+    """
     outside = classes.outside_bases(cls)
     if any(not name.startswith(_FIELD_BASES) for name in outside):
         return False
