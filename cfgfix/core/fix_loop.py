@@ -557,7 +557,7 @@ class _Loop:
         return left
 
     def new_errors(self, step: _Step) -> tuple[Finding | None, set[int]]:
-        """Return the first new error of a step, and the fixes that wrote at new errors.
+        """Return the first new error of a step, and the fixes that wrote where they stand.
 
         Fixes are given by number. The error is None where the step brings none.
         """

@@ -56,7 +56,7 @@ class Operands:
 
 
 class HitFile(Protocol):
-    """Turns places and changes of hits in one kind of file into locations and text changes."""
+    """Turns places and changes of hits into locations and changes of a file's text."""
 
     def location(self, place: HitPlace | Location) -> Location:
         """Return the location of a place in the file."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def override(document: Document, overrides: Iterable[tuple[str, str]]) -> tuple[Document, tuple[Edit, ...]]:
-    """Return the document under a command line's overrides, and the edits for it.
+    """Return the document as command-line overrides make it, with the edits made.
 
     Raises:
         CfgfixError: A key path is wrong or cannot be set.
@@ -72,7 +72,7 @@ def _override_value(text: str) -> Any:
 
 
 def shifted(finding: Finding, edits: Sequence[Edit], source: SourceFile) -> Finding:
-    """Return a finding with its places in the file without overrides."""
+    """Return a finding with its places moved back into the text before the overrides."""
     ordered = sorted(edits, key=lambda edit: edit.start)
 
     def back(offset: int, *, end: bool) -> int:

@@ -115,7 +115,7 @@ def batch_bytes(batch_size: Number, element: Number) -> Number:
 
 
 def padding_waste(lengths: Sequence[Number], longest: Number) -> float:
-    """Return how often the real content is computed when padded to `longest` (F2).
+    """Return the ratio of padded length to real length for padding to `longest` (F2).
 
     Measured for lengths spread evenly over 40 to 119 and a pad length of 120: about 1.5 times the elements and
     1.1 times the time of a step.
@@ -130,7 +130,7 @@ def padding_waste(lengths: Sequence[Number], longest: Number) -> float:
 
 
 def bucket_waste(lengths: Sequence[Number], width: Number) -> float:
-    """Return how often the real content is computed in buckets of `width` (F2).
+    """Return the ratio of padded length to real length for buckets of `width` (F2).
 
     Each sequence is padded to the next multiple. Measured: 1.09 for multiples of 16.
     """
@@ -188,9 +188,7 @@ def device_prefetch_bytes(buffer: Number, batch: Number) -> Number:
 
 
 def shuffle_latency_seconds(buffer: Number, seconds_per_element: Number) -> float:
-    """Return the seconds that filling a shuffle buffer takes (F7).
-
-    The first batch waits for them.
+    """Return the seconds to fill a shuffle buffer, before the first batch (F7).
 
     Source: measured, 500 decoded images took 417 ms before the first batch, 48 ms when shuffled undecoded.
     """
@@ -198,9 +196,9 @@ def shuffle_latency_seconds(buffer: Number, seconds_per_element: Number) -> floa
 
 
 def step_seconds(producer: Number, consumer: Number, *, overlapped: bool = True) -> float:
-    """Return the seconds per step of a pipeline (F8).
+    """Return the seconds per step of an input pipeline and a model (F8).
 
-    They are those of the slower side with prefetch, the sum without.
+    With prefetch the slower side counts, without prefetch the sum of both.
 
     Source: measured with 4 ms and 5 ms over 80 steps: 448 ms with prefetch, 825 ms without.
     """
@@ -224,9 +222,9 @@ def burst_depth(stall: Number, step: Number) -> int:
 
 
 def useful_workers(cpus: Number) -> int:
-    """Return how many parallel calls of a CPU-bound map pay off (F10).
+    """Return the number of parallel calls that speed up a CPU-bound map (F10).
 
-    They are the whole CPUs, at least one.
+    That is the number of whole CPUs, at least one.
 
     Source: measured on 2 CPUs against one call: 2 calls 1.99 times as fast, 8 calls 1.99, 32 calls 1.95.
     """
@@ -236,7 +234,7 @@ def useful_workers(cpus: Number) -> int:
 def model_state_bytes(parameters: Number, optimizer: str) -> Number:
     """Return the bytes of weights, gradients and optimizer state (F11).
 
-    They are the same under mixed precision.
+    Mixed precision does not change them.
 
     Per parameter 4 bytes of weight, 4 of gradient and the optimizer's slots (SGD 0, momentum, RMSprop and Lion
     4, Adam and AdamW 8). Source: optimizers of Keras 3.15 built and their variables counted. Exponential
@@ -337,7 +335,7 @@ def frames_seconds(frames: Number, sample_rate: Number, hop_length: Number) -> f
 
 
 def effective_batch(batch_size: Number, accumulation: Number) -> Number:
-    """Return the samples behind one update under gradient accumulation.
+    """Return the samples per optimizer update under gradient accumulation.
 
     Gradients are summed over several whole batches.
     """
@@ -345,7 +343,7 @@ def effective_batch(batch_size: Number, accumulation: Number) -> Number:
 
 
 def micro_batch(batch_size: Number, accumulation: Number) -> int:
-    """Return the samples of one pass when a batch is cut into parts, at least one.
+    """Return the samples of one forward pass when a batch is split, at least one.
 
     Raises:
         ValueError: There is no part.
@@ -356,9 +354,9 @@ def micro_batch(batch_size: Number, accumulation: Number) -> int:
 
 
 def steps_per_epoch(dataset_size: Number, batch_size: Number, *, drop_remainder: bool = False) -> int:
-    """Return the batches in one pass over the data.
+    """Return the number of batches in one pass over the data.
 
-    The last partial one counts, unless it is dropped.
+    The last partial batch counts, unless it is dropped.
 
     Raises:
         ValueError: The batch is empty.

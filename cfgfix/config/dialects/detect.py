@@ -17,7 +17,7 @@ MAX_CHILDREN = 200
 
 
 def _bits_below(node: Node, step: Step, seen: set[tuple[int, int]]) -> int:
-    """Return the bits of the paths below `step` that exist below `node`.
+    """Return the bits of the key paths below `step` that exist below a node.
 
     No node is looked at twice for the same step, so that aliases and keys given often cannot make this long.
     """
@@ -50,7 +50,10 @@ def _bits_below(node: Node, step: Step, seen: set[tuple[int, int]]) -> int:
 
 
 def _points(found: int, row: Row) -> int:
-    """Return how many telling keys a signature finds among these bits, or 0 where it does not hold."""
+    """Return how many keys of a signature are among the bits of a document's paths.
+
+    The answer is 0 where the signature does not hold.
+    """
     every, any_of, least, none_of, _ = row
     if not (every or any_of) or found & none_of:
         return 0
@@ -77,9 +80,9 @@ def exists(node: Node, pattern: Pattern) -> bool:
 
 
 def score(root: Node, dialect: Dialect) -> int:
-    """Return how many of a dialect's telling keys a document has.
+    """Return how many keys of a dialect's signature a document has.
 
-    It is 0 where the signature does not hold.
+    The score is 0 where the signature does not hold.
     """
     return Index([dialect]).points(root)[0]
 
@@ -104,13 +107,13 @@ class Index:
             self._telling.append(telling)
 
     def points(self, root: Node) -> list[int]:
-        """Return what each dialect scores."""
+        """Return the score of each dialect for a document, in order."""
         root = deref(root)
         found = _bits_below(root, self._tree, set()) if root.kind is MAPPING else 0
         return [_points(found, row) for row in self._rows]
 
     def detect(self, root: Node) -> Dialect | None:
-        """Return the dialect whose signature fits best, or None where none does.
+        """Return the dialect whose signature fits a document best, or None for none.
 
         A dialect of low confidence counts only where no other fits; of two that fit equally well, the first.
         """
@@ -134,7 +137,7 @@ _last: Index | None = None
 
 
 def detect(root: Node, dialects: Iterable[Dialect]) -> Dialect | None:
-    """Return the dialect whose signature fits best, or None where none does.
+    """Return the dialect whose signature fits a document best, or None for none.
 
     `Index.detect` says how. The index of the last dialects asked for is kept: a run asks for the same ones with every file.
     """

@@ -31,7 +31,7 @@ _NONE: dict[str, Any] = {}
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One family of configs."""
+    """A family of configs: where each concept is kept, and how a program reads them."""
 
     name: str
     title: str
@@ -53,7 +53,7 @@ class Dialect:
     """What is true of the program and no key says, by operand name; and `values` with a meaning of their own."""
 
     def own_values(self, concept: str) -> tuple[tuple[str, Any], ...]:
-        """Return the values of a concept that the program takes in its own way.
+        """Return the values of a concept that have a special meaning in the program.
 
         Each is the name of its type and the value.
         """
@@ -61,7 +61,7 @@ class Dialect:
         return found
 
     def concept_of(self, path: KeyPath) -> str | None:
-        """Return the concept that this key path carries, if any."""
+        """Return the concept that a dialect keeps at a key path, or None."""
         for concept, patterns in self.concepts.items():
             if any(matches(pattern, path) for pattern in patterns):
                 return concept
@@ -69,7 +69,7 @@ class Dialect:
 
 
 def parse_pattern(text: str) -> Pattern:
-    r"""Return the pattern that a dialect file writes as `text`.
+    r"""Return the pattern of key paths that a text in a dialect file describes.
 
     Dots separate keys, `*` is any key, `[]` any position, `[3]` one position; a backslash escapes.
 
@@ -165,7 +165,7 @@ MAX_PATTERNS = 2_000
 
 
 class _Reader:
-    """Takes a `dialect.yaml` apart; whatever is not as it should be ends in one error that names the place."""
+    """Reads a `dialect.yaml`; a fault is raised as an error that names its place."""
 
     def __init__(self, data: Mapping[str, Any], origin: str) -> None:
         self.data = data
@@ -226,7 +226,7 @@ class _Reader:
         return Signature(every, any_of, least, self.patterns(detect.get("none"), "detect.none"))
 
     def values(self) -> dict[str, tuple[tuple[str, Any], ...]]:
-        """Values with a meaning of their own: `{workers: {autotune: [-1]}}`."""
+        """Return the special values of concepts: `{workers: {autotune: [-1]}}`."""
         found: dict[str, tuple[tuple[str, Any], ...]] = {}
         for concept, meanings in self.table("values").items():
             rows: list[tuple[str, Any]] = []
@@ -298,7 +298,7 @@ def build(data: Any, origin: str, folder: str = "") -> Dialect:
 
 
 def _pack(dialect: Dialect) -> tuple[Any, ...]:
-    """Return a dialect as plain data, its key paths taken apart, so that loading it costs next to nothing."""
+    """Return a dialect as plain data that loads fast, its patterns parsed."""
     signature = dialect.signature
     return (
         dialect.name,
@@ -341,7 +341,7 @@ _TABLE: Table | None = None
 
 
 def signatures_of(dialects: Iterable[Dialect]) -> list[tuple[Signature, bool]]:
-    """Return each dialect's signature with whether its confidence is low.
+    """Return each dialect's signature, and whether the dialect is of low confidence.
 
     This is what `table` takes.
     """
@@ -349,9 +349,9 @@ def signatures_of(dialects: Iterable[Dialect]) -> list[tuple[Signature, bool]]:
 
 
 def shipped_table(wanted: tuple[Dialect, ...]) -> Table | None:
-    """Return the compiled table of signatures for the dialects that ship.
+    """Return the compiled table of signatures of the shipped dialects.
 
-    It is None unless these are all of them, in order.
+    None unless `wanted` is all of them, in order.
     """
     return _TABLE if _LOADED is not None and wanted == tuple(_LOADED.values()) else None
 
@@ -431,7 +431,7 @@ def from_file(path: str) -> Dialect:
 
 
 def schema_data(dialect: Dialect) -> dict[str, Any] | None:
-    """Return the JSON Schema of a dialect, or None.
+    """Return the JSON Schema of a dialect, or None where the dialect has none.
 
     Raises:
         CfgfixError: A project's own schema cannot be read or is no JSON.

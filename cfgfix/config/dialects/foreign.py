@@ -40,7 +40,7 @@ _VERB = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "
 
 
 def _members(node: Node | None) -> dict[str, Node]:
-    """Return the members of a mapping by their keys; empty for anything else."""
+    """Return the members of a mapping by key; empty for any other node."""
     if node is None:
         return {}
     node = deref(node)
@@ -66,7 +66,7 @@ def _is(node: Node | None, *kinds: object) -> bool:
 
 
 def _some_have(node: Node | None, names: Iterable[str]) -> bool:
-    """Tell whether a member of a mapping or an item of a list is a mapping with one of the keys."""
+    """Tell whether some member or item of a node is a mapping with one of the keys."""
     wanted = frozenset(names)
     return any(not wanted.isdisjoint(_members(item)) for item in _first_children(node))
 
@@ -199,7 +199,10 @@ _SHAPES: tuple[tuple[Callable[[dict[str, Node]], bool], str], ...] = (
 
 
 def _kind_of_list(root: Node) -> str | None:
-    """Return what a file is whose top is a list: a playbook, or the hooks of a repository."""
+    """Return which tool's file a list at the top of a file makes it, or None.
+
+    Known are Ansible playbooks and the hooks of pre-commit.
+    """
     for item in _first_children(root):
         members = _members(item)
         if "hosts" in members and not members.keys().isdisjoint(("tasks", "roles", "name", "become")):
@@ -226,9 +229,9 @@ _WORDS = (
 
 
 def tool_of(document: Document) -> str | None:
-    """Return which other tool's file a document is, or None where none is known.
+    """Return the kind of file that a document is for another tool, in words.
 
-    The answer is in words, such as `a GitHub workflow`.
+    Such as `a GitHub workflow`. None where no other tool is known.
     """
     path = document.source.path.replace("\\", "/")
     for place, what in _PLACES:

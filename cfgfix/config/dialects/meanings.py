@@ -132,17 +132,17 @@ BESIDE: dict[tuple[str, str], str] = {
 
 
 def meaning_among(concept: str, given: Iterable[str]) -> str:
-    """Return what a concept is beside others that the program gives.
+    """Return the meaning of a concept where it changes beside another given concept.
 
-    The text is empty where they change nothing.
+    Empty where no other concept changes it.
     """
     return next((BESIDE[concept, other] for other in given if (concept, other) in BESIDE), "")
 
 
 def meaning(concept: str) -> str:
-    """Return what a concept means and in which unit.
+    """Return the meaning of a concept in words, with its unit.
 
-    The text is empty for a concept that a project made up.
+    Empty for a concept that a project made up.
     """
     text, unit = MEANINGS.get(concept, ("", ""))
     text = text[:1].upper() + text[1:]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a call of a library says of the values that it is given.
+    """The concepts of the values that a library call takes.
 
     Attributes:
         parameters: The concepts of each parameter.
@@ -54,7 +54,7 @@ SAMPLES = "samples"
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A parameter of a library call that a value of the config or a constant of the code reaches.
+    """A library parameter reached by a value of the config or a constant of the code.
 
     Attributes:
         call: Public name of what is called.
@@ -113,7 +113,7 @@ class Branch:
 
 
 def meaning_of(call: str) -> Meaning | None:
-    """Return what a call says of the values it is given, or None.
+    """Return the concepts of a library call's parameters, or None for an unknown call.
 
     Args:
         call: Its public name, such as `tensorflow.data.Dataset.batch` or `keras.optimizers.Adam`.
@@ -123,14 +123,14 @@ def meaning_of(call: str) -> Meaning | None:
 
 
 def concepts_by_code() -> frozenset[str]:
-    """Return the concepts that no config gives, only code."""
+    """Return the concepts that only code gives a value, never a config."""
     return frozenset(
         concept for meaning in _load_meanings().values() for concept in meaning.training.values()
     )
 
 
 def source_file() -> str:
-    """Return the path of the table."""
+    """Return the path of `parameters.yaml`."""
     return os.path.join(compiled.data_folder("schemas"), "parameters.yaml")
 
 
@@ -151,7 +151,7 @@ def _load_meanings() -> dict[str, Meaning]:
 
 
 def render(folder: str) -> str:
-    """Return Python source with the parameters of a folder's `parameters.yaml`."""
+    """Return Python source with the table of parameters in a folder."""
     from cfgfix.rules.reader import load_yaml
 
     data: Mapping[str, Any] = load_yaml(os.path.join(folder, "parameters.yaml"))
@@ -175,7 +175,7 @@ def render(folder: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class KeyMeanings:
-    """What the code that opens a config says its keys are.
+    """The concepts of a config's keys, as the code that opens the config shows them.
 
     Attributes:
         keys: What says that a key is a concept, by both.
@@ -186,11 +186,11 @@ class KeyMeanings:
     facts: Mapping[str, tuple[Any, Reached]]
 
     def paths_of(self, concept: str) -> tuple[KeyPath, ...]:
-        """Return the keys that are a concept, training before evaluation."""
+        """Return the key paths of a concept, those of the training before the evaluation."""
         return tuple(path for known, path in self.keys if known == concept)
 
     def also(self, reached: Reached) -> list[Reached]:
-        """Return what else a key is, beside what one parameter says."""
+        """Return the parameters that the same key reaches with another meaning."""
         found = [item for (_, path), item in self.keys.items() if path == reached.path]
         same = meaning_of(reached.call)
         mine = same.parameters.get(reached.parameter) if same is not None else None
@@ -208,7 +208,7 @@ _EVALUATED = {"batch_size": "eval_batch_size"}
 
 
 def key_meanings(reached: Iterable[Reached]) -> KeyMeanings:
-    """Return what the parameters that a config's values reach say of its keys."""
+    """Return the concepts of a config's keys, from the parameters that they reach."""
     keys: dict[tuple[str, KeyPath], Reached] = {}
     values: dict[str, list[tuple[Any, Reached]]] = {}
     for item in reached:
@@ -253,7 +253,10 @@ def _all_agree(found: list[tuple[Any, Reached]]) -> bool:
 
 
 def _part(keys: dict[tuple[str, KeyPath], Reached]) -> None:
-    """Tell keys of the evaluation, by their names, from those of the training where both reach the same call."""
+    """Give keys of the evaluation their own concept, apart from keys of the training.
+
+    Only keys that reach the same call are parted, by their names.
+    """
     for concept, other in _EVALUATED.items():
         paths = [path for known, path in keys if known == concept]
         late = [path for path in paths if _is_of_evaluation(path)]
@@ -268,7 +271,7 @@ def _is_of_evaluation(path: KeyPath) -> bool:
 
 
 def dialect_by_meanings(dialect: Dialect, found: KeyMeanings) -> Dialect:
-    """Return a dialect with the keys that the code says.
+    """Return a dialect with the key paths that the code shows for each concept.
 
     Its own names stay where the code says nothing. Of a dialect of common spellings a name counts only where the code does
     not show that the key is something else, or that the value is another.

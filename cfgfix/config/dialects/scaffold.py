@@ -97,7 +97,10 @@ def draft(
 
 
 def _signature_paths(root: Node) -> tuple[list[str], list[str]]:
-    """Return the sections of a config, or its keys where it has none, and key paths to know it by."""
+    """Return the key paths a config's signature demands, and others to know it by.
+
+    Demanded are sections, or plain keys where the config has no section.
+    """
     top = [(key.text, deref(value)) for key, value in root.items if key.kind == Kind.SCALAR]
     sections = [_text((name,)) for name, value in top if value.kind == Kind.MAPPING][:3]
     inner = [
@@ -124,7 +127,10 @@ def _concepts(root: Node, known: Mapping[str, Dialect]) -> dict[str, list[str]]:
 
 
 def _meanings(known: Mapping[str, Dialect]) -> dict[str, str]:
-    """Return the concept of each key name: what it means at the top level, else the one thing it means anywhere."""
+    """Return the concept of each key name in the known dialects.
+
+    A name at the top level decides; any other counts only where it has one concept.
+    """
     bare: dict[str, str] = {}
     seen: dict[str, set[str]] = {}
     generic = known.get("generic")
@@ -159,7 +165,7 @@ def _scalars(node: Node, path: KeyPath, depth: int) -> Iterator[KeyPath]:
 
 
 def _text(path: KeyPath) -> str:
-    r"""Return a key path as dialect files write it: `a.b`, with `\` before a dot inside a key."""
+    r"""Return a key path as dialect files write it: `a.b`, dots inside a key escaped."""
     steps = []
     for step in path:
         word = "".join("\\" + char if char in "\\.[]" else char for char in str(step))

@@ -40,9 +40,9 @@ Table = tuple[Step, tuple[Row, ...]]
 
 
 def table(signatures: Iterable[tuple[Signature, bool]]) -> Table:
-    """Return the table of signatures, given with whether each is of low confidence.
+    """Return one table of all signatures.
 
-    The rows keep the order.
+    Each is given with whether its dialect is of low confidence. The rows keep the order.
     """
     bits: dict[Pattern, int] = {}
 

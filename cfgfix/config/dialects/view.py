@@ -38,7 +38,7 @@ correction (T4: 15,109 of 16,384 MiB)."""
 
 
 class Binding:
-    """Where a concept has its value. A plain class: a view makes many of them.
+    """A value of a concept and its place. A plain class: a view makes many of them.
 
     `origin` is `file`, `default` or `derived`; the nodes are None unless it is `file`.
     """
@@ -135,7 +135,7 @@ class View:
 
     @property
     def has_defaults(self) -> bool:
-        """Whether a concept may have a value that the file does not give."""
+        """Whether concepts that the file leaves out may have a default."""
         return self._default is not None
 
     def entries(self, mapping: Node) -> dict[str, tuple[Node, Node]]:
@@ -165,7 +165,7 @@ class View:
         return found
 
     def places(self, pattern: Pattern) -> Iterable[tuple[KeyPath, Node | None, Node]]:
-        """Return every place that fits a pattern: its key path, its key and its value."""
+        """Return the places that match a pattern: key path, key node and value node."""
         node = self.root
         key: Node | None = None
         path: tuple[str, ...] = ()
@@ -205,9 +205,9 @@ class View:
                     yield from self._places(child, child_key, pattern, start + 1, (*path, text))
 
     def bindings(self, concept: str) -> list[Binding]:
-        """Return every place where the file gives a concept, in the dialect's order.
+        """Return the places where the file gives a concept, in the dialect's order.
 
-        Without any, its defaults are returned, if there are some.
+        Where the file gives none, the places with a default are returned.
         """
         found = self._bindings.get(concept)
         if found is not None:
@@ -245,7 +245,7 @@ class View:
         return found
 
     def all_bindings(self, concept: str) -> list[Binding]:
-        """Return every place of a concept, those with a default included.
+        """Return the places of a concept, both those in the file and those with a default.
 
         A default counts for each place that the file leaves out.
         """
@@ -285,7 +285,7 @@ class View:
         raise Missing(name)
 
     def has_meaning(self, concept: str, path: KeyPath | None) -> bool:
-        """Tell whether the code says that a key is a concept."""
+        """Tell whether the code shows that a key is a concept."""
         return self.meanings is not None and (concept, path) in self.meanings.keys
 
     def has(self, name: str) -> bool:
@@ -341,7 +341,7 @@ class View:
         return value
 
     def _sizes(self) -> list[tuple[str, list[int], str]]:
-        """Return the tensors of one batch element: name, sizes, dtype."""
+        """Return name, sizes and dtype of each tensor of a batch element."""
         if not self.dialect.components:
             raise Missing("batch_components")
         rows: list[tuple[str, list[int], str]] = []
@@ -361,7 +361,7 @@ PLACE_NAMES = frozenset({"key", "name", "raw", "section"})
 
 
 class RuleScope:
-    """The operands of one rule at one place: the view, the rule's own names, and the place itself.
+    """The operands of a rule at one place of a document.
 
     Args:
         view: The document.

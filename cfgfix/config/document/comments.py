@@ -18,7 +18,10 @@ def comments(document: Document) -> list[tuple[int, str]]:
 
 
 def _scalar_spans(document: Document) -> list[tuple[int, int]]:
-    """The spans of all scalars and aliases; of a block scalar, those of its content without its first line."""
+    """Return the spans of all scalars and aliases.
+
+    A block scalar's span is that of its content without the header line.
+    """
     spans: list[tuple[int, int]] = []
     waiting = list(document.roots)
     while waiting:

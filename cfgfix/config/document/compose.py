@@ -143,7 +143,7 @@ class Document:
 
     @property
     def uses(self) -> Mapping[int, int]:
-        """How many aliases stand for each node, by the node's id in memory."""
+        """The number of aliases of each node, by the node's id in memory."""
         if self._uses is None:
             self._uses = {}
             for alias in self.aliases:
@@ -152,13 +152,13 @@ class Document:
 
     @property
     def breaks(self) -> list[int]:
-        """Where every character of the text stands that ends a line, in order."""
+        """The offsets of all line-break characters, in order."""
         if self._breaks is None:
             self._breaks = [match.start() for match in _BREAK.finditer(self.source.text)]
         return self._breaks
 
     def places(self, mapping: Node, name: str) -> Sequence[int]:
-        """Return the indices of a mapping's entries of one name, in text order."""
+        """Return the indices of a mapping's entries with one key name, in text order."""
         known = self._places.get(id(mapping))
         if known is None:
             known = self._places[id(mapping)] = {}
@@ -181,7 +181,7 @@ class Document:
         return (steps[-1].key, steps[-1].value) if steps else None
 
     def trace(self, path: KeyPath, document: int = 0) -> list[Step] | None:
-        """Return every step to the entry at `path`, outermost first.
+        """Return the steps from the root to the entry at a key path, outermost first.
 
         None where there is no such entry.
         """
@@ -324,7 +324,7 @@ def pure_problem(document: Document) -> Problem | None:
 
 
 def _parser(text: str) -> Any:
-    """A parser with `get_event`: libyaml's, or PyYAML's own where the binding was not built."""
+    """Return a parser of YAML events: libyaml's, or PyYAML's own without the binding."""
     import yaml
 
     try:
@@ -463,7 +463,7 @@ def _parse(document: Document, limits: Limits) -> Problem | None:
 
 
 def _place_empty_value(text: str, node: Node, key: Node) -> None:
-    """Put a value that is not there right behind its colon, or behind the key where there is no colon.
+    """Move the span of an empty value right behind its colon, or behind its key.
 
     libyaml's mark is right behind the colon in block mappings, but in flow mappings and for `? key` alone it is at
     the next token.
@@ -478,7 +478,10 @@ def _place_empty_value(text: str, node: Node, key: Node) -> None:
 
 
 def _block_scalar_end(text: str, node: Node) -> int:
-    """Where a literal or folded scalar ends: before its last line break, and before blank lines it drops."""
+    """Return the end offset of a block scalar, before its last line break.
+
+    Blank lines that the scalar drops do not belong to it.
+    """
     end = node.end
     newline = _first_break(text, node.start, end)
     header = text[node.start : newline].rsplit(node.style, 1)[-1].split("#", 1)[0]
@@ -508,7 +511,7 @@ _SEPARATION = r"(?:[ \t\r\n\x85\u2028\u2029]+|(?<=[\s])\#[^\r\n\x85\u2028\u2029]
 
 
 def _content_start(text: str, start: int, tag: str | None, anchor: str | None) -> int:
-    """Where the content of a node begins that has a tag, an anchor or both."""
+    """Return the offset where a node's content begins, behind its tag and anchor."""
     offset = start
     for _ in range((tag is not None) + (anchor is not None)):
         if anchor is not None and text.startswith("&", offset):
@@ -526,9 +529,10 @@ def _content_start(text: str, start: int, tag: str | None, anchor: str | None) -
 
 
 def _check_aliases(document: Document, limits: Limits) -> Problem | None:
-    """Count what the document holds once aliases are followed, and how deep; note an alias within its own target.
+    """Return a problem where following aliases makes a document too large or too deep.
 
-    Anchors stand before their aliases, so one pass in the order of the text has every target's figures ready.
+    An alias within its own target is noted in the document. Anchors stand before their aliases, so one pass in the order of
+    the text has every target's figures ready.
     """
     figures: dict[int, tuple[int, int]] = {}
     total = 0
@@ -578,7 +582,10 @@ def _check_aliases(document: Document, limits: Limits) -> Problem | None:
 
 
 def _template_in_braces(document: Document) -> Problem | None:
-    """Find `{{ name }}` where a value is expected: to YAML a mapping whose key is a mapping, to nobody a config."""
+    """Return a problem where `{{ name }}` stands for a value, or None.
+
+    To YAML that is a mapping whose key is a mapping, to nobody a config.
+    """
     source = document.source
     for _, key, value, _, _ in document.walk():
         for node in (key, value):

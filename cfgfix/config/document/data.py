@@ -44,7 +44,7 @@ class Tagged:
 
 
 class Builder:
-    """Data of one document as one loader would give it; one builder per document, since aliases share their data."""
+    """Builds plain data of a document as a loader would; aliases share their data."""
 
     def __init__(self, source: SourceFile, loader: Loader) -> None:
         self.source = source
@@ -53,7 +53,7 @@ class Builder:
         self._merging: Flattener | None = None
 
     def build(self, root: Node, recursive: Node | None = None, reused: Node | None = None) -> Any:
-        """Return the data of a node.
+        """Return the plain data of a node.
 
         `recursive` is an alias within its own target and `reused` an anchor with a name that was taken, where the
         document has one.
@@ -135,7 +135,10 @@ class Builder:
         return value if name == "seq" else Tagged(str(node.tag), value)
 
     def _collection_tag(self, node: Node, default: str) -> str:
-        """The short name of a collection's own tag, or an empty string for a foreign one."""
+        """Return the short name of a collection's YAML tag.
+
+        Empty for a tag that is not YAML's own.
+        """
         tag = node.tag
         if tag is None or tag == "!":
             return default
@@ -213,7 +216,11 @@ class Builder:
         return self._merging.flatten(mapping)
 
     def _written(self, mapping: Node) -> Iterator[Written]:
-        """Yield the entries of a mapping; refuse what the loader does not merge."""
+        """Yield the entries of a mapping as written, checking its merge keys.
+
+        Raises:
+            DataError: The loader refuses a merge key.
+        """
         brought = False
         for each in written_in(mapping):
             if each.merged is not None:

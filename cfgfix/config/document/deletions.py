@@ -16,10 +16,10 @@ from cfgfix.core.findings import format_key_path
 
 
 class Deletions(EditPlan):
-    """What deletes entries."""
+    """Makes edits that delete entries."""
 
     def note_deletion(self, change: DeleteKey) -> None:
-        """Note an entry that goes, with the others of its collection."""
+        """Note the entry that a change deletes, grouped by its collection."""
         shown = format_key_path(change.path)
         if not change.path:
             raise Refusal(RefusalReason.NOT_FOUND, "a document cannot be deleted")
@@ -36,7 +36,7 @@ class Deletions(EditPlan):
         group.deleted.add(index)
 
     def require_unused_anchors(self, entry: tuple[Node, Node] | Node, shown: str) -> None:
-        """Refuse to delete what an alias elsewhere stands for."""
+        """Refuse to delete an entry with an anchor that an alias outside the entry names."""
         if not self.document.aliases:
             return
         waiting = [entry] if isinstance(entry, Node) else list(entry)
@@ -92,10 +92,7 @@ class Deletions(EditPlan):
         self.edits.append(Edit(start, following, ""))
 
     def delete_all_of_block(self, group: Group) -> None:
-        """Delete the only entries of a block collection.
-
-        An empty one in flow style takes their place.
-        """
+        """Replace a block collection by an empty one in flow style."""
         at = self.at
         node = group.node
         empty = "{}" if node.kind is MAPPING else "[]"
@@ -126,9 +123,9 @@ class Deletions(EditPlan):
             self.edits.append(Edit(start, following, ""))
 
     def owner_end(self, group: Group) -> int | None:
-        """Return where the value of a block collection could begin on its owner's line.
+        """Return the offset behind the colon or dash that a block collection belongs to.
 
-        None for a bare root.
+        None for a root without anchor or tag.
         """
         node = group.node
         if node.start != node.value_start:

@@ -29,7 +29,7 @@ _MAX_PLAIN_KEY = 128
 
 @dataclass(slots=True)
 class Group:
-    """Changes to the entries of one collection, which must be seen together."""
+    """Changes to entries of one collection, to be made together."""
 
     node: Node
     steps: list[Step]
@@ -56,7 +56,10 @@ class EditPlan:
         self.by_name: dict[tuple[int, str], list[int]] = {}
 
     def steps(self, path: KeyPath, document: int) -> list[Step]:
-        """Return the way to an entry; refuse one that other places share."""
+        """Return the steps to the entry at a key path.
+
+        An entry that other places share is refused.
+        """
         steps = self.document.trace(path, document)
         shown = format_key_path(path) or "the document"
         if steps is None:
@@ -78,7 +81,7 @@ class EditPlan:
         return steps
 
     def require_unshared(self, node: Node, shown: str) -> None:
-        """Refuse a change to what an anchor shares with other places."""
+        """Refuse to change a node that aliases bring to other places."""
         count = self.uses.get(id(node), 0)
         if count and not self.shared:
             raise Refusal(
@@ -87,23 +90,23 @@ class EditPlan:
             )
 
     def touch(self, steps: list[Step]) -> None:
-        """Note the entries a change leads through or to."""
+        """Note the entries on the way to a change."""
         self.touched.append([(id(step.parent), id(step.value)) for step in steps])
 
     def claim_value(self, node: Node, shown: str) -> None:
-        """Refuse a second change of one value."""
+        """Note that a value is changed; refuse a second change."""
         if id(node) in self.filled:
             raise Refusal(RefusalReason.CONFLICT, f"{shown} would be changed twice")
         self.filled.add(id(node))
 
     def claim_name(self, parent: Node, name: str) -> None:
-        """Refuse a second key of one name."""
+        """Note that a key name is written to a mapping; refuse a second key of that name."""
         if (id(parent), name) in self.names:
             raise Refusal(RefusalReason.CONFLICT, f"two changes would write the key {name}")
         self.names.add((id(parent), name))
 
     def ordered(self) -> list[Edit]:
-        """Return the edits in the order of the text; refuse those that overlap."""
+        """Return all edits in the order of the text; refuse edits that overlap."""
         edits = sorted(self.edits, key=lambda edit: (edit.start, edit.end))
         for before, after in pairwise(edits):
             if after.start < before.end:
@@ -111,22 +114,22 @@ class EditPlan:
         return [edit for edit in edits if edit.new != self.text[edit.start : edit.end]]
 
     def require_values(self, parent: Node, value: object, shown: str) -> None:
-        """Refuse values in a `!!set`, whose keys have none."""
+        """Refuse to give a value to a key of a `!!set`."""
         if parent.tag == TAG_PREFIX + "set" and value is not None:
             raise Refusal(RefusalReason.TAG, f"{shown} belongs to a !!set, which holds keys without values")
 
     def require_simple_key(self, text: str) -> None:
-        """Refuse a key that is too long to be read alike."""
+        """Refuse to write a key so long that readers may disagree about it."""
         # YAML allows 1024 characters up to the colon; no setting is named so, and other readers count in bytes.
         if len(text) > _MAX_PLAIN_KEY:
             raise Refusal(RefusalReason.UNSPELLABLE, f"a key of more than {_MAX_PLAIN_KEY} characters")
 
     def spans_lines(self, node: Node) -> bool:
-        """Tell whether a node is written on several lines."""
+        """Tell whether a node stands on more than one line."""
         return any(char in self.text[node.start : node.end] for char in BREAKS)
 
     def entry_index(self, parent: Node, change: DeleteKey, step: Step, shown: str) -> int:
-        """Return which entry of a collection a deletion means."""
+        """Return the index of the entry that a deletion names."""
         if step.key is None:
             index = change.path[-1]
             assert isinstance(index, int)
@@ -150,7 +153,7 @@ class EditPlan:
         return known
 
     def require_brackets(self, node: Node) -> None:
-        """Refuse a single pair in brackets, which has no braces of its own."""
+        """Refuse to change a single pair in brackets (`[a: 1]`), which has no braces."""
         if node.kind is MAPPING and not has_braces(self.text, node, [key for key, _ in node.items[:1]]):
             raise Refusal(RefusalReason.LAYOUT, "a single pair within brackets has no braces of its own")
 
@@ -181,7 +184,10 @@ class EditPlan:
         return max(value.end, item[0].end) if node.kind is MAPPING else value.end
 
     def is_after_block_scalar(self, offset: int) -> bool:
-        """Tell whether a block scalar, which owns its last line break, ends here."""
+        """Tell whether a block scalar ends at an offset, blanks between them aside.
+
+        Such a scalar owns its last line break.
+        """
         for _, key, value, _, _ in self.document.walk():
             for node in (key or value, value):
                 is_block = node.style in ("|", ">") and node.end <= offset
@@ -190,11 +196,11 @@ class EditPlan:
         return False
 
     def position(self, step: Step) -> int:
-        """Return which item of a list a step leads to."""
+        """Return the index of the list item that a step leads to."""
         return next(index for index, item in enumerate(step.parent.items) if item is step.value)
 
     def flow_start(self, node: Node, index: int) -> int:
-        """Return where an entry in braces or brackets begins."""
+        """Return the start of an entry in braces or brackets."""
         item = node.items[index]
         start: int = item[0].start if node.kind is MAPPING else item.start
         anchor = self.flow_end(node, index - 1) if index else node.value_start
@@ -208,7 +214,7 @@ class EditPlan:
         return start
 
     def flow_end(self, node: Node, index: int) -> int:
-        """Return where an entry in braces or brackets ends."""
+        """Return the end of an entry in braces or brackets."""
         item = node.items[index]
         return max(item[0].end, item[1].end) if node.kind is MAPPING else int(item.end)
 

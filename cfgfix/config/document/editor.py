@@ -131,9 +131,9 @@ class _Plan(Deletions, Insertions):
             self.edits.append(Edit(node.value_start, node.end, text))
 
     def require_parted_properties(self, node: Node, shown: str) -> None:
-        """An anchor of libyaml ends at the colon in `&a:b`.
+        """Refuse to change a value that no space parts from its anchor or tag.
 
-        Another text there would become part of its name.
+        An anchor of libyaml ends at the colon in `&a:b`: another text there would become part of its name.
         """
         glued = node.start < node.value_start < node.end
         if glued and self.text[node.value_start - 1] not in " \t" + BREAKS:
@@ -147,7 +147,7 @@ class _Plan(Deletions, Insertions):
         return spell(value)
 
     def require_fitting_tag(self, node: Node, text: str, value: object, shown: str) -> None:
-        """The tag stays, so what it makes of the new text must be the new value."""
+        """Refuse a new text that does not give the new value under the node's tag."""
         tag = node.tag or ""
         name = tag[len(TAG_PREFIX) :] if tag.startswith(TAG_PREFIX) else ""
         fits = name in ("str", "int", "float", "bool", "null")
@@ -167,7 +167,7 @@ class _Plan(Deletions, Insertions):
             )
 
     def replace_block_scalar(self, node: Node, text: str, shown: str) -> None:
-        """Put a scalar in the place of a literal or folded one.
+        """Replace a literal or folded scalar by a plain or quoted one.
 
         A comment on its first line stays.
         """
@@ -183,7 +183,7 @@ class _Plan(Deletions, Insertions):
         self.edits.append(Edit(header_end, node.end, ""))
 
     def fill_empty(self, node: Node, key: Node | None, text: str, shown: str) -> None:
-        """Write a value where there is none."""
+        """Write a value behind a key or dash that has none."""
         offset = node.end
         before = self.text[offset - 1 : offset]
         if before == ":" or (before == "-" and key is None) or node.start < node.end:
@@ -200,7 +200,7 @@ class _Plan(Deletions, Insertions):
             raise Refusal(RefusalReason.LAYOUT, f"{shown} has no place where a value could be written")
 
     def is_plain_flow_key(self, key: Node) -> bool:
-        """Whether a key without a colon stands in a flow mapping, as in `{a, b}`."""
+        """Tell whether a key stands without a colon in a flow mapping, as in `{a, b}`."""
         following = self.at.skip_blank(key.end)
         entry = self.at.prefix(key.start).rstrip()
         alone = self.text[following : following + 1] in (",", "}") and not entry.endswith("?")

@@ -19,10 +19,10 @@ from cfgfix.core.findings import format_key_path
 
 
 class Insertions(EditPlan):
-    """What inserts entries."""
+    """Makes edits that insert entries."""
 
     def note_insertion(self, change: InsertKey) -> None:
-        """Note a new key, with the others of its mapping."""
+        """Note the key that a change inserts, grouped by its mapping."""
         path = change.path
         shown = format_key_path((*path, change.key))
         if path:
@@ -59,13 +59,13 @@ class Insertions(EditPlan):
         group.inserted.append(change)
 
     def entry(self, change: InsertKey, key_style: str = "") -> str:
-        """Return a key and its value as they are written."""
+        """Return the text of a new entry: key, colon and value."""
         key = spell_text(change.key, key_style)
         self.require_simple_key(key)
         return f"{key}: {spell(change.value)}"
 
     def insert_into_empty_file(self, change: InsertKey) -> None:
-        """Write the first key of a file."""
+        """Write the first key of an empty file."""
         if change.document != 0 or self.document.roots or change.after is not None:
             raise Refusal(RefusalReason.NOT_FOUND, "there is no such document")
         if any(edit.start == len(self.text) for edit in self.edits):
@@ -87,7 +87,7 @@ class Insertions(EditPlan):
             self.insert_into_block(group)
 
     def after_index(self, node: Node, change: InsertKey) -> int:
-        """Return the index of the entry after which a key goes."""
+        """Return the index of the entry that a new key is put after."""
         if change.after is None:
             return len(node.items) - 1
         for index in range(len(node.items) - 1, -1, -1):
@@ -97,7 +97,7 @@ class Insertions(EditPlan):
         raise Refusal(RefusalReason.NOT_FOUND, f"there is no key {change.after} to put {change.key} after")
 
     def insert_into_block(self, group: Group) -> None:
-        """Insert keys into a mapping of one key a line."""
+        """Insert keys into a mapping in block style."""
         at = self.at
         node = group.node
         places: dict[int, list[str]] = {}
@@ -148,7 +148,7 @@ class Insertions(EditPlan):
             self.insert_after_flow_entry(node, index, entries_after)
 
     def insert_after_flow_entry(self, node: Node, index: int, entries: list[str]) -> None:
-        """Insert entries behind one in braces."""
+        """Insert entries after an entry in braces."""
         at = self.at
         end = self.flow_end(node, index)
         key: Node = node.items[index][0]
@@ -191,10 +191,7 @@ class Insertions(EditPlan):
         return newline
 
     def insert_into_nothing(self, group: Group) -> None:
-        """Write the first keys of a mapping whose place is empty.
-
-        `section:` and nothing behind it.
-        """
+        """Write the first keys of a mapping that has no value yet, as in `section:`."""
         at = self.at
         node = group.node
         if any(change.after is not None for change in group.inserted):
@@ -220,13 +217,13 @@ class Insertions(EditPlan):
         self.edits.append(Edit(line_end, line_end, lines))
 
     def pair_position(self, step: Step) -> int:
-        """Return which pair of a mapping a step leads to."""
+        """Return the index of the mapping entry that a step leads to."""
         return next(index for index, pair in enumerate(step.parent.items) if pair[1] is step.value)
 
     def indentation_step(self) -> int:
-        """Return by how much the file indents its first nested mapping.
+        """Return the number of spaces by which the file indents.
 
-        Two spaces where it has none.
+        That of its first nested mapping; two where there is none.
         """
         for _, key, value, parent, _ in self.document.walk():
             if key is None or value.kind is not MAPPING or value.flow or parent.flow or not value.items:

@@ -45,7 +45,7 @@ class Yaml:
         return parsed.source.text
 
     def plan(self, parsed: Document, changes: Sequence[Change]) -> list[Edit]:
-        """Return the edits that make changes.
+        """Return the edits that make some changes.
 
         Raises:
             ProofError: The editor cannot make them exactly.
@@ -58,7 +58,7 @@ class Yaml:
     def prove(
         self, before: Document, after: str, changes: Sequence[Change], edits: Sequence[Edit]
     ) -> Document:
-        """Return the document after edits, proven; see `config.document.proof`."""
+        """Return the parsed text after edits, proven; see `config.document.proof`."""
         return self._keep(prove(before, after, changes, edits, self._loader))
 
     def comments(self, parsed: Document) -> list[tuple[int, str]]:
@@ -68,13 +68,13 @@ class Yaml:
     def prove_comments(
         self, before: Document, after: str, changes: Sequence[Change], edits: Sequence[Edit]
     ) -> Document:
-        """Return the document after edits that write comments, proven like any other."""
+        """Return the parsed text after comments were written, proven like any other edit."""
         return self.prove(before, after, changes, edits)
 
     def identity(self, parsed: Document, finding: Finding) -> Hashable:
-        """Return what tells a finding from others.
+        """Return a value that tells a finding from others of the file.
 
-        That is its rule, its key path, and the document of the file it is in.
+        That is its rule, its key path, and the number of the YAML document that it is in.
         """
         if finding.key_path is None:
             return finding.rule, finding.message

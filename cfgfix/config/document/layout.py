@@ -40,13 +40,13 @@ class Layout:
         return min(offset + 1, len(self.text))
 
     def before_break(self, offset: int) -> int:
-        """Return the offset in front of the line break that ends at `offset`."""
+        """Return the offset where the line break that ends at `offset` begins."""
         if self.text.endswith("\r\n", 0, offset):
             return offset - 2
         return offset - 1
 
     def prefix(self, offset: int) -> str:
-        """Return what stands before `offset` on its line."""
+        """Return the text before `offset` on its line."""
         return self.text[self.line_start(offset) : offset]
 
     def skip_blank(self, offset: int) -> int:
@@ -64,7 +64,7 @@ class Layout:
         return offset
 
     def rest_is_comment(self, offset: int) -> bool:
-        """Tell whether only white space and a comment follow on the line."""
+        """Tell whether nothing but blanks and a comment follows on the line."""
         rest = self.text[offset : self.line_end(offset)].lstrip(" \t")
         return not rest or rest.startswith("#")
 
@@ -77,6 +77,9 @@ class Layout:
         return offset - self.line_start(offset)
 
     def break_at(self, offset: int) -> str:
-        """Return the line break after `offset`, or the usual one of the file."""
+        """Return the line break at the end of the line of `offset`.
+
+        At the end of the text that is the usual one of the file.
+        """
         end = self.line_end(offset)
         return self.text[end : self.after_break(end)] or self.newline

@@ -61,7 +61,7 @@ _installed: list[Order] = []
 
 
 def installed_order() -> Order:
-    """Return the order of the installed PyYAML, as it shows it on a text of our own."""
+    """Return the order in which the installed PyYAML merges, found by a trial."""
     if not _installed:
         import yaml
 
@@ -72,9 +72,9 @@ def installed_order() -> Order:
 
 
 def order_of(loader: Loader) -> Order:
-    """Return the order of a loader.
+    """Return the order in which a loader merges.
 
-    The ones for YAML 1.1 all rest on the installed PyYAML.
+    Loaders for YAML 1.1 all rest on the installed PyYAML.
     """
     return installed_order() if loader.yaml_version == "1.1" else Order.LISTS_REVERSED
 
@@ -97,7 +97,7 @@ class Flattener:
         self._depth = 0
 
     def flatten(self, mapping: Any) -> list[Written]:
-        """Return what a mapping holds, merged entries first.
+        """Return the entries of a mapping with its merge keys followed, merged ones first.
 
         Of equal keys the last one counts.
 
@@ -137,7 +137,10 @@ class Flattener:
 
 
 def written_in(mapping: Node) -> Iterable[Written]:
-    """Yield the entries of a node; what a merge key cannot take brings nothing."""
+    """Yield the entries of a mapping as written, with the mappings that each merges.
+
+    What a merge key cannot take is left out.
+    """
     for key, value in mapping.items:
         name = deref(key)
         target = deref(value)

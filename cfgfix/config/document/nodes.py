@@ -85,7 +85,7 @@ class Node:
 
 
 def deref(node: Node) -> Node:
-    """Return the node an alias stands for; any other node is its own answer."""
+    """Return the node that an alias stands for; return any other node unchanged."""
     return node.target if node.target is not None else node
 
 
@@ -100,10 +100,7 @@ def entries(node: Node, source: SourceFile) -> Iterator[tuple[str | int, Node | 
 
 
 def key_text(key: Node, source: SourceFile) -> str:
-    """Return a key as it stands in key paths.
-
-    A scalar's text, else the source text of the key.
-    """
+    """Return a key as key paths show it: the scalar's text, else the source text."""
     key = deref(key)
     return key.text if key.kind is SCALAR else source.text[key.start : key.end]
 
@@ -116,9 +113,7 @@ def is_merge(key: Node) -> bool:
 
 
 def has_braces(text: str, node: Node, inner: list[Node]) -> bool:
-    """Tell whether a mapping in flow style has braces of its own.
-
-    The one in `[a: 1]` has none.
+    """Tell whether a flow mapping is written with braces, unlike the one in `[a: 1]`.
 
     `inner` are its keys and values in order; the first is enough.
     """

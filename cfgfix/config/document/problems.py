@@ -34,18 +34,18 @@ class Problem:
 
 
 def problem(source: SourceFile, offset: int, message: str, kind: str, hint: str | None) -> Problem:
-    """Return a problem with its line and column worked out."""
+    """Return a problem at an offset, with its line and column."""
     line, column = source.position(offset)
     return Problem(message, offset, line, column, hint, kind)
 
 
 def limit(source: SourceFile, offset: int, message: str) -> Problem:
-    """Return the problem of a file that is too much."""
+    """Return the problem of a file that exceeds a limit."""
     return problem(source, max(offset, 0), message, "limit", "exclude the file, or split it")
 
 
 def undefined_alias(source: SourceFile, offset: int, name: str | None) -> Problem:
-    """Explain an alias without its anchor."""
+    """Return the problem of an alias without an anchor before it."""
     return problem(
         source,
         offset,
@@ -56,7 +56,7 @@ def undefined_alias(source: SourceFile, offset: int, name: str | None) -> Proble
 
 
 def template(source: SourceFile, offset: int) -> Problem:
-    """Return the problem of a file that is still a template."""
+    """Return the problem of a file that is a template, not YAML."""
     return problem(
         source,
         offset,
@@ -124,7 +124,7 @@ _HINTS: tuple[tuple[str, str, str], ...] = (
 
 
 def syntax(source: SourceFile, error: Any) -> Problem:
-    """Say in plain words why the parser gave up, and where a reader would look."""
+    """Return the problem behind a parser's error, in plain words, at a helpful place."""
     text = source.text
     mark = getattr(error, "problem_mark", None)
     context_mark = getattr(error, "context_mark", None)

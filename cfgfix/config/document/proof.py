@@ -44,7 +44,7 @@ __all__ = ["ProofError", "prove"]
 
 
 class _Intent:
-    """The changes, made on one reader's tree.
+    """Makes changes on the tree of one reader.
 
     Every place is looked up before anything changes, so all paths are those of the tree as read.
     """
@@ -77,7 +77,7 @@ class _Intent:
         return self.slots
 
     def count_references(self) -> None:
-        """Count from how many places each collection is reached.
+        """Count the references to each collection.
 
         More than one means an alias.
         """
@@ -96,7 +96,7 @@ class _Intent:
         return self.slots[document]
 
     def enter(self, path: KeyPath, document: int) -> tuple[Tree | None, Slot]:
-        """Return the collection that holds the entry at `path`, and the entry."""
+        """Return the entry at a key path, and the collection that holds it."""
         slot = self.root(document, path)
         parent: Tree | None = None
         for step in path:
@@ -138,7 +138,7 @@ class _Intent:
         return None
 
     def same(self, tree: Tree, text: str | int | None) -> list[Slot]:
-        """Return the entries of a mapping whose keys read alike."""
+        """Return the entries of a mapping whose key is written as `text`."""
         known = self.slots_by_text.get(id(tree))
         if known is None:
             known = self.slots_by_text[id(tree)] = {}
@@ -235,7 +235,10 @@ def _as_tree(value: object) -> object:
 
 
 def _difference(first: list[Slot], second: list[Slot]) -> str | None:
-    """Return where two trees differ, in words, or None. Shared and circular parts are compared once."""
+    """Return the first difference of two trees in words, or None where they are equal.
+
+    Shared and circular parts are compared once.
+    """
     if len(first) != len(second):
         return f"{len(second)} documents instead of {len(first)}"
     waiting: list[tuple[KeyPath, object, object]] = [
@@ -285,7 +288,7 @@ def _value_text(value: object) -> str:
 
 
 def _flatten(slots: list[Slot], order: Order) -> list[Slot]:
-    """The trees with merge keys resolved and only the entries in force: what a program gets, written order aside.
+    """Return trees with merge keys followed and only the entries in force.
 
     Used where a change replaces bare text, which may say the same in other words. Releases of PyYAML differ in the order
     of the entries that merge keys bring, so that order is left out.
@@ -336,7 +339,13 @@ def _flatten(slots: list[Slot], order: Order) -> list[Slot]:
 
 
 def _check_anchors(before: Document, after: Document, changes: Sequence[Change]) -> None:
-    """Anchors keep their names, but for those in deleted entries and in what replaces bare text."""
+    """Check that anchors keep their names.
+
+    Those in deleted entries may go, and those in bare text that is replaced may change.
+
+    Raises:
+        ProofError: A name would change.
+    """
     if before.problem is not None or any(isinstance(change, ReplaceText) for change in changes):
         return
     if "&" not in before.source.text and "&" not in after.source.text:
@@ -352,7 +361,7 @@ def _check_anchors(before: Document, after: Document, changes: Sequence[Change])
 
 
 def _anchors(document: Document) -> list[str]:
-    """The names after `&`, in the order of the text."""
+    """Return the names of all anchors, in the order of the text."""
     found: list[str] = []
     waiting: list[Node] = list(reversed(document.roots))
     while waiting:
@@ -367,7 +376,13 @@ def _anchors(document: Document) -> list[str]:
 def _check_comments(
     before: Document, after: Document, changes: Sequence[Change], edits: Sequence[Edit]
 ) -> None:
-    """Comments stay, each with its text and in order, but for those a deletion or a replacement of text names."""
+    """Check that comments stay, each with its text and in order.
+
+    Those in text that a deletion or a replacement names may go.
+
+    Raises:
+        ProofError: A comment would be lost or changed.
+    """
     if before.problem is not None:
         return
     named = _Union(_named_spans(before, changes))
@@ -389,7 +404,7 @@ def _check_comments(
 
 
 class _Union:
-    """The offsets within any of some spans."""
+    """The union of some spans of offsets."""
 
     __slots__ = ("_ends", "_starts")
 
@@ -404,7 +419,7 @@ class _Union:
                 self._ends.append(end)
 
     def holds(self, offset: int) -> bool:
-        """Tell whether an offset lies within a span, its end excluded."""
+        """Tell whether an offset lies within one of the spans, ends excluded."""
         index = bisect_right(self._starts, offset) - 1
         return index >= 0 and offset < self._ends[index]
 
@@ -438,7 +453,7 @@ def _named_spans(before: Document, changes: Sequence[Change]) -> Iterator[tuple[
 
 
 def _written_spans(changes: Sequence[Change], edits: Sequence[Edit]) -> Iterator[tuple[int, int]]:
-    """Where, in the text after, the replacements of bare text stand."""
+    """Yield the spans, in the text after the edits, of replacements of bare text."""
     replaced = {
         (change.start, change.end, change.new) for change in changes if isinstance(change, ReplaceText)
     }
@@ -460,9 +475,9 @@ def prove(
     shared: bool = False,
     whole: bool = False,
 ) -> Document:
-    """Return the document after an edit, proven to be what was meant.
+    """Return the parsed document after edits, proven to do what the changes mean.
 
-    It is what `changes` mean, and nothing else.
+    Nothing else may have changed.
 
     Args:
         before: The document the edit was planned on.
@@ -525,7 +540,7 @@ def _check_meaning(
 def _compare(
     reader: Reader, before: Document, after: Document, changes: Sequence[Change], *, shared: bool
 ) -> None:
-    """Compare what a reader sees after with what the changes make of what it saw before.
+    """Compare one reader's tree after the edits with its tree before, changes made.
 
     Raises:
         ReadError: The reader could read the text neither before nor after, for the same reason.
@@ -556,7 +571,7 @@ def _compare(
 
 
 def _window(before: Document, after: Document, changes: Sequence[Change]) -> tuple[Document, Document] | None:
-    """Return the entries the changes are about, before and after, as documents of their own.
+    """Return the changed top-level entries, before and after, as two small documents.
 
     The independent readers are thirty times slower than libyaml, so they read only these where that is as good: in
     block mappings whose entries begin a line each, so that no reader can carry anything from one entry into the next;
@@ -589,7 +604,9 @@ def _window(before: Document, after: Document, changes: Sequence[Change]) -> tup
 def _concerned_text(
     old: tuple[str, Node, int], new: tuple[str, Node, int], paths: Sequence[KeyPath]
 ) -> tuple[str, str] | None:
-    """Return the text of the entries of a mapping that paths lead into, before and after; None where there is any doubt.
+    """Return the text, before and after, of the mapping entries that paths lead into.
+
+    None where there is any doubt.
 
     Args:
         old: A text, the mapping in it, and where what belongs to the mapping ends.
@@ -628,7 +645,10 @@ def _concerned_text(
 
 
 def _whole_lines(text: str, node: Node, end: int) -> list[tuple[str, Node, int, int]] | None:
-    """Name, value, beginning and end of every entry of a block mapping, or None where they are not whole lines."""
+    """Return name, value, start and end of every entry of a block mapping.
+
+    None where an entry does not stand on lines of its own.
+    """
     if node.kind is not MAPPING or node.flow:
         return None
     starts = []
@@ -645,21 +665,30 @@ def _whole_lines(text: str, node: Node, end: int) -> list[tuple[str, Node, int, 
 
 
 def _line_of(text: str, offset: int) -> int:
-    """Return where the spaces before an offset begin."""
+    """Return the offset where the spaces before an offset begin."""
     while offset and text[offset - 1] == " ":
         offset -= 1
     return offset
 
 
 def _without_unintended_empty_slots(result: list[Slot], intended: list[Slot]) -> list[Slot]:
-    """ruamel.yaml sees one empty document in a file of comments; PyYAML sees none."""
+    """Return the result of a reader without an empty document that was not intended.
+
+    In a file of comments ruamel.yaml sees one empty document, PyYAML none.
+    """
     if not intended and len(result) == 1 and result[0].value is None:
         return []
     return result
 
 
 def _check_loads(before: Document, after: Document, loader: Loader) -> None:
-    """What loaded before loads still, duplicate keys and all that a tree allows included."""
+    """Check that loaders which could load the file before can load the result.
+
+    Duplicate keys and all else that a tree allows count, too.
+
+    Raises:
+        ProofError: A loader would refuse the result.
+    """
     for reader in {loader.name: loader, "pyyaml": LOADERS["pyyaml"], "ruamel": LOADERS["ruamel"]}.values():
         refusal = _refusal(after, reader)
         # A loader names one fault at a time: behind a repaired duplicate key may stand the next one.
@@ -668,7 +697,7 @@ def _check_loads(before: Document, after: Document, loader: Loader) -> None:
 
 
 def _refusal(document: Document, loader: Loader) -> str | None:
-    """Why a loader refuses a document of a file, or None."""
+    """Return the reason why a loader refuses a file, or None where it loads."""
     for number in range(len(document.roots)):
         try:
             document.data(loader, number)

@@ -94,12 +94,12 @@ MERGE = _Merge()
 
 
 def _core_tag(tag: str) -> str | None:
-    """The tag of a collection where it says more than the default."""
+    """Return the tag of a collection, or None where it says no more than the default."""
     return None if tag in (TAG_PREFIX + "map", TAG_PREFIX + "seq", "!", "") else tag
 
 
 class Reader:
-    """A way to read a text into one slot per document."""
+    """A reader: its title, its loader, and a function from document to slots."""
 
     def __init__(self, title: str, loader: Loader, read: Callable[[Document], list[Slot]]) -> None:
         self.title = title
@@ -108,7 +108,7 @@ class Reader:
 
 
 def _read_nodes(loader: Loader) -> Callable[[Document], list[Slot]]:
-    """Read with cfgfix's own nodes."""
+    """Return a function that reads a document with cfgfix's own nodes."""
 
     def read(document: Document) -> list[Slot]:
         if document.problem is not None:
@@ -153,7 +153,10 @@ def _read_nodes(loader: Loader) -> Callable[[Document], list[Slot]]:
 
 
 def _read_pyyaml(loader: Loader) -> Callable[[Document], list[Slot]]:
-    """Read with PyYAML's pure-Python loader, taught the project's rules where it has any of its own."""
+    """Return a function that reads a document with PyYAML's pure-Python loader.
+
+    The loader is taught the project's rules where there are any.
+    """
 
     def read(document: Document) -> list[Slot]:
         import yaml
@@ -249,7 +252,10 @@ def _ruamel_constructor() -> Any:
 
 
 def _teach(constructor: Any, scalar_node: Any, mapping_node: Any) -> None:
-    """Have a PyYAML or ruamel.yaml constructor build trees; scalars under YAML's own tags stay its business."""
+    """Make a PyYAML or ruamel.yaml constructor build trees for collections.
+
+    Scalars under YAML's own tags are left to the constructor.
+    """
 
     def build(loader: Any, node: Any) -> Iterator[object]:
         tree = Tree(mapping=isinstance(node, mapping_node), tag=_core_tag(str(node.tag)))
@@ -280,7 +286,7 @@ def _teach(constructor: Any, scalar_node: Any, mapping_node: Any) -> None:
 
 
 def readers(loader: Loader) -> tuple[Reader, ...]:
-    """Return the readers for a project with this loader, its own nodes first."""
+    """Return the three readers for a project's loader, cfgfix's own nodes first."""
     eleven = loader if loader.yaml_version == "1.1" else LOADERS["pyyaml"]
     return (
         Reader(loader.title, loader, _read_nodes(loader)),

@@ -17,7 +17,7 @@ _MAX_DEPTH = 32
 
 
 def spell(value: object) -> str:
-    """Return YAML on one line that every loader reads as a value.
+    """Return a value as one line of YAML that every loader reads alike.
 
     The loaders are those in `LOADERS`.
 
@@ -116,7 +116,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _is_printable(text: str) -> bool:
-    """Whether every character may stand as itself within single quotes on one line."""
+    """Tell whether a text can stand unescaped within single quotes on one line."""
     return all(char.isprintable() for char in text)
 
 

@@ -25,7 +25,7 @@ class Step:
 
 
 def enter(parent: Node, name: str | int, source: SourceFile) -> Step | None:
-    """Return one step of a path below `parent`, merge keys followed.
+    """Return the step from a node to a key or item below it, merge keys followed.
 
     None where there is no such entry.
     """

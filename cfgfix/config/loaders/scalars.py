@@ -149,7 +149,7 @@ _compiled: dict[str, re.Pattern[str]] = {}
 
 
 def _pattern(source: str) -> re.Pattern[str]:
-    """Compile on first use: most files never need most patterns."""
+    """Return a compiled pattern, compiled on first use: most files need few patterns."""
     pattern = _compiled.get(source)
     if pattern is None:
         pattern = _compiled[source] = re.compile(source, re.VERBOSE)
@@ -157,7 +157,7 @@ def _pattern(source: str) -> re.Pattern[str]:
 
 
 def float_rule_pattern(loader: Loader) -> re.Pattern[str] | None:
-    """Return the pattern of a loader's own float rule, or None.
+    """Return the pattern for floats that a loader adds to YAML's, or None.
 
     It is anchored for PyYAML's `add_implicit_resolver`.
     """
@@ -166,7 +166,7 @@ def float_rule_pattern(loader: Loader) -> re.Pattern[str] | None:
 
 
 def _rules(loader: Loader) -> list[tuple[str, str]]:
-    """The patterns of a loader in the order in which it asks them."""
+    """Return a loader's types and patterns, in the order in which they are tried."""
     first = loader.yaml_version == "1.1"
     rules = [("float", _FLOAT_11 if first else _FLOAT_12), ("int", _INT_11 if first else _INT_12)]
     if loader.timestamps:
@@ -238,7 +238,7 @@ _ARTICLES = {"int": "an integer", "float": "a float", "bool": "a boolean", "time
 
 
 def construct_scalar(tag: str, text: str, loader: Loader) -> object:
-    """Return the value a loader gives a scalar whose tag is settled.
+    """Return the value that a loader makes of a scalar with a known tag.
 
     The tag is written (`!!float 5e-4`) or resolved.
 

@@ -118,11 +118,11 @@ class Accept:
         self._root = loaded.root
 
     def verdict(self, data: object) -> Verdict:
-        """Tell whether data is valid: True, False, or None where it is not certain."""
+        """Return whether data is valid: True, False, or None where that is not certain."""
         return self.verdict_at(self._root, data)
 
     def verdict_at(self, node: Node, data: object) -> Verdict:
-        """Return the same for one subschema of the loaded schema."""
+        """Return whether data is valid under one subschema; see `verdict`."""
         self._memo.clear()
         try:
             return self._compile(node)(data)
@@ -143,7 +143,7 @@ class Accept:
         return found
 
     def _compile_when_called(self, node: Node) -> Check:
-        """Return a check that is compiled when it is first called."""
+        """Return the check of a subschema, compiled when first called."""
         if isinstance(node, bool):
             return self._compile(node)
         known = self._compiled.get(id(node))

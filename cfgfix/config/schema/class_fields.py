@@ -27,7 +27,7 @@ _DOC_ENTRY = re.compile(r"^\s{2,12}([A-Za-z_]\w*)\s*(?:\([^)]{0,200}\))?\s*:\s+(
 
 
 class ClassField:
-    """One key that a class takes."""
+    """A field of a class, as a key that a config may have."""
 
     __slots__ = ("annotation", "comment", "default", "line", "name", "owner", "required")
 
@@ -52,7 +52,7 @@ class ClassField:
 
 
 class ClassFields:
-    """The fields of classes in those files."""
+    """Reads the fields of classes in a set of files."""
 
     def __init__(self, files: ClassFiles) -> None:
         self.files = files
@@ -61,9 +61,9 @@ class ClassFields:
         self.majors: dict[str, int | None] = {}
 
     def all_fields(self, found: ConfigClass, kind: str) -> tuple[list[ClassField], str]:
-        """Return what a class takes, in order, and what it does with anything else.
+        """Return the fields of a class in order, and what becomes of unknown keys.
 
-        `fatal`, `ignored` or `free`.
+        That is `fatal`, `ignored` or `free`.
         """
         init = method_of(found.node, "__init__")
         if kind in ("plain", "dataclass", "attrs") and init is not None:
@@ -97,7 +97,7 @@ class ClassFields:
         return list(fields.values()), closed
 
     def own_fields(self, found: ConfigClass, kind: str, *, total: bool) -> list[ClassField]:
-        """Return the fields that the body of a class states, without its bases."""
+        """Return the fields stated in the body of a class, without its bases."""
         body = found.node.body
         result = []
         for position, statement in enumerate(body):
@@ -149,9 +149,9 @@ class ClassFields:
         return result
 
     def parameters(self, found: ConfigClass, init: ast.FunctionDef) -> tuple[list[ClassField], str]:
-        """Return the parameters of an `__init__` as keys.
+        """Return an `__init__`'s parameters as fields, and what becomes of unknown keys.
 
-        The annotation of a field of the same name fills in.
+        A parameter without an annotation takes that of the field of the same name.
         """
         annotated = {
             statement.target.id: statement
@@ -198,9 +198,9 @@ class ClassFields:
         return result, "free"
 
     def extra_keys(self, found: ConfigClass) -> str:
-        """Return what a pydantic model does with unknown keys.
+        """Return what becomes of unknown keys in a pydantic model.
 
-        Its own default is to ignore them.
+        The default of pydantic is to ignore them.
         """
         for item in self.files.bases(found):
             for statement in item.node.body:
@@ -237,7 +237,7 @@ class ClassFields:
         return "ignored"
 
     def strict(self, found: ConfigClass) -> bool:
-        """Tell whether a pydantic model refuses to convert."""
+        """Tell whether a pydantic model is strict, so that no value is converted."""
         for item in self.files.bases(found):
             for statement in item.node.body:
                 if isinstance(statement, ast.Assign) and any(
@@ -248,9 +248,7 @@ class ClassFields:
         return False
 
     def loading(self, found: ConfigClass, path: tuple[str, ...]) -> dict[str, Any]:
-        """Return how a method of the class takes a loaded file apart.
-
-        `unknown` keys and whether all keys may be absent.
+        """Return what becomes of unknown and absent keys where a class loads its own file.
 
         Only a root class has such a method: `d = yaml.safe_load(f)`, then `d.get("x")`, `d["x"]`, or `cls(**d)`.
         """
@@ -298,9 +296,9 @@ class ClassFields:
         return {}
 
     def late_defaults(self, found: ConfigClass) -> dict[str, tuple[ast.expr, ClassSource] | None]:
-        """Return what `__post_init__` makes of fields left None.
+        """Return the defaults that `__post_init__` and its like give to fields left None.
 
-        By name the value, None for one that it computes.
+        By field name; None for a default that is computed.
         """
         result: dict[str, tuple[ast.expr, ClassSource] | None] = {}
         for item in reversed(self.files.bases(found)):
@@ -311,10 +309,10 @@ class ClassFields:
         return result
 
     def given(self, item: ClassField, annotation: ast.expr | None) -> ast.expr | None:
-        """Return the annotation that says what a caller gives, or None where that is open.
+        """Return the annotation of the value that a caller gives for a field.
 
-        An `InitVar` is only handed to the method that runs after `__init__`: where its parameter there is annotated in
-        another way, nothing tells which of the two is meant.
+        None where that is open: an `InitVar` is only handed to the method that runs after `__init__`, and where its parameter
+        there is annotated in another way, nothing tells which of the two is meant.
         """
         if not isinstance(annotation, ast.Subscript):
             return annotation
@@ -331,7 +329,7 @@ class ClassFields:
         return annotation
 
     def pydantic_decorator(self, found: ConfigClass) -> ast.expr | None:
-        """Return the decorator by which pydantic makes a dataclass, or None.
+        """Return the decorator that makes a class a pydantic dataclass, or None.
 
         Such a class converts values as a model does.
         """
@@ -342,7 +340,7 @@ class ClassFields:
         return None
 
     def pydantic_major(self, found: ConfigClass) -> int | None:
-        """Return the release of pydantic that a model is made for, 1 or 2.
+        """Return the major release of pydantic that a model is written for, 1 or 2.
 
         None where nothing tells.
         """
@@ -367,7 +365,7 @@ class ClassFields:
 
 
 def _states(node: ast.ClassDef, name: str) -> bool:
-    """Tell whether the body of a class gives a name a value."""
+    """Tell whether the body of a class assigns a name."""
     for statement in node.body:
         targets = (
             statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
@@ -378,7 +376,10 @@ def _states(node: ast.ClassDef, name: str) -> bool:
 
 
 def entry_of_dict_display(expression: ast.expr | None, name: str) -> ast.expr | None:
-    """Return one entry of a dict display or of a call's keywords."""
+    """Return the value of one key in a dict display, or of one keyword of a call.
+
+    None where there is no such entry.
+    """
     if isinstance(expression, ast.Dict):
         for key, value in zip(expression.keys, expression.values, strict=True):
             if isinstance(key, ast.Constant) and key.value == name:
@@ -391,7 +392,10 @@ def entry_of_dict_display(expression: ast.expr | None, name: str) -> ast.expr | 
 
 
 def _extra_of(decorator: ast.expr) -> str:
-    """Return what a dataclass made by pydantic does with unknown keys; its own default is to ignore them (since 1.10)."""
+    """Return what becomes of unknown keys in a dataclass made by pydantic.
+
+    Its own default is to ignore them (since 1.10).
+    """
     stated = next(
         (
             keyword.value
@@ -410,7 +414,7 @@ def _extra_of(decorator: ast.expr) -> str:
 
 
 def _passes_on(init: ast.FunctionDef, name: str) -> bool:
-    """Tell whether an `__init__` hands its `**kwargs` to the base class."""
+    """Tell whether an `__init__` passes its `**kwargs` on to the base class."""
     for node in ast.walk(init):
         if (
             isinstance(node, ast.Call)
@@ -433,7 +437,10 @@ def _note_assignments(
     *,
     direct: bool,
 ) -> None:
-    """Note assignments to fields: under `if self.x is None` (or `not self.x`) a default, elsewhere something computed."""
+    """Add the fields that a method body assigns to `result`, each with its default.
+
+    Under `if self.x is None` (or `not self.x`) the value is a default, elsewhere something computed (None).
+    """
     for statement in body:
         if isinstance(statement, ast.If):
             _note_assignments(
@@ -490,7 +497,7 @@ def first_paragraph(text: str | None) -> str | None:
 
 
 def attribute_docs(text: str | None) -> dict[str, str]:
-    """Return what a docstring's `Args:` or `Attributes:` section says of each name."""
+    """Return the text of each name in a docstring's `Args:` or `Attributes:` section."""
     found: dict[str, str] = {}
     inside = False
     for line in (text or "").splitlines():

@@ -64,7 +64,7 @@ class ConfigClass:
 
 
 class ClassFiles:
-    """The Python files of one question, and what their names stand for."""
+    """The parsed Python files behind a schema, and what names in them stand for."""
 
     def __init__(self, root: str, source_roots: tuple[str, ...]) -> None:
         self.root = root
@@ -75,14 +75,17 @@ class ClassFiles:
         self.used: set[str] = set()
 
     def locate(self, place: str) -> str | None:
-        """Return the path of a file or dotted module."""
+        """Return the path of a Python file, given by path or as a dotted module.
+
+        None where there is no such file.
+        """
         if place.endswith(".py") or "/" in place or os.sep in place:
             path = place if os.path.isabs(place) else os.path.join(self.root, place)
             return os.path.normpath(path) if os.path.isfile(path) else None
         return self.module_file(place, None, 0)
 
     def module_file(self, name: str, importer: str | None, level: int) -> str | None:
-        """Return the file of a module as seen from an importing file."""
+        """Return the file of a module as an importing file finds it, or None."""
         parts = name.split(".") if name else []
         if level and importer is not None:
             folder = os.path.dirname(importer)
@@ -125,9 +128,9 @@ class ClassFiles:
         return source
 
     def canonical(self, expression: ast.expr, source: ClassSource) -> str | None:
-        """Return the dotted name of what an expression stands for, imports resolved.
+        """Return the dotted name of an expression with imports resolved.
 
-        None for anything else.
+        None for an expression that is not a dotted name.
         """
         text = dotted(expression)
         if text is None:
@@ -144,9 +147,9 @@ class ClassFiles:
     def definition(
         self, source: ClassSource, name: str, depth: int = 0
     ) -> ConfigClass | tuple[ClassSource, ast.AST] | None:
-        """Return what a dotted name stands for in a file.
+        """Return the definition that a dotted name in a file stands for.
 
-        A class, or another definition with its file.
+        A class, or another definition with its file; None where there is none in the project.
         """
         if depth > 20:
             return None
@@ -199,12 +202,12 @@ class ClassFiles:
     def resolve(
         self, expression: ast.expr, source: ClassSource
     ) -> ConfigClass | tuple[ClassSource, ast.AST] | None:
-        """Return what an expression names, with the file it stands in, or None."""
+        """Return the definition that an expression names, or None; see `definition`."""
         text = dotted(expression)
         return self.definition(source, text) if text is not None else None
 
     def kind(self, found: ConfigClass, depth: int = 0) -> str | None:
-        """Return what kind of class it is, or None where it states no keys.
+        """Return the kind of a config class, or None where the class states no keys.
 
         `dataclass`, `attrs`, `model`, `typed-dict`, `named-tuple`, `enum` or `plain`.
         """
@@ -262,14 +265,17 @@ class ClassFiles:
         return False
 
     def class_place(self, found: ConfigClass) -> str:
-        """Return `path:Class`, the path relative to the root where it lies below."""
+        """Return a class as `path:Class`, the path relative to the root if below it."""
         path = found.source.path
         relative = os.path.relpath(path, self.root)
         return f"{(path if relative.startswith('..') else relative).replace(os.sep, '/')}:{found.qualname}"
 
 
 def _collect(body: list[ast.stmt], source: ClassSource) -> None:
-    """Note what the top level of a file binds, also under `if` and `try`; a first binding in a branch wins."""
+    """Note the names that the top level of a file binds, also under `if` and `try`.
+
+    A first binding in a branch wins.
+    """
     for statement in body:
         if isinstance(statement, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             source.names[statement.name] = statement
@@ -301,7 +307,10 @@ def _collect(body: list[ast.stmt], source: ClassSource) -> None:
 
 
 def _comments(text: str) -> dict[int, str]:
-    """Return the comment at the end of each line, by line; lines that are nothing but a comment are left out."""
+    """Return the trailing comment of each line, by line number.
+
+    Lines that are nothing but a comment are left out.
+    """
     if "#" not in text:
         return {}
     import io
@@ -318,7 +327,7 @@ def _comments(text: str) -> dict[int, str]:
 
 
 def dotted(expression: ast.expr) -> str | None:
-    """Return the dotted name that an expression is, or None."""
+    """Return an expression as a dotted name, or None where it is none."""
     parts: list[str] = []
     while isinstance(expression, ast.Attribute):
         parts.append(expression.attr)
@@ -330,7 +339,7 @@ def dotted(expression: ast.expr) -> str | None:
 
 
 def inner_class(found: ConfigClass, rest: str) -> ConfigClass | None:
-    """Return the class that a dotted name reaches inside a class, or None."""
+    """Return the class nested in a class under a dotted name, or None."""
     for part in rest.split(".") if rest else []:
         inner = next(
             (item for item in found.node.body if isinstance(item, ast.ClassDef) and item.name == part), None

@@ -16,7 +16,7 @@ NO_VALUE: Any = object()
 
 
 class ClassValues:
-    """The values of expressions in those files."""
+    """Reads the values of expressions in a set of files."""
 
     def __init__(self, files: ClassFiles) -> None:
         self.files = files
@@ -32,9 +32,9 @@ class ClassValues:
         return self.value_of(default, source) if default is not None else NO_VALUE
 
     def value_of(self, expression: ast.expr, source: ClassSource, depth: int = 0) -> Any:
-        """Return a default as JSON, constants followed by name.
+        """Return the value of an expression as JSON data, following names of constants.
 
-        `NO_VALUE` where it is none.
+        `NO_VALUE` where the text does not tell the value.
         """
         found = literal_value(expression)
         if found is not NO_VALUE or depth > 10:
@@ -68,9 +68,9 @@ class ClassValues:
         return NO_VALUE
 
     def enumeration(self, found: ConfigClass, *, model: bool) -> dict[str, Any]:
-        """Return what an enumeration takes: its values for pydantic.
+        """Return the schema of an enumeration: the values that a config may give.
 
-        Names too where the program may look up by either.
+        Names are allowed too, except in a pydantic model. Empty where a value is not known.
         """
         values: list[Any] = []
         for statement in found.node.body:
@@ -89,7 +89,7 @@ class ClassValues:
 
 
 def literal_value(expression: ast.expr | None) -> Any:
-    """Return a literal as JSON data.
+    """Return the value of a literal as JSON data.
 
     `NO_VALUE` stands for anything else, also for numbers that JSON has not.
     """
@@ -121,7 +121,10 @@ def _as_json(value: Any, depth: int = 0) -> Any:
 
 
 def _combine(operator: ast.operator, left: Any, right: Any) -> Any:
-    """Return a product, sum, difference or small power of two numbers, as in `10 * 1024 ** 2`."""
+    """Return the result of an operation on two numbers, as in `10 * 1024 ** 2`.
+
+    Products, sums, differences and small powers are known.
+    """
     if any(isinstance(value, bool) or not isinstance(value, (int, float)) for value in (left, right)):
         return NO_VALUE
     try:

@@ -37,7 +37,7 @@ _PLURALS = {
 
 
 def value_text(value: object) -> str:
-    """Return a value as a reader would write it, cut where it is long."""
+    """Return a value as text for a message, cut where it is long."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -66,7 +66,7 @@ def value_text(value: object) -> str:
 
 
 def state(value: object) -> str:
-    """Return what a value is, to follow "is"."""
+    """Return a value in words to follow "is" in a message."""
     if value is None:
         return "empty (null)"
     if isinstance(value, bool):
@@ -97,7 +97,7 @@ def choices(values: list[Any]) -> str:
 
 
 def describe(loaded: Loaded, node: Node, depth: int = 0) -> str | None:
-    """Return what a schema takes, in words with range and unit.
+    """Return the values that a schema takes, in words with range and unit.
 
     None where it takes anything or words fail.
     """

@@ -68,7 +68,7 @@ _HUGE = 10**4_000
 def explain(
     schema: Schema, document: Document, root: Node, loader: Loader, limit: int
 ) -> list[SchemaProblem]:
-    """Return the problems of one YAML document in text order.
+    """Return the places where one YAML document breaks a schema, in text order.
 
     See `Schema.problems`.
     """
@@ -133,9 +133,9 @@ class _Explainer:
     # Data
 
     def entries(self, mapping: Node) -> dict[str, tuple[Node, Node, bool]]:
-        """The entries of a mapping as the program sees them.
+        """Return the entries of a mapping by key text, merge keys followed.
 
-        Key text to key, value, and whether it was merged in.
+        Each is the key node, the value node, and whether it was merged in.
         """
         known = self.entries_of.get(id(mapping))
         if known is not None:
@@ -154,9 +154,9 @@ class _Explainer:
         return found
 
     def instance(self, node: Node) -> Any:
-        """Return the data of a node as JSON knows it.
+        """Return a node as JSON data.
 
-        Keys as written, custom tags as `OPAQUE`.
+        Keys are as written, values under custom tags are `OPAQUE`.
         """
         node = deref(node)
         if id(node) in self.built:
@@ -188,7 +188,10 @@ class _Explainer:
         return result
 
     def find(self, path: KeyPath) -> tuple[Node | None, Node, bool] | None:
-        """Return key, value and whether the way to it is shared (merged in or through an alias)."""
+        """Return key node, value node and whether an entry is merged in or under an alias.
+
+        None where there is no such entry.
+        """
         key: Node | None = None
         node = self.root
         shared = False
@@ -210,9 +213,9 @@ class _Explainer:
         return key, node, shared
 
     def span(self, key: Node | None, value: Node) -> tuple[int, int]:
-        """What to underline for a wrong value.
+        """Return the span to underline for a wrong value.
 
-        The value, or its key when the value is empty or spans lines.
+        That is the value, or its key where the value is empty or spans lines.
         """
         start, end = value.value_start, value.end
         line_end = _line_end(self.text, start)
@@ -226,14 +229,14 @@ class _Explainer:
         return key.value_start, min(key.end, _line_end(self.text, key.value_start))
 
     def place(self, path: KeyPath) -> tuple[int, int]:
-        """What to underline for a problem of the value at `path`."""
+        """Return the span to underline for a problem of the value at a key path."""
         found = self.find(path)
         if found is None:
             return self.root.start, self.root.start
         return self.span(found[0], found[1])
 
     def mapping_span(self, path: KeyPath) -> tuple[int, int]:
-        """What to underline when something is missing in the mapping at `path`."""
+        """Return the span to underline where a mapping lacks an entry."""
         found = self.find(path) if path else None
         if found is None:
             return self.root.start, self.root.start
@@ -247,7 +250,10 @@ class _Explainer:
     # Errors
 
     def errors(self, instance: Any) -> Iterator[tuple[Error, bool]]:
-        """Yield what is wrong, each with whether it is so whatever was accepted unseen."""
+        """Yield the errors in a document, each with whether it is certain.
+
+        An error is not certain where values were accepted without being judged.
+        """
         found = None if self.opaque or self.long_keys else self.schema.failures(instance)
         if found is not None:
             for failure in found:
@@ -260,7 +266,7 @@ class _Explainer:
             yield error, not self.unsure(error, machinery)
 
     def unsure(self, error: Error, machinery: LimitedValidator) -> bool:
-        """Whether an error may only come from something that was accepted unseen."""
+        """Tell whether an error may come only from values accepted without being judged."""
         if not (self.opaque or self.long_keys or machinery.unsure):
             return False
         if error.validator in ("enum", "const", "uniqueItems") and isinstance(error.instance, (list, dict)):
@@ -271,7 +277,7 @@ class _Explainer:
         return error.validator == "oneOf" and not error.context
 
     def problems(self, error: Error) -> Iterator[SchemaProblem]:
-        """Turn one jsonschema error into problems."""
+        """Yield the problems that one validation error stands for."""
         path: KeyPath = tuple(error.absolute_path)
         keyword = str(error.validator)
         schema = error.schema
@@ -309,7 +315,7 @@ class _Explainer:
     def wrong(
         self, path: KeyPath, error: Error, schema: SchemaNode, keyword: str, code: str
     ) -> SchemaProblem:
-        """A value that is wrong in itself."""
+        """Return the problem of a value that is wrong in itself."""
         found = self.find(path)
         expected = describe(self.loaded, schema)
         value = error.instance
@@ -347,9 +353,9 @@ class _Explainer:
     def spelling(
         self, found: tuple[Node | None, Node, bool] | None, value: Any, schema: SchemaNode
     ) -> str | None:
-        """Return which YAML trap explains a wrong value, or None.
+        """Return the name of the YAML trap behind a wrong value, or None.
 
-        The value a reader would see there is right.
+        The value that a reader would see there is right.
         """
         if found is None:
             return None
@@ -493,9 +499,9 @@ class _Explainer:
         )
 
     def held_back(self, path: KeyPath, value: Node, meant: Sequence[KeyPath], *, shared: bool) -> str | None:
-        """Return why an unknown key stays although something is named for it.
+        """Return why an unknown key is not moved or renamed, although a known key is near.
 
-        None where nothing is.
+        None where no known key is near.
         """
         if not meant:
             return None
@@ -512,16 +518,16 @@ class _Explainer:
         return f"it cannot be moved to `{named}` as it stands"
 
     def fits(self, path: KeyPath, value: Node) -> bool:
-        """Whether nothing is known to speak against this value for another key."""
+        """Tell whether a value may be right under another key, as far as is known."""
         data = self.instance(value)
         return data is not OPAQUE and all(
             self.schema.accepts(node, data) is not False for node in self.schema.nodes(path)[:1]
         )
 
     def move(self, source: KeyPath, target: KeyPath, value: Node) -> tuple[Change, ...]:
-        """The changes that bring an entry to the mapping where it belongs.
+        """Return the changes that move an entry to the mapping where it belongs.
 
-        None where that is not plain.
+        Empty where the entry cannot be moved as it stands.
         """
         section = self.find(target[:-1]) if len(target) > 1 else (None, self.root, False)
         if section is None or section[2] or section[1].kind is not Kind.MAPPING:
@@ -539,7 +545,7 @@ class _Explainer:
         )
 
     def spoken_key(self, key: Node) -> str | None:
-        """What the loader makes of a key that is not text to it, else None."""
+        """Return a key as the loader reads it, where that is no text; else None."""
         scalar = deref(key)
         if scalar.kind is not Kind.SCALAR or scalar.style or scalar.tag is not None:
             return None
@@ -588,7 +594,7 @@ class _Explainer:
                     )
 
     def forbidden(self, path: KeyPath, error: Error) -> SchemaProblem:
-        """A value that a `false` schema stands against."""
+        """Return the problem of a value under a `false` schema."""
         if path and isinstance(path[-1], str):
             parent = self.schema.nodes(path[:-1])
             return self.unknown_key(path[:-1], path[-1], parent[0] if parent else True)
@@ -606,9 +612,9 @@ class _Explainer:
         return SchemaProblem("propertyNames", "unknown-key", (*path, name), start, end, message, expected)
 
     def alternatives(self, path: KeyPath, error: Error) -> Iterator[SchemaProblem]:
-        """Of several alternatives.
+        """Yield the problems of a value that fits none, or several, of some alternatives.
 
-        The branch that was probably meant, or all of them where none is nearer.
+        They are those of the alternative that was probably meant, or of all where none is nearer.
         """
         schema = error.schema
         if not error.context:
@@ -702,7 +708,7 @@ class _Explainer:
 
 
 def _is_false(schema: object) -> bool:
-    """Whether a schema stands for `false`."""
+    """Tell whether a schema is, or stands for, `false`."""
     return schema is False or (isinstance(schema, dict) and FORBIDDEN in schema)
 
 

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 def branch_distance(errors: list[Error]) -> tuple[bool, int, int, int]:
-    """Return how far a branch is from what stands there; the nearest was meant."""
+    """Return how far a value is from an alternative of a schema, by its errors there.
+
+    The nearest alternative was meant.
+    """
     other_kind = any(not each.relative_path and each.validator == "type" for each in errors)
     # A key with a fixed value, such as `type: adam`, says which branch is meant.
     other_choice = sum(
@@ -31,7 +34,10 @@ def branch_distance(errors: list[Error]) -> tuple[bool, int, int, int]:
 
 
 def is_weaker_guess(name: str, near: str) -> bool:
-    """Tell whether the same name in another section is the better guess."""
+    """Tell whether a key in another section is a better guess than a similar name.
+
+    That is so unless the two names differ in case and dashes only.
+    """
     return name.replace("-", "_").casefold() != near.replace("-", "_").casefold()
 
 
@@ -40,7 +46,7 @@ _HUMAN = r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-+]?\d+(?:\.\d+)? ?(?:%|[kKMGT]i?[
 
 
 def likely_readings(node: Node, loader: Loader, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what a person may take a scalar for, with the name of the trap."""
+    """Yield the values that a person may take a scalar for, with the name of the trap."""
     text = node.text
     if node.style:
         if node.style in "'\"":

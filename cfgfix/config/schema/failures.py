@@ -68,7 +68,7 @@ class Failure:
 
 
 class _Place:
-    """Where a value and its subschema stand: both paths, and how much of them leads to the alternatives around."""
+    """The paths of a value and its subschema, and where the alternatives around begin."""
 
     __slots__ = ("found", "outer_path", "outer_steps", "path", "steps")
 
@@ -88,22 +88,22 @@ class _Place:
         """Gets the failures of this place and of all below."""
 
     def below(self, *steps: str | int, path: tuple[str | int, ...] = ()) -> _Place:
-        """Return the place of a part of the value, or of a further subschema for the same value."""
+        """Return the place of a part of the value, or of another subschema for the value."""
         return _Place(
             (*self.path, *path), (*self.steps, *steps), self.outer_path, self.outer_steps, self.found
         )
 
     def branch(self, keyword: str, index: int, found: list[Failure]) -> _Place:
-        """Return the place of one alternative, whose failures are kept apart."""
+        """Return the place of one alternative, with a list of failures of its own."""
         return _Place(self.path, (*self.steps, keyword, index), len(self.path), len(self.steps) + 1, found)
 
 
 class _GiveUp(Exception):  # noqa: N818  (a signal inside this module, not an error)
-    """Something that jsonschema has to judge."""
+    """Only jsonschema can judge this."""
 
 
 def failures(loaded: Loaded, accept: Accept, instance: object) -> list[Failure] | None:
-    """Return what `instance` breaks, as jsonschema would tell it.
+    """Return the keywords of a schema that plain data breaks, as jsonschema tells them.
 
     None where only jsonschema can tell.
 
@@ -127,7 +127,7 @@ class _Search:
         self.left = MAX_STEPS
 
     def look(self, node: Node, value: Any, place: _Place) -> None:
-        """Note everything that `value` breaks in a subschema."""
+        """Add the keywords of a subschema that a value breaks to the failures of a place."""
         if node is True:
             return
         kind = type(value)
@@ -144,7 +144,7 @@ class _Search:
                 handler(self, expected, value, node, place)
 
     def valid(self, node: Node, value: Any) -> bool:
-        """Tell whether a value breaks nothing in a subschema."""
+        """Tell whether a value is valid under a subschema."""
         found: list[Failure] = []
         self.look(node, value, _Place((), (), 0, 0, found))
         return not found
@@ -208,9 +208,9 @@ def _limit(keyword: str, broken: Callable[[Any, Any], bool]) -> Handler:
 
 
 def no_multiple(value: Any, step: Any) -> bool:
-    """Tell whether a number is no multiple of another one.
+    """Tell whether a number is not a multiple of another one.
 
-    Also where floats cannot be divided: infinity, huge integers.
+    Floats that cannot be divided are judged, too: infinity, huge integers.
     """
     if isinstance(value, float) and not math.isfinite(value):
         return True
@@ -265,7 +265,10 @@ def repeated(values: list[Any]) -> tuple[int, int] | None:
 
 
 class Opaque:
-    """Stands for a value that only the program's own loader can make (a custom tag); it fits every schema."""
+    """Stands for a value that only the program's own loader can make, by a custom tag.
+
+    It fits every schema.
+    """
 
     __slots__ = ()
 
@@ -280,7 +283,10 @@ OPAQUE = Opaque()
 
 
 def _canonical(value: Any) -> object:
-    """A hashable stand-in that is equal exactly for equal JSON values: 1 and 1.0, but not 1 and true."""
+    """Return a hashable value that is equal exactly for equal JSON values.
+
+    1 and 1.0 are equal, 1 and true are not.
+    """
     if isinstance(value, bool):
         return ("bool", value)
     if isinstance(value, list):

@@ -121,7 +121,7 @@ class Inferred:
 
 
 def infer(spec: str, root: str = ".", source_roots: tuple[str, ...] = ()) -> Inferred:
-    """Return the schema that a class in the code states.
+    """Return the JSON Schema of a config class, read from its code.
 
     Args:
         spec: `path/to/config.py:Class` or `package.module:Class`; a class inside another is `Outer.Inner`.
@@ -175,7 +175,7 @@ def infer(spec: str, root: str = ".", source_roots: tuple[str, ...] = ()) -> Inf
 
 
 class SchemaBuilder:
-    """The schema of a class, made section by section."""
+    """Builds the schema of a config class, section by section."""
 
     def __init__(self, root: str, source_roots: tuple[str, ...]) -> None:
         self.files = ClassFiles(root, source_roots)
@@ -189,7 +189,7 @@ class SchemaBuilder:
     ) -> dict[str, Any]:
         """Return the schema of one class.
 
-        {} where it states nothing, and a plain object where it reaches itself.
+        Empty for a class that states no keys, a plain object for a class inside itself.
         """
         kind = self.files.kind(found)
         if kind is None:
@@ -250,9 +250,9 @@ class SchemaBuilder:
         stack: tuple[ast.ClassDef, ...],
         late: dict[str, tuple[ast.expr, ClassSource] | None],
     ) -> tuple[str, dict[str, Any], bool] | None:
-        """Return key, schema and whether it must be given.
+        """Return key, schema and whether the key is required, for one field of a class.
 
-        None for a field that is no parameter.
+        None for a field that a config cannot give.
         """
         source = item.owner.source
         name, required = item.name, item.required
@@ -326,9 +326,9 @@ class SchemaBuilder:
         return name, schema, required
 
     def may_be_none(self, annotation: ast.expr | None, source: ClassSource) -> bool:
-        """Tell whether a type takes None, or may.
+        """Tell whether a type may take None.
 
-        Pydantic 1 then takes a field without a default as absent.
+        Pydantic 1 lets a config leave such a field out.
         """
         if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
             try:
@@ -359,7 +359,7 @@ class SchemaBuilder:
         return False
 
     def constrain(self, schema: dict[str, Any], options: dict[str, ast.expr]) -> None:
-        """Add the bounds that a pydantic `Field` states."""
+        """Add the bounds stated by a pydantic `Field` to a schema."""
         types = schema.get("type")
         for option, keyword in _FIELD_BOUNDS.items():
             value = literal_value(options.get(option))
@@ -383,7 +383,7 @@ class SchemaBuilder:
         *,
         lax: bool,
     ) -> dict[str, Any]:
-        """Return the schema of an annotation; {} for what it cannot know."""
+        """Return the schema of an annotation, empty where the type is not known."""
         if depth > MAX_DEPTH:
             return {}
         if isinstance(annotation, ast.Constant):
@@ -442,7 +442,7 @@ class SchemaBuilder:
         *,
         lax: bool,
     ) -> dict[str, Any]:
-        """Return the schema of a generic type with its parameters."""
+        """Return the schema of a generic type with parameters, such as `list[int]`."""
         name = self.files.canonical(annotation.value, source) or ""
         name = name.replace("typing_extensions.", "typing.")
         arguments = (
@@ -496,7 +496,7 @@ class SchemaBuilder:
         *,
         lax: bool,
     ) -> dict[str, Any]:
-        """Return the schema of what may be one of several types."""
+        """Return the schema of a union of types."""
         schemas = [self.type_schema(item, source, path, depth + 1, stack, lax=lax) for item in parts]
         if any(not schema for schema in schemas):
             return {}
@@ -515,7 +515,10 @@ class SchemaBuilder:
         return {"anyOf": [*rest, {"type": "null"}] if null else rest}
 
     def constructed(self, call: ast.Call, source: ClassSource, *, lax: bool) -> dict[str, Any]:
-        """Return the schema of pydantic's `conint(ge=1)` and its kin."""
+        """Return the schema of a pydantic constrained type such as `conint(ge=1)`.
+
+        Empty for any other call.
+        """
         name = self.files.canonical(call.func, source) or ""
         kind = {"conint": "integer", "confloat": "number", "constr": "string"}.get(
             name.removeprefix("pydantic.")

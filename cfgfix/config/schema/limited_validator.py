@@ -17,19 +17,16 @@ if TYPE_CHECKING:  # importing `typing` costs as much as checking a few files
     from cfgfix.config.schema.load import Loaded
 
     class Schema(Protocol):
-        """What an explanation asks of a compiled schema."""
+        """The parts of a compiled schema that explaining its errors needs."""
 
         loaded: Loaded
         machinery: object
 
         def accepts(self, node: SchemaNode, value: object) -> bool | None:
-            """Return whether a subschema takes a value.
-
-            None where it takes jsonschema to tell.
-            """
+            """Return whether a subschema takes a value; None where only jsonschema can tell."""
 
         def failures(self, instance: object) -> list[Failure] | None:
-            """Return what plain data breaks; None where it takes jsonschema to tell."""
+            """Return the keywords that plain data breaks; None where only jsonschema can tell."""
 
         def expected_types(self, path: KeyPath) -> frozenset[str] | None:
             """Return the types allowed at a path."""
@@ -38,13 +35,13 @@ if TYPE_CHECKING:  # importing `typing` costs as much as checking a few files
             """Return the names of the keys known below a path."""
 
         def places(self, name: str) -> list[KeyPath]:
-            """Return the paths of all keys of one name."""
+            """Return the key paths of all keys with one name."""
 
         def names(self) -> tuple[str, ...]:
             """Return every key name that is known."""
 
         def nodes(self, path: KeyPath) -> list[dict[str, Any]]:
-            """Return the subschemas that speak about a path."""
+            """Return the subschemas that apply at a path."""
 
 
 Error: TypeAlias = "Any"
@@ -92,7 +89,7 @@ class LimitedValidator:
         self.validator: Any = validator(schema.loaded.root, registry=registry)
 
     def errors(self, instance: object) -> Iterator[Error]:
-        """Yield what is wrong with a document, until time or steps run out."""
+        """Yield the errors of a document, until time or steps run out."""
         self.steps = 0
         self.deadline = monotonic() + MAX_SECONDS
         self.unsure = False

@@ -172,7 +172,7 @@ class Loaded:
         self.unchecked: list[tuple[str, str]] = []
 
     def address(self, name: str) -> str:
-        """Return the address under which jsonschema finds the document at the path `name`."""
+        """Return the address by which jsonschema finds a document, given its path."""
         for identifier, path in self.identifiers.items():
             if path == name and ":" in identifier:
                 return identifier
@@ -180,7 +180,7 @@ class Loaded:
 
 
 def load(data: object, origin: str, base_dir: str | None = None) -> Loaded:
-    """Check `data`, copy it and resolve its references.
+    """Return a schema checked, copied and with its references resolved.
 
     Args:
         data: The schema as parsed.
@@ -323,7 +323,7 @@ class _Builder:
             self.refuse(name, here, f"`{key}` must be a mapping of names to schemas or lists of names")
 
     def plain(self, value: object, name: str, here: str, depth: int) -> object:
-        """Copy a value that is no schema: an enum, a default, an example, an annotation."""
+        """Return a copy of a value in a schema that is no schema, such as an enum."""
         self.spend(here, name)
         if depth > MAX_DEPTH:
             self.refuse(name, here, f"the schema is nested deeper than {MAX_DEPTH} levels")
@@ -334,7 +334,7 @@ class _Builder:
         return value
 
     def sanitise(self, copy: dict[str, object]) -> None:
-        """Take patterns out that cannot be run safely.
+        """Remove patterns that cannot be run safely from a schema.
 
         What they judged is then left open, and told.
         """
@@ -352,7 +352,7 @@ class _Builder:
     def pattern(self, text: str, length: int = 1) -> bool:
         """Tell whether a pattern can be run on texts of `length` characters.
 
-        Note it where not.
+        A pattern that cannot is noted with the reason.
         """
         from cfgfix.config.schema.patterns import read_pattern
 
@@ -371,7 +371,7 @@ class _Builder:
     def resolve(
         self, name: str, pointer: str, node: dict[str, Any], reference: str, base: str
     ) -> Node | None:
-        """Return the schema that `reference` in document `name` leads to.
+        """Return the subschema that a reference in a document leads to.
 
         None where only jsonschema can tell.
         """
@@ -410,7 +410,10 @@ class _Builder:
         return value  # type: ignore[return-value]
 
     def find_document(self, name: str, here: str, address: str, base: str) -> str | None:
-        """Return the path of the document that `address` means, reading its file where it is a new one."""
+        """Return the path of the document at an address, reading a new file if need be.
+
+        None where only jsonschema can tell.
+        """
         if address in self.loaded.identifiers:
             return self.loaded.identifiers[address]
         if address.startswith("https://json-schema.org/draft/2020-12/"):
@@ -448,7 +451,7 @@ class _Builder:
         return path
 
     def refuse_endless(self) -> None:
-        """Refuse a schema that applies itself to the same value again, since no validation of it would end."""
+        """Refuse a schema whose references apply it to the same value without end."""
         edges = dict(self.same)
         for _, _, node, _, _ in self.references:
             target = self.loaded.targets[id(node)]
@@ -486,7 +489,7 @@ class _Builder:
 
 
 def _only_monotone(node: dict[str, object]) -> None:
-    """Take out of `node` what could reject a value because something else was left unchecked."""
+    """Remove keywords that could reject a value because another one is not checked."""
     if FORBIDDEN in node:
         return
     for keyword in ("not", "if", "then", "else", "contains", "unevaluatedItems", "unevaluatedProperties"):

@@ -53,7 +53,7 @@ class _Refused(Exception):  # noqa: N818  (a signal inside this module, not an e
 
 @dataclass(slots=True)
 class _Part:
-    """What one piece of a pattern costs: steps = factor * length ** degree."""
+    """The cost of matching a piece of a pattern: steps = factor * length ** degree."""
 
     factor: int = 1
     degree: int = 0
@@ -71,7 +71,7 @@ class _Part:
 
     @property
     def fixed(self) -> bool:
-        """Whether there is only one way to match."""
+        """Whether there is only one way to match the piece."""
         return self.factor == 1 and self.degree == 0 and not self.nullable
 
 
@@ -346,7 +346,7 @@ def _bit(char: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A pattern that may be run, and on which texts."""
+    """A compiled pattern, and the longest text that it may be run on."""
 
     text: str
     compiled: re.Pattern[str]
@@ -354,9 +354,9 @@ class Pattern:
     """The longest text, in code points, for which the search stays within `MAX_STEPS`."""
 
     def search(self, subject: str) -> bool | None:
-        """Tell whether the pattern is found in `subject`.
+        """Tell whether a text contains a match of the pattern.
 
-        None when `subject` is too long to be searched.
+        None where the text is too long to be searched.
         """
         if len(subject) > self.max_length:
             return None
@@ -364,7 +364,7 @@ class Pattern:
 
 
 def read_pattern(text: str) -> Pattern | str:
-    """Return a pattern that can be matched, or why it is not matched.
+    """Return a pattern that is safe to run, or the reason why it is not.
 
     The reason ends a sentence that says "because".
     """

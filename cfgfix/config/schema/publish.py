@@ -15,7 +15,7 @@ DRAFT = "http://json-schema.org/draft-07/schema#"
 
 
 def published(dialect: Dialect) -> dict[str, Any]:
-    """Return a JSON Schema with descriptions and known defaults.
+    """Return the JSON Schema of a dialect for editors.
 
     A dialect without a schema of its own gets one that describes the keys whose meaning is known and allows all others.
     """
@@ -36,7 +36,10 @@ def published(dialect: Dialect) -> dict[str, Any]:
 
 
 def _add(node: dict[str, Any], pattern: Pattern, text: str) -> None:
-    """Describe the value at a pattern, with what leads to it on the way."""
+    """Add a description of the value at a pattern to a schema.
+
+    The objects and lists that lead to the value are added, too.
+    """
     if any(isinstance(step, int) and step >= 0 for step in pattern):
         # A single position of a list: a schema of all positions would claim too much.
         return

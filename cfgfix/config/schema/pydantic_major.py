@@ -28,7 +28,7 @@ _LAST_OF_ONE, _LATER_MINORS, _PATCHES = 10, 60, 30
 
 
 def pydantic_major_of_imports(imports: Iterable[tuple[str, str | None]], *, configured: bool) -> int | None:
-    """Return the release that only these imports go with, or None.
+    """Return the major release of pydantic that imports show, 1 or 2, or None.
 
     Args:
         imports: Modules and the names that are imported from them.
@@ -48,9 +48,9 @@ def pydantic_major_of_imports(imports: Iterable[tuple[str, str | None]], *, conf
 
 
 def pydantic_major(folder: str, looked: list[str]) -> int | None:
-    """Return the release that the project's files ask for.
+    """Return the major release of pydantic that a project's requirements ask for.
 
-    None where they take both or name none.
+    None where they allow both or do not name it.
 
     Args:
         folder: Where the class stands; the folders above are looked in up to the repository's.

@@ -98,7 +98,7 @@ class Schema:
 
     @classmethod
     def load(cls, data: object, origin: str, base_dir: str | None = None) -> Schema:
-        """Return the schema in `data`.
+        """Return the compiled schema of some JSON Schema data.
 
         Args:
             data: The parsed schema.
@@ -113,7 +113,7 @@ class Schema:
     def problems(
         self, document: Document, root: Node, loader: Loader, *, limit: int = MAX_PROBLEMS
     ) -> list[SchemaProblem]:
-        """Return everything in one document that breaks the schema, in text order.
+        """Return the places where one YAML document breaks the schema, in text order.
 
         The document is judged as `loader` reads it. One that the loader refuses as a whole gives no problems here:
         what the loader trips over is told elsewhere.
@@ -131,22 +131,21 @@ class Schema:
     def accepts(self, node: SchemaNode, value: object) -> bool | None:
         """Return whether a subschema of this schema takes a plain value.
 
-        None where it takes jsonschema to tell.
+        None where only jsonschema can tell.
         """
         return self._accept.verdict_at(node, value)
 
     def failures(self, instance: object) -> list[Failure] | None:
-        """Return what plain data breaks, or None where it takes jsonschema to tell."""
+        """Return the keywords that plain data breaks; None where only jsonschema can tell."""
         from cfgfix.config.schema.failures import failures
 
         return failures(self.loaded, self._accept, instance)
 
     def expected_types(self, path: KeyPath) -> frozenset[str] | None:
-        """Return the JSON Schema types allowed at `path`.
+        """Return the JSON Schema types allowed at a key path.
 
-        None where the schema does not know or restrict it.
-
-        `number` covers whole numbers, `integer` is listed where only they are allowed.
+        None where the schema does not know the path or allows any type. `number` covers whole numbers, `integer` is listed where
+        only they are allowed.
         """
         found = self._types.get(path, MISSING)
         if isinstance(found, Missing):
@@ -167,7 +166,7 @@ class Schema:
         return MISSING
 
     def enum(self, path: KeyPath) -> tuple[object, ...]:
-        """Return the values the schema lists for a key; empty where it lists none."""
+        """Return the values that the schema lists for a key, empty where it lists none."""
         for node in self.nodes(path):
             listed = node.get("enum")
             if isinstance(listed, list):
@@ -177,7 +176,7 @@ class Schema:
         return ()
 
     def keys(self, path: KeyPath) -> tuple[str, ...]:
-        """Return the names of the keys that the schema knows below `path`, in its order."""
+        """Return the names of the keys known below a key path, in the schema's order."""
         known = self._keys.get(path)
         if known is not None:
             return known
@@ -187,7 +186,7 @@ class Schema:
         return found
 
     def places(self, name: str) -> list[KeyPath]:
-        """Return the paths of all keys of one name in the schema, outermost first."""
+        """Return the paths of all keys with one name in the schema, outermost first."""
         if self._index is None:
             self._index = self._build_index()
         return self._index.get(name, [])
@@ -201,7 +200,7 @@ class Schema:
         return self._names
 
     def describe(self, path: KeyPath) -> Description | None:
-        """Return what the schema says about a key, or None where it does not know it."""
+        """Return the description of a key, or None for a key unknown to the schema."""
         nodes = self.nodes(path)
         if not nodes:
             return None
@@ -233,7 +232,7 @@ class Schema:
         )
 
     def nodes(self, path: KeyPath) -> list[dict[str, Any]]:
-        """Return the subschemas that speak about `path`, the plainest first.
+        """Return the subschemas that apply at a key path, the plainest first.
 
         Alternatives are all included.
         """
@@ -252,7 +251,10 @@ class Schema:
         return self._expand(following)
 
     def _expand(self, nodes: list[SchemaNode]) -> list[dict[str, Any]]:
-        """Add what applies to the same value: references and combinations."""
+        """Return subschemas with all others that apply to the same value.
+
+        Those are references and combinations.
+        """
         result: list[dict[str, Any]] = []
         seen: set[int] = set()
         waiting = list(reversed(nodes))
@@ -277,7 +279,7 @@ class Schema:
         return result
 
     def _children(self, node: dict[str, Any], step: str | int) -> Iterator[SchemaNode]:
-        """Yield the subschemas of `node` itself for one step, references and combinations aside."""
+        """Yield the subschemas that one node states for a step, without references."""
         if isinstance(step, int):
             prefix = node.get("prefixItems", ())
             if step < len(prefix):
@@ -304,7 +306,7 @@ class Schema:
         depth: int,
         done: dict[tuple[int, int], frozenset[str] | None],
     ) -> frozenset[str] | None:
-        """The types one subschema allows at a path; None where it says nothing.
+        """Return the types that one subschema allows at a path, or None for any.
 
         `done` has the answers of this call by subschema and steps left: forty definitions that refer to the next one
         twice are reached in two to the power of forty ways.
@@ -369,7 +371,7 @@ class Schema:
 
 
 def _names_in(nodes: list[dict[str, Any]]) -> tuple[str, ...]:
-    """Return the names of the keys that some subschemas of one place know, in their order."""
+    """Return the key names in the `properties` of some subschemas, in order."""
     names: dict[str, None] = {}
     for node in nodes:
         named = node.get("properties")

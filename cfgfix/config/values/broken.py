@@ -30,9 +30,9 @@ _ESCAPE = "starts an escape that YAML does not have"
 
 
 def problems(context: Context) -> Iterator[tuple[str, Hit]]:
-    """Yield what is found in a file that does not load.
+    """Yield the first fault of a file that does not load, with a repair if possible.
 
-    At most one finding, for the first fault.
+    Nothing is yielded for a fault that no check here is about.
     """
     document = context.document
     problem = document.problem
@@ -93,7 +93,7 @@ def problems(context: Context) -> Iterator[tuple[str, Hit]]:
 
 
 class _Repair:
-    """Tries to make one text load; offsets of the edits are those of the original text."""
+    """Tries repairs of a text until it loads; edits have offsets in the original text."""
 
     def __init__(self, document: Document) -> None:
         self.source = document.source
@@ -102,7 +102,7 @@ class _Repair:
         self.reason = "the file has further faults; mend those first"
 
     def load(self, edits: list[Edit]) -> Document | None:
-        """Compose the text with the edits, or return None when enough has been tried."""
+        """Return the document with some edits made, or None after too many tries."""
         self.tries += 1
         if self.tries > MAX_TRIES or len(self.text) > MAX_CODE_POINTS:
             self.reason = "the file is too large or has too many faults to try repairs"
@@ -110,7 +110,10 @@ class _Repair:
         return compose(self.source.with_text(splice(self.text, edits)))
 
     def tabs(self) -> tuple[list[Edit], bool] | None:
-        """Return edits that replace the tabs of the indentation, and whether there is only one way to read them."""
+        """Return edits that replace tabs of the indentation, and whether they are certain.
+
+        They are where there is only one way to read the tabs. None where no repair loads.
+        """
         lines = list(_indented_by_tabs(self.text))
         best: list[Edit] | None = None
         shape: object = None
@@ -135,9 +138,9 @@ class _Repair:
         return None if best is None else (best, single)
 
     def rest(self, edits: list[Edit]) -> tuple[list[Edit], bool] | None:
-        """Return the edits with those that mend the remaining faults.
+        """Return the edits with those for all other faults, and whether they are certain.
 
-        None where one cannot be mended.
+        None where a fault cannot be mended.
         """
         safe = True
         while True:
@@ -186,7 +189,7 @@ class _Repair:
         return None
 
     def _separators(self, document: Document, edits: list[Edit]) -> list[Edit]:
-        """Return the edits with those for tabs that libyaml takes and other parsers do not."""
+        """Return the edits with those for tabs between tokens, which only libyaml takes."""
         more = list(edits)
         for start, end in structural_tabs(document):
             original = _to_original(start, edits), _to_original(end, edits)
@@ -197,7 +200,10 @@ class _Repair:
 
 
 def _to_original(offset: int, edits: list[Edit]) -> int | None:
-    """Return where an offset of the edited text lies in the original one; None inside a replacement."""
+    """Return the offset in the original text for an offset in the edited text.
+
+    None inside a replacement.
+    """
     shift = 0
     for edit in edits:
         start = edit.start + shift
@@ -210,7 +216,10 @@ def _to_original(offset: int, edits: list[Edit]) -> int | None:
 
 
 def _indented_by_tabs(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the leading blanks (start, end, text) of each line that has a tab in them, block scalars left out."""
+    """Yield start, end and text of each indentation with a tab.
+
+    Lines of block scalars are left out.
+    """
     header: int | None = None
     inside: int | None = None
     for match in re.finditer(r"([ \t]*)([^\r\n]*)(?:\r\n|\r|\n|$)", text):
@@ -232,7 +241,10 @@ def _indented_by_tabs(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _widths(text: str) -> list[tuple[int, str]]:
-    """Return the ways to read a tab, the likeliest first: as many columns as the file's own indentation step."""
+    """Return width and style of each way to read a tab, the likeliest first.
+
+    The likeliest width is the file's own indentation step.
+    """
     indents = [len(match.group(1)) for match in re.finditer(r"^( *)[^\s#]", text, re.MULTILINE)]
     steps = [after - before for before, after in pairwise(indents) if after > before]
     own = max(set(steps), key=steps.count) if steps else 2
@@ -251,7 +263,7 @@ def _respace(blanks: str, width: int, style: str) -> str:
 
 
 def _shape(root: Node) -> object:
-    """Return what a tree says, without where it says it."""
+    """Return the content of a tree without its offsets, for comparison."""
     if root.kind == NodeKind.MAPPING:
         return ("{", root.tag, root.anchor, tuple((_shape(key), _shape(value)) for key, value in root.items))
     if root.kind == NodeKind.SEQUENCE:
@@ -260,7 +272,10 @@ def _shape(root: Node) -> object:
 
 
 def _plain_spans(text: str, at: int) -> list[tuple[int, int]]:
-    """Return what may be meant as the value that starts at `at`: as a key, up to the end of the line, in brackets."""
+    """Return the spans that an unquoted value starting at an offset may have.
+
+    It may be a key, go up to the end of the line, or end within brackets.
+    """
     stop = re.compile(r"\s+#|\s*(?:[\r\n]|$)").search(text, at)
     end = stop.start() if stop else len(text)
     spans = []
@@ -279,7 +294,7 @@ def _plain_spans(text: str, at: int) -> list[tuple[int, int]]:
 
 
 def _is_text(value: str) -> bool:
-    """Tell whether a value can only be meant as text: no name of an anchor stands behind its `&` or `*`."""
+    """Tell whether a value can only be text, such as `*.txt`, which names no anchor."""
     return value[0] in "@`%" or (value[0] == "*" and any(char in value[1:] for char in "./*?"))
 
 
@@ -288,7 +303,10 @@ def _quote(value: str) -> str:
 
 
 def _quoted_span(text: str, at: int) -> tuple[tuple[int, int], str, bool] | None:
-    """Return the double-quoted value around a bad escape, its spelling in single quotes, and whether that is sure."""
+    """Return span and single-quoted spelling of the text around a bad escape.
+
+    With them comes whether the repair is certain. None where no such text is found.
+    """
     line = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
     start = at
     while True:
@@ -309,10 +327,7 @@ def _quoted_span(text: str, at: int) -> tuple[tuple[int, int], str, bool] | None
 
 
 def structural_tabs(document: Document) -> list[tuple[int, int]]:
-    """Return the runs of tabs that YAML takes for structure, as spans.
-
-    Those in quoted text, block scalars and comments are none.
-    """
+    """Return the spans of tabs outside of quoted text, block scalars and comments."""
     text = document.source.text
     at = text.find("\t")
     if at < 0:
@@ -363,9 +378,9 @@ def _line_end(text: str, at: int) -> int:
 
 
 def separating_tabs(context: Context) -> Iterator[tuple[str, Hit]]:
-    """Find tabs in a file that libyaml reads.
+    """Yield the tabs between tokens in a file that libyaml reads.
 
-    Tabs between tokens, which the parser of `yaml.safe_load` refuses.
+    The parser of `yaml.safe_load` refuses them.
     """
     document = context.document
     spans = structural_tabs(document)

@@ -56,7 +56,10 @@ class Spec:
 
 
 def scan(context: Context, wanted: frozenset[str]) -> dict[str, list[Hit]]:
-    """Return the hits of the wanted checks by name. Nothing is raised for bad input."""
+    """Return the hits of the wanted cluster checks, by the name of the check.
+
+    Nothing is raised for bad input.
+    """
     found: dict[str, list[Hit]] = {name: [] for name in sorted(wanted & CHECKS)}
     document = context.document
     if not found or document.problem is not None:
@@ -141,7 +144,10 @@ def _text(node: Node, text: str, path: KeyPath) -> Iterator[Spec]:
 
 
 def _hosts(context: Context, keys: dict[str, Node], path: KeyPath) -> Iterator[Spec]:
-    """The Model Garden's form: `worker_hosts: a:1,b:1` and `task_index: 0`."""
+    """Yield the cluster written as `worker_hosts: a:1,b:1` and `task_index: 0`.
+
+    That is the Model Garden's form.
+    """
     hosts = deref(keys["worker_hosts"])
     if hosts.kind != NodeKind.SCALAR or any(mark in hosts.text for mark in _TEMPLATES):
         return
@@ -178,7 +184,10 @@ def _cluster_hits(spec: Spec) -> Iterator[tuple[str, Hit]]:
 
 
 def _inner(spec: Spec, steps: tuple[str | int, ...]) -> tuple[Node, KeyPath]:
-    """The node at some steps below a cluster that is written as YAML; a cluster in one text is that text."""
+    """Return node and key path at some steps below a cluster that is written as YAML.
+
+    A cluster in one text has no nodes below: its own node is returned.
+    """
     node, path = spec.node, spec.path
     for step in steps:
         if node.kind != NodeKind.MAPPING:

@@ -12,7 +12,7 @@ from cfgfix.core.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A document, the loader that its program uses, and what is known of each place in it."""
+    """A document, its loader, and what dialect and schema say of each place in it."""
 
     document: Document
     loader: Loader

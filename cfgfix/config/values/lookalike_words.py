@@ -19,7 +19,7 @@ _RAISING = names.TF_DATA_COUNTS | names.KERAS_RATES
 
 
 def bool_word(place: Place, reading: Reading) -> tuple[str, Hit] | None:
-    """Find words that load as a bool.
+    """Return the hit of a word such as `yes` or `no` that loads as a bool, or None.
 
     Those in a list of texts, and those where a number is taken, are told in their own way.
     """
@@ -71,7 +71,7 @@ def _quoting(place: Place, values: dict[str, object], safety: str, **more: str) 
 
 
 def _beside_texts(place: Place) -> bool:
-    """Tell whether the scalar is an item of a list in which another item is text."""
+    """Tell whether a scalar stands in a list beside an item that is text."""
     if not place.in_list or place.parent is None:
         return False
     known = readings(place.context.loader)
@@ -84,9 +84,9 @@ def _beside_texts(place: Place) -> bool:
 
 
 def bool_word_text(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
-    """Find words for a bool that the loader reads as text, where a bool is taken.
+    """Return the hit of a word that loads as text where a bool is taken, or None.
 
-    The text is always true.
+    Such a text is always true.
     """
     need = place.need
     if not need.sure or names.BOOLEAN not in need.types or need.text:
@@ -114,7 +114,7 @@ def bool_word_text(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
 
 
 def bool_key(context: Context, key: Node, path: KeyPath, reading: Reading, document: int) -> tuple[str, Hit]:
-    """Find a key that is a bool."""
+    """Return the hit of a key that loads as a bool."""
     loaded = repr(reading.own.value)
     values: dict[str, object] = {"loader": context.loader.title, "loaded": loaded, "word": key.text}
     change = RenameKey(path, key.text, quote=True, document=document)
@@ -122,7 +122,7 @@ def bool_key(context: Context, key: Node, path: KeyPath, reading: Reading, docum
 
 
 def null_word(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
-    """Find `None`, `nan` or `inf`, which are text."""
+    """Return the hit of `None`, `nan` or `inf`, which load as text, or None."""
     need = place.need
     text = place.node.text
     if not need.sure or text in place.context.enum(place.path):
@@ -165,7 +165,7 @@ def null_word(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
 
 
 def empty(place: Place, key: Node) -> tuple[str, Hit] | None:
-    """Find a key without a value where null is not taken."""
+    """Return the hit of a key without a value where null is not taken, or None."""
     need = place.need
     if place.in_list:
         return None
@@ -184,7 +184,7 @@ def empty(place: Place, key: Node) -> tuple[str, Hit] | None:
 
 
 def quoted(place: Place, reading: Reading) -> tuple[str, Hit] | None:
-    """Find a bool or a number in quotes where one without quotes is taken."""
+    """Return the hit of a quoted bool or number where the bare one is taken, or None."""
     need = place.need
     if not need.sure or need.text:
         return None

@@ -24,9 +24,9 @@ _MISSING = object()
 
 
 def identity(key: Node, context: Context) -> object:
-    """Return what a dict would compare a key by.
+    """Return the value by which a dict tells a key from others.
 
-    The loaded value, or a marker for keys that are no scalars.
+    A marker for merge keys and keys that are no scalars.
     """
     if key.kind != NodeKind.SCALAR or (key.tag is not None and not key.tag.endswith(":str")):
         return _MISSING
@@ -37,9 +37,9 @@ def identity(key: Node, context: Context) -> object:
 
 
 def duplicates(mapping: Node, context: Context) -> dict[object, list[int]]:
-    """Return the positions of entries with equal keys.
+    """Return the positions of entries with equal keys, by key.
 
-    Only for keys that occur more than once.
+    Keys that occur once are left out.
     """
     places: dict[object, list[int]] = {}
     for position, (key, _value) in enumerate(mapping.items):
@@ -52,9 +52,9 @@ def duplicates(mapping: Node, context: Context) -> dict[object, list[int]]:
 def duplicate_key(
     mapping: Node, positions: list[int], context: Context, path: KeyPath, document: int
 ) -> tuple[str, Hit]:
-    """Find keys that occur more than once.
+    """Return the hit of a key that occurs more than once.
 
-    One finding for all occurrences, at the last one, whose value counts.
+    It stands at the last occurrence, whose value counts.
 
     A program sees the key where it stands first, with the value that stands last. A safe fix keeps both; a section
     that says what the last one does not is never removed.
@@ -92,7 +92,7 @@ def duplicate_key(
 
 @dataclass(frozen=True, slots=True)
 class _Removal:
-    """How a repeated key becomes a single one, or why it does not."""
+    """The changes that make a repeated key a single one, or why there are none."""
 
     changes: tuple[Change, ...] = ()
     title: str | None = None
@@ -130,7 +130,10 @@ def _removal(
 
 
 def _last_moved_to_first(mapping: Node, positions: list[int], text: str) -> tuple[Change, ...]:
-    """Return the edits that put the last of equal keys in the place of the first; nothing where the layout is in the way."""
+    """Return changes that put the last of equal keys in the place of the first.
+
+    Empty where the layout is in the way.
+    """
     if mapping.flow:
         return _moved_in_flow(mapping, positions, text)
     lines = [_line(mapping.items[position], text) for position in positions]
@@ -172,7 +175,7 @@ def _on_one_line(entry: tuple[Node, Node], text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """The line an entry stands on: its span, where the next line begins, and whether the entry fills it."""
+    """The line of an entry: its span, where the next begins, what else stands on it."""
 
     start: int
     stop: int
@@ -203,7 +206,7 @@ def _line(entry: tuple[Node, Node], text: str) -> _Line:
 
 
 def _load_alike(one: Node, other: Node, context: Context, depth: int = 0) -> bool:
-    """Tell whether two values load as the same, in type, value and the order of their keys."""
+    """Tell whether two values load as equal data, with equal types and order of keys."""
     one, other = deref(one), deref(other)
     if one is other:
         return True
@@ -225,14 +228,14 @@ def _load_alike(one: Node, other: Node, context: Context, depth: int = 0) -> boo
 
 
 def _says_more(value: Node, last: Node, context: Context) -> bool:
-    """Tell whether a section has an entry that the one that counts does not have, or has otherwise."""
+    """Tell whether a section has an entry that the last one lacks or has otherwise."""
     return (
         deref(value).kind is MAPPING and bool(deref(value).items) and not _is_contained(value, last, context)
     )
 
 
 def _is_contained(value: Node, last: Node, context: Context) -> bool:
-    """Tell whether every entry of a section stands in another one too."""
+    """Tell whether every entry of a section stands in the last section, too."""
     inner, outer = deref(value), deref(last)
     if inner.kind is not MAPPING or outer.kind is not MAPPING or len(inner.items) > MAX_ENTRIES:
         return inner.kind is MAPPING and not inner.items
@@ -278,9 +281,9 @@ def _holds_anchor(node: Node) -> bool:
 
 
 def merges(mapping: Node, context: Context, path: KeyPath) -> list[tuple[str, Hit]]:
-    """Find merge keys that go wrong.
+    """Return the hits of merge keys that do not do what they seem to.
 
-    Several in one mapping, values that releases differ in, or a merged section that is replaced.
+    There may be several in one mapping, values that differ by release of PyYAML, or a merged section that is replaced.
     """
     entries = [(key, value) for key, value in mapping.items if is_merge(key)]
     if not entries:
@@ -301,7 +304,10 @@ def merges(mapping: Node, context: Context, path: KeyPath) -> list[tuple[str, Hi
 def _keys_by_release(
     mapping: Node, entries: list[tuple[Node, Node]], context: Context
 ) -> list[tuple[str, str, str]]:
-    """Return the keys that releases of PyYAML read differently: each with what the older ones and 6.0.4 take."""
+    """Return the keys that older releases of PyYAML and 6.0.4 read differently.
+
+    Each is the key, the value of the older ones, and that of 6.0.4.
+    """
     if context.loader.yaml_version != "1.1" or context.document.recursive is not None:
         return []
     targets = [deref(value) for _key, value in entries]
@@ -413,7 +419,7 @@ def _duplicate_keys_hit(
 
 
 def _shared_key(sections: list[Node], text: str) -> str | None:
-    """Return a key that two merged sections give different values, or None."""
+    """Return a key to which two merged sections give different values, or None."""
     flattener = Flattener(Order.AS_WRITTEN, written_in)
     known: dict[str, str] = {}
     for section in {id(section): section for section in sections}.values():
@@ -426,7 +432,7 @@ def _shared_key(sections: list[Node], text: str) -> str | None:
 
 
 def _own_line(key: Node, value: Node, text: str) -> tuple[int, int] | None:
-    """Return the span of the entry's line when nothing but the entry stands on it."""
+    """Return the span of an entry's line, or None where something else stands there."""
     start = key.start
     while start > 0 and text[start - 1] == " ":
         start -= 1

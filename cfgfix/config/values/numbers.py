@@ -21,12 +21,10 @@ _NEVER_BOOL = names.REQUIRED_NUMBERS | {
 
 
 def respell(text: str) -> str | None:
-    """Return the float in `text` spelled so that every loader reads it.
+    """Return a float spelled so that every loader reads it as that float.
 
-    As little as possible changes.
-
-    Sign and digits stay: `5E-04` becomes `5.0e-04`, `1e4` becomes `1.0e+4`, `-.5` becomes `-0.5`. None where the text
-    is no finite number.
+    As little as possible changes: sign and digits stay. `5E-04` becomes `5.0e-04`, `1e4` becomes `1.0e+4`, `-.5` becomes
+    `-0.5`. None where the text is no finite number.
     """
     value = number(text)
     if value is None:
@@ -54,9 +52,9 @@ def _is_float(text: str, value: float, loader: str) -> bool:
 
 
 def whole_number_text(text: str) -> str | None:
-    """Return the whole number in `text` in digits.
+    """Return a whole number such as `1e3` in digits.
 
-    None where it is none or a float cannot hold it exactly.
+    None where the text is no whole number or a float cannot hold it exactly.
     """
     value = number(text)
     if value is None or not value.is_integer() or abs(value) > MAX_WHOLE:
@@ -65,7 +63,7 @@ def whole_number_text(text: str) -> str | None:
 
 
 def number_text(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
-    """Find text that is spelled like a float."""
+    """Return the hit of a text that is spelled like a float, or None."""
     need = place.need
     text = place.node.text
     signed = "." in text or "-" in text[1:] or "+" in text[1:]
@@ -113,7 +111,10 @@ def number_text(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
 
 
 def _among_texts(place: Place) -> bool:
-    """Tell whether the scalar is an item of a list that holds other text: then it is a name or an id."""
+    """Tell whether a scalar stands in a list beside text.
+
+    Then it is a name or an id.
+    """
     if not place.in_list or place.parent is None:
         return False
     loader_readings = readings(place.context.loader)
@@ -126,7 +127,7 @@ def _among_texts(place: Place) -> bool:
 
 
 def base_60(place: Place, reading: Reading) -> tuple[str, Hit] | None:
-    """Find a time or a ratio that becomes a count of seconds or minutes."""
+    """Return the hit of a time or ratio that loads as a number in base 60."""
     need = place.need
     values: dict[str, object] = {
         "loader": place.loader,
@@ -147,7 +148,7 @@ def base_60(place: Place, reading: Reading) -> tuple[str, Hit] | None:
 
 
 def octal(place: Place, reading: Reading) -> tuple[str, Hit] | None:
-    """Find leading zeros that loaders disagree about."""
+    """Return the hit of leading zeros that loaders disagree about, or None."""
     need = place.need
     text = place.node.text
     own = reading.own
@@ -186,7 +187,7 @@ def octal(place: Place, reading: Reading) -> tuple[str, Hit] | None:
 
 
 def boolean(place: Place, reading: Reading) -> tuple[str, Hit] | None:
-    """Find true or false where a number is taken."""
+    """Return the hit of true or false where a number is taken, or None."""
     types = place.types
     if types is not None:
         if names.BOOLEAN in types or names.TEXT in types or not place.need.number:
@@ -205,7 +206,10 @@ def boolean(place: Place, reading: Reading) -> tuple[str, Hit] | None:
 
 
 def floating(place: Place, reading: Reading) -> tuple[str, Hit] | None:
-    """Find a whole float where an integer is taken; a version is told as one."""
+    """Return the hit of a whole float where an integer is taken, or None.
+
+    A version such as `1.10` has a hit of its own.
+    """
     text = place.node.text
     value = reading.own.value
     assert isinstance(value, float)
@@ -254,7 +258,7 @@ def _version(place: Place, value: float) -> tuple[str, Hit] | None:
 
 
 def integer(place: Place, reading: Reading) -> tuple[str, Hit] | None:
-    """Find a whole number as learning rate."""
+    """Return the hit of an integer as learning rate, or None."""
     types = place.types
     if place.in_list or (types is not None and (names.NUMBER not in types or names.TEXT in types)):
         return None
@@ -280,7 +284,7 @@ def integer(place: Place, reading: Reading) -> tuple[str, Hit] | None:
 
 
 def human(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
-    """Find a number as people write it, where a number is taken."""
+    """Return the hit of a number such as `8 GB` where a plain one is taken, or None."""
     need = place.need
     if not need.sure or not need.number or need.text or not need.types.isdisjoint({"array", "object"}):
         return None
@@ -309,9 +313,9 @@ def human(place: Place, _reading: Reading) -> tuple[str, Hit] | None:
 
 
 def unquoted_number(text: str, place: Place, reading: Reading) -> tuple[object, str] | None:
-    """Return value and spelling of a quoted number for a place that takes one.
+    """Return value and spelling of a quoted number where a number is taken.
 
-    None where it is none.
+    None where the text is no number of the kind that is taken.
     """
     need = place.need
     if reading.kind == Kind.INT:

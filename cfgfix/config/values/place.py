@@ -24,7 +24,7 @@ _UNASKED = _Unasked()
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a place takes."""
+    """The types of value that a place takes, and who says so."""
 
     types: frozenset[str]
     """JSON Schema type names; empty where nothing is known."""
@@ -33,22 +33,22 @@ class Need:
 
     @property
     def number(self) -> bool:
-        """A number is taken."""
+        """Whether a number is taken."""
         return not _NUMBERS.isdisjoint(self.types)
 
     @property
     def integer(self) -> bool:
-        """Only a whole number is taken."""
+        """Whether only a whole number is taken."""
         return names.INTEGER in self.types and names.NUMBER not in self.types
 
     @property
     def text(self) -> bool:
-        """Text is taken."""
+        """Whether text is taken."""
         return names.TEXT in self.types
 
     @property
     def sure(self) -> bool:
-        """The schema or the dialect says it, not only the name."""
+        """Whether the schema or the dialect says so, not only the name of the key."""
         return self.source in ("schema", "concept")
 
 
@@ -83,7 +83,7 @@ class Place:
 
     @property
     def key(self) -> str:
-        """The nearest key: a list's items belong to the key that holds the list."""
+        """The name of the nearest key; an item of a list belongs to the key of the list."""
         if self._key is None:
             last = self.path[-1] if self.path else ""
             if not isinstance(last, str):
@@ -93,14 +93,14 @@ class Place:
 
     @property
     def types(self) -> frozenset[str] | None:
-        """What the schema takes; None where it says nothing."""
+        """The types that the schema takes; None where the schema says nothing."""
         if isinstance(self._types, _Unasked):
             self._types = self.context.expected(self.path)
         return self._types
 
     @property
     def concept(self) -> str | None:
-        """The concept that the dialect finds here, or for an item of a list at the list."""
+        """The concept that the dialect keeps here, or at the list that the scalar is in."""
         if isinstance(self._concept, _Unasked):
             found = self.context.concept_of(self.path)
             if found is None and self.path and isinstance(self.path[-1], int):
@@ -110,17 +110,17 @@ class Place:
 
     @property
     def start(self) -> int:
-        """Offset of the value itself, after an anchor."""
+        """The offset of the value, behind its anchor."""
         return self.node.value_start
 
     @property
     def end(self) -> int:
-        """Offset after the value."""
+        """The offset behind the value."""
         return self.node.end
 
     @property
     def need(self) -> Need:
-        """What is known about the place, from the surest source that knows anything."""
+        """The types that the place takes, by the surest source that knows any."""
         if self._need is None:
             self._need = self._find_need()
         return self._need
@@ -136,21 +136,21 @@ class Place:
 
     @property
     def coerced(self) -> bool:
-        """The program converts the value itself."""
+        """Whether the program converts the value."""
         return self.context.coerces(self.path)
 
     @property
     def in_list(self) -> bool:
-        """The scalar is an item of a list."""
+        """Whether the scalar is an item of a list."""
         return bool(self.path) and isinstance(self.path[-1], int)
 
     @property
     def loader(self) -> str:
-        """The loader's name for messages."""
+        """The name of the loader for messages."""
         return self.context.loader.title
 
     def takes(self) -> str:
-        """Return what the place takes as the end of a sentence.
+        """Return the end of a sentence that says which types the place takes.
 
         Empty where nothing is known.
         """

@@ -66,7 +66,7 @@ class Reading:
 
     @property
     def portable(self) -> Resolved:
-        """What YAML 1.2 makes of it."""
+        """The value under YAML 1.2."""
         return resolve(self.text, _NEW)
 
 
@@ -90,7 +90,7 @@ _OF_LOADER: dict[str, Readings] = {}
 
 
 def readings(loader: Loader) -> Readings:
-    """Return the memory of a loader."""
+    """Return the remembered readings of a loader."""
     known = _OF_LOADER.get(loader.name)
     if known is None or known.loader != loader:
         known = _OF_LOADER[loader.name] = Readings(loader)
@@ -101,7 +101,7 @@ _OLD, _NEW = LOADERS["pyyaml"], LOADERS["ruamel"]
 
 
 def read(text: str, loader: Loader) -> Reading | None:
-    """Return what is special about a plain scalar, or None for ordinary text."""
+    """Return the reading of a special plain scalar, or None for ordinary text."""
     if text[:1].isalpha() and text.lower() not in _WORDS:
         return None
     own = resolve(text, loader)
@@ -141,7 +141,7 @@ def _kind(text: str, own: Resolved) -> Kind | None:
 
 
 def _is_disputed(text: str) -> bool:
-    """Tell whether YAML 1.2 reads an integer where YAML 1.1 reads none or another."""
+    """Tell whether YAML 1.2 reads a text as an integer that YAML 1.1 does not read so."""
     new = resolve(text, _NEW)
     if new.tag != "int":
         return False
@@ -150,7 +150,7 @@ def _is_disputed(text: str) -> bool:
 
 
 def number(text: str) -> float | None:
-    """Return the finite number that Python's `float` reads in a text, or None."""
+    """Return a text as a finite float, as Python reads it, or None."""
     if not text.isascii():
         return None
     try:
@@ -171,7 +171,7 @@ class Human:
 
 
 def parse_human(text: str) -> Human | None:
-    """Return what a person means by a text such as `1,000` or `8 GB`, or None.
+    """Return the number that a person means by `1,000` or `8 GB`, or None.
 
     Also `50%`, `0.1f` and `(1, 2)`.
     """

@@ -71,7 +71,7 @@ def scan(context: Context, wanted: frozenset[str]) -> dict[str, list[Hit]]:
 
 
 class _Walk:
-    """The state of one pass. Paths are kept as one list and copied only where something is found."""
+    """The state of one pass; the key path is one list, copied only for a hit."""
 
     def __init__(self, context: Context, found: dict[str, list[Hit]]) -> None:
         self.context = context
@@ -89,10 +89,7 @@ class _Walk:
             hits.append(hit)
 
     def file(self) -> None:
-        """Look at the whole file.
-
-        Its fault if it does not load, else its tabs and every document in it.
-        """
+        """Look at the tabs and documents of a file, or at its fault if it does not load."""
         document = self.context.document
         if document.problem is not None:
             from cfgfix.config.values import broken
@@ -111,7 +108,10 @@ class _Walk:
                 self.collection(root)
 
     def collection(self, node: Node) -> None:
-        """Look at a mapping or sequence and everything in it. Nesting is bounded when a document is composed."""
+        """Look at a mapping or sequence and everything in it.
+
+        Nesting is bounded when a document is composed.
+        """
         if node.tag is not None and node.tag.startswith(texts.PYTHON_TAG):
             self.tagged(node)
         if node.kind is _MAPPING:
@@ -184,15 +184,15 @@ class _Walk:
         path.pop()
 
     def key_text(self, key: Node) -> str:
-        """Return a key that is no scalar as key paths have it."""
+        """Return the source text of a key that is no scalar, for a key path."""
         from cfgfix.config.document.compose import key_text
 
         return key_text(key, self.context.document.source)
 
     def keys(self, node: Node) -> set[int]:
-        """Look for duplicate, merge and bool keys.
+        """Look at the keys of a mapping; return the positions of overridden entries.
 
-        Return the positions of entries that a later one overrides.
+        Looked for are duplicate keys, merge keys and keys that load as a bool.
         """
         overridden: set[int] = set()
         path: KeyPath = tuple(self.path)
@@ -248,7 +248,7 @@ class _Walk:
             self.add(*result)
 
     def tagged(self, node: Node) -> None:
-        """Look at a tag."""
+        """Look at the tag of a node."""
         if node.tag is not None and node.tag.startswith(texts.PYTHON_TAG):
             if self._builds is None:
                 self._builds = texts.HYPERPYYAML.search(self.context.document.source.text) is not None

@@ -159,9 +159,9 @@ def _ends(name: str, ends: tuple[str, ...]) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def kind_by_name(key: str) -> str | None:
-    """Return the kind of number that a setting's name speaks of, else None.
+    """Return the type that the name of a setting suggests, or None.
 
-    `integer`, `number` or `string`.
+    It is `integer`, `number` or `string`.
 
     Counts are looked up first: `sample_rate` and `decay_steps` are whole numbers although other rates and
     decays are not.
@@ -178,26 +178,26 @@ def kind_by_name(key: str) -> str | None:
 
 @functools.lru_cache(maxsize=4096)
 def is_version(key: str) -> bool:
-    """Tell whether a key names a version of a program."""
+    """Tell whether a key name stands for a version of a program."""
     name = plain_name(key)
     return name in _VERSION_NAMES or name.endswith("_version")
 
 
 @functools.lru_cache(maxsize=4096)
 def is_path(key: str) -> bool:
-    """Tell whether a key names a place in a file system."""
+    """Tell whether a key name stands for a path in a file system."""
     return _ends(plain_name(key), _PATH_ENDS)
 
 
 @functools.lru_cache(maxsize=4096)
 def is_file_mode(key: str) -> bool:
-    """Tell whether a key names permissions, which people write in octal."""
+    """Tell whether a key name stands for file permissions, which are written in octal."""
     return _ends(plain_name(key), _MODE_ENDS)
 
 
 @functools.lru_cache(maxsize=4096)
 def is_language(key: str) -> bool:
-    """Tell whether a key names a language or country.
+    """Tell whether a key name stands for a language or country.
 
     There `no` is Norway or Norwegian.
     """
@@ -206,13 +206,13 @@ def is_language(key: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def is_learning_rate(key: str) -> bool:
-    """Tell whether a key is literally the learning rate of an optimizer."""
+    """Tell whether a key name literally stands for the learning rate of an optimizer."""
     return plain_name(key) == "learning_rate"
 
 
 @functools.lru_cache(maxsize=4096)
 def may_be_rate(key: str) -> bool:
-    """Tell whether a dialect may keep a learning rate under such a key.
+    """Tell whether a key of this name may hold a learning rate.
 
     A cheap test before the dialect is asked.
     """

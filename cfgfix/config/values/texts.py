@@ -25,7 +25,7 @@ _SHOWN = {"\t": "a tab", "\n": "a line break", "\b": "a backspace", "\a": "a bel
 
 
 def escaped_path(place: Place) -> tuple[str, Hit] | None:
-    """Find a path in double quotes whose backslashes are escapes."""
+    """Return the hit of a double-quoted path whose backslashes are escapes, or None."""
     node = place.node
     raw = place.context.document.source.text[node.value_start : node.end]
     if "\\" not in raw or "\n" in raw or not looks_like_path(raw[1:-1], place.key):
@@ -47,9 +47,9 @@ def escaped_path(place: Place) -> tuple[str, Hit] | None:
 
 
 def looks_like_path(body: str, key: str) -> bool:
-    r"""Tell whether the inside of double quotes is a Windows path.
+    r"""Tell whether a double-quoted text is a Windows path.
 
-    `C:\...`, or one step after a key that names a path.
+    It is where it begins with a drive, `C:\...`, or follows a key that names a path.
     """
     if body.endswith(("\\n", "\\")):
         return False
@@ -59,9 +59,9 @@ def looks_like_path(body: str, key: str) -> bool:
 
 
 def single_quoted(body: str) -> tuple[str, str] | None:
-    r"""Return the text with its backslashes kept, and its single-quoted spelling.
+    r"""Return a double-quoted text with backslashes kept, and its single-quoted form.
 
-    Doubled backslashes become one.
+    Doubled backslashes become one. None where the text has control characters.
     """
     text = body.replace("\\\\", "\0").replace('\\"', '"').replace("\0", "\\")
     if any(ord(char) < 32 for char in text):
@@ -70,7 +70,7 @@ def single_quoted(body: str) -> tuple[str, str] | None:
 
 
 def python_tag(context: Context, node: Node, path: KeyPath) -> tuple[str, Hit] | None:
-    """Find a tag that asks PyYAML for a Python object."""
+    """Return the hit of a tag that asks PyYAML for a Python object, or None."""
     assert node.tag is not None
     kind = node.tag[len(PYTHON_TAG) :]
     plain = kind in _READ_BY_FULL_LOADER
@@ -97,7 +97,7 @@ def python_tag(context: Context, node: Node, path: KeyPath) -> tuple[str, Hit] |
 
 
 def equals_sign(place: Place) -> tuple[str, Hit]:
-    """Find a bare `=`, a type of YAML 1.1 that PyYAML cannot make."""
+    """Return the hit of a bare `=`, a type of YAML 1.1 that PyYAML cannot make."""
     node = place.node
     values: dict[str, object] = {
         "loader": place.loader,
