@@ -124,7 +124,7 @@ def _is_named_elsewhere(runs: ConfigRuns, entry: Entry, text: str, name: str) ->
 
 
 def _part_of(stem: str, stems: dict[str, str]) -> str | None:
-    """Return the one stem whose words contain those of a stem, or are contained.
+    """Return the only candidate whose words lie in a stem's words, or the reverse.
 
     None for several or none.
     """

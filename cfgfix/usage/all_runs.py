@@ -447,9 +447,9 @@ def _takes(result: RunResult, path: str) -> bool:
 
 
 def _distinct_commands(commands: Row[Command], *, by_place: bool = False) -> list[Command | None]:
-    """Return one command for each set of files and overrides, and one without any.
+    """Return one command for each set of named files and overrides.
 
-    That is None where no command is without any.
+    Last comes one that names none, or None.
 
     Args:
         commands: The commands.

@@ -50,17 +50,17 @@ _ERROR, _WARNING = "error", "warning"
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """An argument of a call that TensorFlow does not take as the config gives it.
+    """A fault in an argument that a config gives to a TensorFlow call.
 
     Attributes:
         kind: What is wrong.
         key: The config key that holds the cause.
         bound: The call.
         parameter: The parameter.
-        value: What the call gets.
-        computed: Whether the code made the value of the key's.
+        value: The value that the call gets.
+        computed: Whether the code computed the value from the key's.
         meant: The name or text that is most likely meant; empty where none is near.
-        error: What happens: the name of the exception, or what a release does.
+        error: The effect: the name of the exception, or in words what a release does.
         takes: What the parameter takes, in words.
         severity: `error` or less.
         number: Which numbers the parameter takes: `integer`, `float`, `number` or none.
@@ -92,7 +92,7 @@ class Arguments:
 
     Args:
         project: The runs.
-        sinks: Where their config values end.
+        sinks: The sinks of these runs.
     """
 
     def __init__(self, project: ProjectRuns, sinks: Sinks) -> None:
@@ -108,7 +108,7 @@ class Arguments:
         Args:
             result: The run.
             path: The config, or `OPTIONS` for the defaults of the command line.
-            floats: Where the config has floats: a float that is made of anything else is the code's.
+            floats: The key paths of floats in the config: other floats are computed by the code.
         """
         if self.api.silent:
             return
@@ -485,7 +485,7 @@ def _plain_part(value: Value, parts: Iterator[int]) -> Any:
 
 
 def _plain_values(value: Value, *, nested: bool) -> Iterator[Scalar]:
-    """Yield the scalars of an argument, if nested also those inside."""
+    """Yield the scalars in an argument; those in lists and mappings only if nested."""
     pending = [value]
     for _ in range(_MOST_PARTS):
         if not pending:

@@ -62,7 +62,7 @@ def usage_of(
 
     Args:
         files: The Python files of the project.
-        settings: Name the project's folder.
+        settings: The settings, which name the project's folder.
         inferred: The schema of the config class; None for a project without one.
         paths: Key paths of the config files, for a project without a class.
         key: What else the answer depends on, for the caches.
@@ -195,7 +195,7 @@ def hits_in_config(
 
     Args:
         document: The config.
-        index: Which of its roots.
+        index: The number of the root in the document.
         usage: What the code does.
         loader: How the project reads plain values.
         wanted: Names of the checks that are asked for.
@@ -436,7 +436,7 @@ def hits_in_code(
     Args:
         usage: What the code does.
         wanted: Names of the checks that are asked for.
-        dialect: Whose schema the defaults of the class are held against, or None.
+        dialect: The dialect with whose schema the class's defaults are compared, or None.
         inferred: The schema of the class, or None.
     """
     from cfgfix.code.model.positions import Offsets

@@ -24,18 +24,18 @@ class CodeFacts:
     """What the code says of one config.
 
     Attributes:
-        loader: Name of the loader that reads it, as of `LOADERS`.
+        loader: The name in `LOADERS` of the loader that reads the config.
         form: `yaml`, `json` or `toml`.
-        evidence: What opens it and how that is known, one line for each program.
-        framework: Whether a program that comes to TensorFlow or Keras opens it.
-        another: Whether only programs that come to another framework do.
-        hits: What is wrong, with the name of the rule's check.
+        evidence: One line for each program that opens the config, with how that is known.
+        framework: Whether a program that uses TensorFlow or Keras opens the config.
+        another: Whether only programs that use another framework open the config.
+        hits: The hits in the config, each with the name of the rule's check.
         converted: Names of keys whose value the code converts to a number itself.
-        digest: What tells the text that this holds for.
-        reached: The parameters of TensorFlow that its values reach, and what its programs say themselves.
-        job: What runs a program with it under limits, or None.
-        branches: The branches of the code that it decides.
-        fallbacks: What the code takes for keys that the file might lack, in words.
+        digest: The digest of the config's text.
+        reached: The parameters of TensorFlow that its values or constants of its programs reach.
+        job: The job that runs a program with the config under limits, or None.
+        branches: The branches of the code that the config decides.
+        fallbacks: The defaults, in words, that the code takes for absent keys.
         release: The newest TensorFlow that the code may be run with, as `Api.newest`; 0 for none.
     """
 
@@ -73,11 +73,11 @@ class KnownCode:
     """What the code of a repository says of all its configs.
 
     Attributes:
-        configs: What it says of every config that it opens, by its path relative to the repository.
-        followed: What was found, for the files that none of it opens.
-        options: What is wrong with options of programs; None where that was not asked.
+        configs: The facts about every config that the code opens, by path relative to the repository.
+        followed: What was found of the code, for configs that no code opens.
+        options: The hits on options of programs; None where they were not asked for.
         modules: The Python files that hold settings, each with the programs that import it, as paths relative to the repository.
-        classes: The classes of fields that make their objects of a file, as `path:Class`.
+        classes: The classes with fields that load their objects from a file, as `path:Class`.
     """
 
     configs: dict[str, CodeFacts]

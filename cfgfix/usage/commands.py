@@ -42,13 +42,13 @@ class Command:
     """A command that starts a Python program.
 
     Attributes:
-        path: The file that says it, as shown to the user.
-        line: Its 1-based line there.
+        path: The file with the command, as shown to the user.
+        line: The 1-based line of the command.
         program: The script's path as written, or the module's dotted name after `-m`.
-        is_module: Whether it is the name of a module.
-        arguments: What follows; `SHELL` stands for what only the shell knows.
-        variables: Environment variables that are set before it.
-        folder: The folder it is started in, as far as the file tells.
+        is_module: Whether the program is the name of a module.
+        arguments: The arguments; `SHELL` stands for those that only the shell knows.
+        variables: Environment variables that the command sets.
+        folder: The folder in which the command starts, as far as the file tells.
     """
 
     path: str
@@ -111,7 +111,7 @@ def commands_of(path: str, number: int, line: str) -> Iterator[Command]:
     Args:
         path: The file.
         number: The line's 1-based number there.
-        line: What is run.
+        line: The text of the line.
     """
     yield from _of_line(path, number, line, {}, os.path.dirname(path) or ".", frozenset())
 

@@ -49,12 +49,12 @@ class Entry:
         path: Its key path.
         key: Span of its key; of the value itself for items of lists and the whole file.
         value: Span of the value as written.
-        raw: For a scalar its value; for others nothing.
+        raw: The value of a scalar; None for others.
         children: For a mapping its entries by key, for a list its items.
         plain: For a scalar of YAML whether it is written without quotes.
         shared: Whether the value is written at another place, by an alias or a merge key.
         anchored: Whether an alias somewhere repeats the value.
-        looks: Holds something once the value of a scalar was looked at: what is said may depend on which it is.
+        looks: Not empty once the value of a scalar was read: verdicts may depend on the value.
     """
 
     kind: str
@@ -121,7 +121,7 @@ class ConfigFile:
         path: As shown to the user.
         source: Its text.
         form: `yaml`, `json`, `toml` or `ini`.
-        looked_through: Whether something was decided by its text beside its values.
+        looked_through: Whether the text of the file, beside its values, decided something.
     """
 
     __slots__ = ("_document", "_several", "_trees", "form", "looked_through", "path", "source")
@@ -314,7 +314,7 @@ class Unread:
 
     Attributes:
         tag: The tag.
-        text: What stands behind it; None for a list or a mapping.
+        text: The text behind the tag; None for a list or a mapping.
     """
 
     tag: str

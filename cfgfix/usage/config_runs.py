@@ -37,17 +37,17 @@ class Verdict:
 
     Attributes:
         check: Name of the rule's check.
-        path: The key path concerned.
-        span: Where it is told, in the config.
+        path: The key path of the verdict.
+        span: The span of the verdict in the config.
         values: Operands of the message.
-        severity: Where it is not the rule's own.
+        severity: The severity; None for the rule's own.
         spot: The place in the code that shows it, or None.
         label: What happens at that place.
-        changes: What would repair it.
+        changes: The changes that would repair the config.
         notes: Further lines.
-        stops: Whether the run stops at it as it is, so that a repair can make nothing worse.
-        others: Further places that show it, such as the line of a script.
-        title: What the repair does, where the rule does not say it.
+        stops: Whether the run stops without a repair, so that a repair can make nothing worse.
+        others: Further places that show the fault, such as the line of a script.
+        title: The title of the fix; None for the rule's own.
     """
 
     check: str
@@ -69,8 +69,8 @@ class Cover:
     """Runs that together take every way at every condition.
 
     Attributes:
-        key: The key whose values they have; empty where one run of each program takes both ways at all conditions.
-        ways: The runs, each with the value that the key has; None for its own.
+        key: The key that the runs vary; empty where each run takes both ways at all conditions.
+        ways: The runs, each with its value of the key; None for the file's own.
     """
 
     key: KeyPath
@@ -127,10 +127,10 @@ class Idle:
     """A key that has no effect, whichever way the program takes.
 
     Attributes:
-        chooser: The key by whose value its section is taken; empty where nothing chooses.
-        value: The value with which it is; None for the file's own.
-        reads: Where it is read.
-        logs: Where it is only written down.
+        chooser: The key whose value chooses the section; empty where nothing chooses.
+        value: The value of the chooser in the run; None for the file's own.
+        reads: The places that read the key.
+        logs: The places that only log the key.
     """
 
     chooser: KeyPath
@@ -175,8 +175,8 @@ class _Names(NamedTuple):
     """What is known of the names in a section.
 
     Attributes:
-        read: Whether a run touches one of them.
-        numbered: How many there are of each, their numbers left out.
+        read: Whether a run uses one of the keys.
+        numbered: How often each name occurs, without its numbers.
     """
 
     read: bool
@@ -203,13 +203,13 @@ class ConfigRuns:
         project: The runs of the project.
         path: The config, as the runs name it.
         results: The runs that opened it.
-        mine: What each of them opened.
-        first: What the first one opened.
+        mine: The config as each of these runs opened it.
+        first: The config as the first run opened it.
         root: The config as a tree; None where no run could read it.
         entries: Its own entries, by key path.
         exhausted: Whether a run was cut off.
-        verdicts: What is said of it.
-        reported: Keys of which something is said.
+        verdicts: The verdicts on the config.
+        reported: Keys with a verdict.
     """
 
     def __init__(
@@ -352,7 +352,7 @@ class ConfigRuns:
         return name in content or any(word in content for word in LOADING_WORDS)
 
     def mentioned_beside(self, cover: Cover) -> Mentions:
-        """Return the names that may be keys, without code which the cover's runs show."""
+        """Return the names in code that may be keys and that a cover does not explain."""
         known = self._beside.get(id(cover))
         if known is None or known[0] is not cover:
             # With a text that the programs do not know, they ask for keys of sections that are not there.
@@ -435,7 +435,7 @@ class ConfigRuns:
         return MAX_COVER_STEPS // max(1, min(beside, MAX_SHARES))
 
     def keys_at(self, path: KeyPath) -> list[ConfigKey]:
-        """Return the key at a path as each run has it."""
+        """Return the record that each run has of the key at a path."""
         return [key for opened in self.mine if (key := opened.keys.get(path)) is not None]
 
     def untouched(self, path: KeyPath) -> bool:
@@ -518,7 +518,7 @@ class ConfigRuns:
         return numbered != str(path[-1]) and names.numbered[numbered] > 1
 
     def _names_in(self, section: KeyPath) -> _Names:
-        """Return whether runs read keys of a section, and its numbered names."""
+        """Return whether runs use any key of a section, and its names without numbers."""
         if self._names is None:
             self._names = {}
         found = self._names.get(section)

@@ -90,12 +90,12 @@ class Entrance:
     """The entry point of a program.
 
     Attributes:
-        module: Its file.
+        module: The module with the entry point.
         function: The function that a console script calls; empty for a script.
-        framework: Whether what it imports reaches TensorFlow or Keras.
-        another: Whether it reaches another framework.
-        names: Dotted names and installed commands by which a command may call it.
-        loads: Whether what it imports may load a config.
+        framework: Whether the program imports TensorFlow or Keras.
+        another: Whether the program imports another framework.
+        names: Dotted names and installed commands that start the program.
+        loads: Whether the program may load a config.
     """
 
     module: Module

@@ -63,7 +63,7 @@ class Collector(Protocol):
         """Return whether the value of an expression is used or only logged."""
 
     def follows(self, atom: Callee, role: Role) -> bool:
-        """Tell whether what a function or class does with an argument is followed."""
+        """Tell whether an argument of a function or class is followed further."""
 
     def methods(self) -> dict[str, int]:
         """Return how many functions of the project have each name."""

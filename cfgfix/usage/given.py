@@ -32,8 +32,8 @@ def values_given_by_configs(
 
     Args:
         code: The code of a repository.
-        texts: Texts of Python files and configs that stand for those on disk, by path.
-        others: Which of these are configs.
+        texts: Texts of edited Python files and configs, by path.
+        others: The paths in `texts` that are configs.
     """
     found: dict[object, tuple[list[str], Calls, Branches]] = {}
     edited = {os.path.abspath(path): text for path, text in texts.items()}

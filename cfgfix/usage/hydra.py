@@ -151,9 +151,9 @@ class _Composer:
         Args:
             path: The file.
             group: Its group, from the folder of configs.
-            below: Its group as the list names it: from that of the file around, where it does not begin with a slash.
-            given: What the list says behind `@`; None where it says nothing.
-            around: Where the keys of the file with the list stand.
+            below: Its group as the defaults list names it: relative, unless it begins with a slash.
+            given: The package that the list gives behind `@`; None for none.
+            around: The package of the file with the list.
         """
         written = _PACKAGE.search(self.host.text_of(path)[:2_000]) if given is None else None
         found = given if given is not None else written.group(1) if written else below.replace("/", ".")

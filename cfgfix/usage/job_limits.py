@@ -43,7 +43,7 @@ class Limits:
         cpus: The CPUs.
         ram_mib: The memory in MiB.
         card: The id of its card in the table of cards.
-        said: What the job calls the card, where that may be another one, too.
+        said: The job's name for the card, where the name may mean another card, too.
         gpus: How many cards.
     """
 
@@ -75,10 +75,10 @@ class Job:
     """A job that runs a program under limits.
 
     Attributes:
-        kind: What it is, in words.
-        path: The file that says so, relative to the project.
-        line: The 1-based line of the limits there.
-        limits: What it may use.
+        kind: The kind of job, in words.
+        path: The file that gives the limits, relative to the project.
+        line: The 1-based line of the limits.
+        limits: The limits of the job.
     """
 
     kind: str

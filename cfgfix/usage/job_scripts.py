@@ -42,7 +42,7 @@ def jobs_of_script(path: str, whole: str, text: str, manifests: Manifests) -> It
     Args:
         path: The file, relative to the project.
         whole: The same as an absolute path.
-        text: What it holds.
+        text: The text of the file.
         manifests: The manifests of the project.
     """
     from cfgfix.usage.commands import commands_in

@@ -39,13 +39,13 @@ class KeptRun:
     Attributes:
         entrance: The module's path and the function where it begins.
         command: The command that started it, or None.
-        forced: The files that were put in at load sites.
-        base: The place of the run that it was made again of, with both ways taken; -1 for none.
-        counts: Whether verdicts rest on it.
+        forced: The files given to load sites in place of the program's own.
+        base: The index of the run of which this one is a repetition with both ways taken; -1 for none.
+        counts: Whether verdicts rest on the run.
         before: The steps of all runs before it.
-        steps: Its own.
-        outcome: What it decides of the runs that are made.
-        trace: What it shows of configs that it does not open, with its scopes as numbers by module; None where no verdict rests on it.
+        steps: The steps of this run.
+        outcome: The facts on which the choice of further runs depends.
+        trace: The trace of the run, with scopes as numbers by module; None where no verdict rests on it.
     """
 
     entrance: tuple[str, str]
@@ -65,7 +65,7 @@ class KeptRun:
 
     @property
     def opened(self) -> tuple[str, ...]:
-        """The configs that it opens."""
+        """The configs that the run opens."""
         opened: tuple[str, ...] = self.outcome[3]
         return opened
 
@@ -77,12 +77,12 @@ class KeptRuns:
     Attributes:
         runs: The runs, in the order in which they were made.
         sites: Load sites that may get files that are not known: the function, the keys it asks for, and the names in its program.
-        fitting: For each file, which of these sites ask for its keys.
-        opened: The files that were opened before those beside them were tried.
-        beside: For each other file those of them that it is like.
-        limits: The job files.
+        fitting: For each file, the indices of the sites that ask for its keys.
+        opened: The files that were opened before similar files beside them were tried.
+        beside: For each other file the similar files among the opened ones.
+        limits: The files that may give limits of jobs.
         steps: How many steps of the interpreter these runs took.
-        steps_at: How many were taken before the verdicts on a config began, by its path.
+        steps_at: How many steps were made before the verdicts on each config, by path.
     """
 
     runs: tuple[KeptRun, ...]
@@ -185,7 +185,7 @@ def run_again(
         program: The linked program, whose code has not changed.
         root: The project's folder.
         kept: The runs as they were.
-        changed: The configs whose text is another one, by path relative to the root.
+        changed: The configs whose text has changed, by path relative to the root.
         wanted: Further configs whose runs are asked for.
     """
     affected = affected_by(kept, changed | wanted)

@@ -30,7 +30,7 @@ class Spot:
         line: Line, from 1.
         column: Column in UTF-8 bytes, from 0.
         end_line, end_column: Where it ends.
-        how: The code that stands there, shortened.
+        how: The code at this place, shortened.
     """
 
     path: str
@@ -55,7 +55,7 @@ class Use:
         whole: Where its whole section is used at once.
         maybe: Where that name is read from an object that is not known.
         guards: Settings without which no use of it is reached.
-        arithmetic: Where its value is calculated with as it is.
+        arithmetic: Where code calculates with the value without conversion.
     """
 
     status: str
@@ -76,9 +76,9 @@ class Loading:
     Attributes:
         spot: The call.
         name: The function, such as `yaml.safe_load`.
-        role: Which part of the project it stands in.
-        unknown: What a key does that the class does not have: `fatal`, `ignored`, or `free` where no class takes it.
-        kind: The name that cfgfix has for the way of reading, such as `pyyaml`.
+        role: The role of the file with the call.
+        unknown: The effect of a key that the class does not have: `fatal`, `ignored`, or `free` without a class.
+        kind: cfgfix's name for the loader, such as `pyyaml`.
     """
 
     spot: Spot
@@ -90,7 +90,7 @@ class Loading:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A command-line option that replaces what the file says.
+    """A command-line option that replaces the value of a key.
 
     Attributes:
         flag: Such as `--batch-size`.
@@ -161,13 +161,13 @@ class Usage:
     """What the code does with a config.
 
     Attributes:
-        keys: For each key path what is done with it.
+        keys: The use of each key, by key path.
         defined: For each key path of the class: file, line, and the class.
         loadings: Where files are loaded.
         options: For each key path the options that replace it.
         undefined: Reads of keys that the class does not have.
         entries: Programs that train.
-        literals: Literals where a key of that name exists.
+        literals: Literal arguments whose parameter is named like a key.
         sections: Key paths of sections, with the name of their class where there is one.
     """
 

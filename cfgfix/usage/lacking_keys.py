@@ -105,9 +105,9 @@ def _judge_asked(runs: ConfigRuns, result: RunResult, item: Asked, section: KeyP
 
 
 def _is_trial_of_module(runs: ConfigRuns, result: RunResult) -> bool:
-    """Tell whether a program without TensorFlow is a module of one with TensorFlow.
+    """Tell whether a program is a module of another program that uses TensorFlow.
 
-    It is then a trial run of the module.
+    Without TensorFlow of its own, it is a trial run of the module.
     """
     return not result.entrance.framework and any(
         other.entrance.framework and result.entrance.module in other.run.modules_run()

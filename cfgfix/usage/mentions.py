@@ -131,7 +131,7 @@ class Mentions:
         return bool(places) and not self._reached_by_none(places)
 
     def _reached_by_none(self, scopes: list[int]) -> bool:
-        """Tell whether the runs reach none of some scopes and all code that names them."""
+        """Tell whether the runs cannot reach any of the scopes, as far as names show."""
         if not self._mine:
             return False
         if self._unreached is None:

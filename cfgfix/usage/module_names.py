@@ -39,7 +39,7 @@ def names_taken(program: Program, module: Module) -> frozenset[str] | None:
 
 
 def _taken_by(program: Program, module: Module, source: Module) -> tuple[set[str], bool] | None:
-    """Return the names that a module reads of another, and whether it stars it.
+    """Return the names that a module reads of another, and whether `*` imports all.
 
     None where the other module is passed on as an object.
     """
@@ -85,10 +85,7 @@ def _names_in(module: Module) -> Iterator[str]:
 
 
 def _with_bases(scope: Scope) -> Iterator[tuple[Expr, bool]]:
-    """Yield the expressions that a scope reads, each with whether it is a base.
-
-    A base is an expression of which an attribute is read.
-    """
+    """Yield the expressions that a scope reads, with whether it reads an attribute."""
     pending: list[tuple[Expr, bool]] = [(item, False) for item in (*scope.bases, *scope.decorators)]
     pending += [(item.default, False) for item in scope.params if item.default is not None]
     for event in scope.events():

@@ -80,16 +80,16 @@ _LISTS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class NearbyCode:
-    """What the code around a config says of it.
+    """What the code around a config shows of the config.
 
     Attributes:
         omegaconf: Whether OmegaConf reads it, as far as the text tells.
         elsewhere: Whether the code around imports PyTorch and no TensorFlow.
-        yacs: Whether YACS reads it, which makes a number of a text that is one (yacs 0.1.8, `config.py`: `literal_eval`).
-        converted: The words that stand behind `float(` in the code.
-        ruamel: Whether the code around imports ruamel.yaml, or asks for it.
-        floats: Whether it reads YAML only with loaders that are told what else is a float.
-        floats_too: Whether one of its loaders is told that.
+        yacs: Whether YACS reads it, which converts texts to numbers (yacs 0.1.8, `config.py`: `literal_eval`).
+        converted: The names of values that the code may convert to a number.
+        ruamel: Whether the code around imports or requires ruamel.yaml.
+        floats: Whether the code reads YAML only with loaders that get a resolver for floats.
+        floats_too: Whether any loader of the code gets a resolver for floats.
     """
 
     omegaconf: bool = False

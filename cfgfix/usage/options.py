@@ -69,13 +69,13 @@ class OptionVerdict:
 
     Attributes:
         check: Name of the rule's check.
-        spot: Where it is told, in the code.
+        spot: The place of the verdict in the code.
         values: Operands of the message.
         other: The place in the code that shows it, or None.
-        label: What happens there.
+        label: What happens at that place.
         notes: Further lines.
-        severity: Where it is not the rule's own.
-        said: The file below the project's folder and the line that give what is wrong; None for none.
+        severity: The severity; None for the rule's own.
+        said: The path and line of a wrong command, relative to the project; None for none.
     """
 
     check: str
@@ -93,9 +93,9 @@ class Declared:
     """An option, together with all runs that declare it.
 
     Attributes:
-        option: The option, as the first of them has it.
-        keys: What each run notes of it.
-        runs: These runs.
+        option: The option, as the first run declares it.
+        keys: The record that each run has of the option.
+        runs: The runs that declare the option.
     """
 
     option: Option
@@ -517,7 +517,7 @@ def _all_inside_ran(scope: Scope, seen: AbstractSet[int]) -> bool:
 
 
 def _as_a_whole(result: RunResult) -> bool:
-    """Tell whether unknown code gets all options of a run, or reads computed names."""
+    """Tell whether a run passes all options to unknown code or computes their names."""
     section = result.run.option_section
     return bool(section.escapes or section.walks or section.uses)
 
@@ -535,7 +535,7 @@ def _is_parsed(result: RunResult, option: Option) -> bool:
 
 
 def _keys_of(result: RunResult, option: Option) -> list[ConfigKey]:
-    """Return the records of all options that a run reads by one attribute name."""
+    """Return the records of all options of a run with the same attribute name."""
     return [
         other.key
         for options in result.run.parsers.values()

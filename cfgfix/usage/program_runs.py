@@ -200,12 +200,12 @@ class ProjectRuns:
         """Run a program once and record the run.
 
         Args:
-            entrance: Where it begins.
+            entrance: The entry point of the program.
             command: The command that starts it, or None.
-            forced: Files that are put in at load sites.
-            base: The run that is made again with both ways taken at conditions on configs; None for none.
-            choice: The key of which it is one of several runs, each with another value; None for none.
-            repairs: Keys that stand where the programs look for them.
+            forced: Files given to load sites in place of the program's own.
+            base: The run to repeat with both ways taken at conditions on configs; None for none.
+            choice: The key whose value this run replaces; None for none.
+            repairs: Keys moved to where the programs look for them.
         """
         result = self._run_once(
             entrance, command, forced or {}, every_way=base is not None, choice=choice, repairs=repairs
@@ -247,7 +247,7 @@ class ProjectRuns:
 
         Args:
             result: The run.
-            prepare: Called with the new one before it begins.
+            prepare: Called with the new run before it begins.
         """
         again = self._run_once(result.entrance, result.command, files_put_in(result), prepare=prepare)
         self.followed_steps += again.run.steps
@@ -268,7 +268,7 @@ class ProjectRuns:
         """Return a run of a program that does not affect the other runs.
 
         Args:
-            entrance: Where it begins.
+            entrance: The entry point of the program.
             prepare: Called with the run before it begins.
             every_way: Whether both ways are taken at conditions.
         """
@@ -355,8 +355,8 @@ class ProjectRuns:
         Args:
             path: The file, relative to the project.
             how: The function that the site loads with.
-            names: The keys at the top that it asks for.
-            said: Names in the code that gets the file: where it is handed on as a whole, they may be keys.
+            names: The outermost keys that the site asks for.
+            said: Names in the code that gets the whole file, which may be keys.
         """
         if not path.endswith(loads_form(how)):
             return False

@@ -55,7 +55,7 @@ class ProjectCode:
         key: What else the answer depends on, for the cache.
         keep: Whether answers are kept between runs.
         tensorflow: Which TensorFlow is meant: a release, or where to look for it (the setting of this name).
-        follows_models: Whether it is asked what the training of models needs, which only a machine with a GPU makes known.
+        follows_models: Whether the memory need of trainings is asked for, as with a GPU.
     """
 
     def __init__(
@@ -108,8 +108,8 @@ class ProjectCode:
         None of it is kept.
 
         Args:
-            texts: Those texts, by path.
-            configs: Which of them are configs.
+            texts: The edited texts, by path.
+            configs: The paths of edited configs.
         """
         from cfgfix.usage.verdicts import verdicts_by_file
 
@@ -291,7 +291,7 @@ class ProjectCode:
 
         Args:
             files: The Python files.
-            said: What was said of the configs before, as it is kept; None for nothing.
+            said: The stored facts about the configs; None for none.
         """
         from cfgfix.usage.verdicts import verdicts_by_file
 

@@ -81,8 +81,8 @@ class ProjectFiles:
     Attributes:
         root: The folder, as an absolute path.
         data: Paths of files that may be configs, relative to the root, in order.
-        texts: Paths of files that may say commands.
-        variables: Paths of files that set variables of the environment.
+        texts: Paths of files that may contain commands.
+        variables: Paths of files that set environment variables.
     """
 
     def __init__(self, root: str) -> None:

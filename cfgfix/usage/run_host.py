@@ -61,12 +61,12 @@ class Opened:
 
     Attributes:
         file: The file.
-        loader: Name of the loader, as of `LOADERS`.
-        keys: What became of each key.
+        loader: The name of the loader in `LOADERS`.
+        keys: The record of each key, by key path.
         root: Its values; None where it could not be loaded.
-        problem: Why it could not.
-        loading: The call that loads it; of several the one whose path something outside may decide.
-        evidence: What says that this call gets this file.
+        problem: Why the config could not be loaded, or None.
+        loading: The call that loads it; of several calls one whose path options or unknown values decide.
+        evidence: In words how it is known that the call loads this file.
         loadings: All calls that load it.
     """
 
@@ -101,9 +101,9 @@ class Repair:
     Attributes:
         file: The config, relative to the project.
         path: Where the key stands.
-        section: The section that it stands in for the run.
-        name: What it is called there.
-        word: The text that the run has in the place of its value; None for its own value.
+        section: The section where the run has the key.
+        name: The name of the key in that section.
+        word: The text that replaces the key's value in the run; None for its own value.
     """
 
     file: str

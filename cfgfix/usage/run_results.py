@@ -28,12 +28,12 @@ class RunResult:
         opened: The configs that it loaded, by path relative to the project.
         run: The run, with what it notes.
         every_way: Whether both ways were taken at conditions on the config.
-        forced: The file that was put in at a load site, or nothing.
-        sites_forced: The load sites at which it was put in.
-        unresolved: Load sites of which the file is not known, with what the program asks of it.
-        unknown_overrides: Overrides of the command line that name no key, with the section that they ask.
+        forced: The file given to load sites in place of the program's own; empty for none.
+        sites_forced: The load sites that were given this file.
+        unresolved: Load sites whose file is not known, with the record of the keys asked for.
+        unknown_overrides: Overrides of the command line that name no key, each with its section.
         touched: The config files whose text the run depends on, by path relative to the project.
-        repairs: Keys that stand where the programs look for them.
+        repairs: Keys moved to where the programs look for them.
     """
 
     entrance: Entrance
@@ -66,7 +66,7 @@ class Trace:
         loaded: The calls that load a config: file, line and column.
         scopes: The scopes that it ran to their ends, by identity.
         names: The keys that it reads of its configs: the name and, for one inside a section, the path.
-        asked: The names that it asked for and that were not there.
+        asked: The names that it asked for in vain.
     """
 
     opened: frozenset[str]
@@ -110,12 +110,12 @@ class Made:
     Attributes:
         entrance: The module's path and the function where it begins.
         command: The command that started it, or None.
-        forced: The files that were put in at load sites.
+        forced: The files given to load sites in place of the program's own.
         result: The identity of its result.
-        base: The identity of the result that it was made again of, with both ways taken; 0 for none.
+        base: The identity of the result that this run repeats with both ways taken; 0 for none.
         before: The steps of all runs before it.
-        steps: Its own.
-        outcome: What it decides of the runs that are made.
+        steps: The steps of this run.
+        outcome: The facts on which the choice of further runs depends.
     """
 
     entrance: tuple[str, str]
@@ -188,7 +188,7 @@ class OpenSite:
         loading: The call.
         names: Keys at the top of the file that are asked for.
         known: Files that the program is known to open.
-        said: Names in the code of the program: it may ask for them once it has the file.
+        said: Names in the code of the program, which may be keys of the file.
     """
 
     entrance: Entrance
@@ -220,13 +220,13 @@ def share_read(opened: Opened) -> float:
 
 
 def share_of(result: RunResult, path: str) -> float:
-    """Return the share of a file's outermost keys that a run reads, by its path."""
+    """Return the share of outermost keys that a run reads in the file at a path."""
     opened = result.opened.get(path)
     return share_read(opened) if opened is not None else 0.0
 
 
 def share_of_all(result: RunResult) -> float:
-    """Return the share of the outermost keys of all its files that a run reads."""
+    """Return the share of outermost keys that a run reads in all its files."""
     names = [
         key
         for opened in result.opened.values()

@@ -46,7 +46,7 @@ class SettingsInCode:
     """What is known of the settings that stand in a project's code.
 
     Attributes:
-        verdicts: What is wrong with them.
+        verdicts: The verdicts on the settings.
         modules: The Python files that hold them, each with the programs that import it, as paths relative to the project.
     """
 

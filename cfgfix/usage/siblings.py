@@ -24,7 +24,7 @@ def similar_siblings(path: str, files: Iterable[str], config_of: Reader) -> dict
     Args:
         path: The file.
         files: All config files of the project.
-        config_of: Reads one of them.
+        config_of: Returns a config file by its path.
     """
     folder, ending = path.rpartition("/")[0], path.rpartition(".")[2]
     beside = [

@@ -42,7 +42,7 @@ class BoundCall:
         callable: The public name of what is called: `keras.Model.fit`, `tensorflow.data.Dataset.batch`, `keras.optimizers.Adam`;
             setting an attribute is a call of the object's class.
         arguments: What is given, by parameter; arguments by position of what has no known signature are `0`, `1` and so on.
-        signature: What it takes, or None where the table does not have it.
+        signature: The signature of the callable, or None where the table does not have it.
         call: The call as the run has it.
         result: The run.
         described: The mapping that describes the object, where it is made from a class name with its arguments.
@@ -83,7 +83,7 @@ class Sink:
     Attributes:
         bound: The call.
         parameter: The name of the parameter.
-        value: What it is given.
+        value: The value that it gets.
         keys: The config keys that the value is made from, at least one.
     """
 

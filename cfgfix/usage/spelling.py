@@ -95,7 +95,7 @@ def nearest_entry(name: str, entries: Iterable[Entry], *, alone: bool) -> Entry 
     Args:
         name: The name that the code reads.
         entries: Entries that nothing reads.
-        alone: Whether the code cannot go on without it, so that one name holding another is enough.
+        alone: Whether the code stops without the name; then the words of one name may begin the other.
     """
     entries = list(islice(entries, MAX_UNREAD + 1))
     if len(entries) > MAX_UNREAD:

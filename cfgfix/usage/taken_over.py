@@ -40,7 +40,7 @@ class KeptConfig:
 
     Attributes:
         text: Its text.
-        looked: For each loader that read it, the key paths of the values that something was decided by.
+        looked: For each loader that read it, the key paths of the values that decided something.
     """
 
     text: str
@@ -53,10 +53,10 @@ class KeptConfigs:
 
     Attributes:
         read: The configs that were read; None for one whose answer is taken over only where nothing has changed.
-        limits: The files that may say limits of jobs.
+        limits: The files that may give limits of jobs.
         unnamed: Names of functions and classes that stand nowhere in the code but where they are defined; None where it
             was not asked whether they stand in a config.
-        naming: Those of them that stand in a file which was not read as a config, by its path.
+        naming: For each file that was not read as a config, the unnamed functions whose names it contains.
     """
 
     read: Mapping[str, KeptConfig | None]
@@ -70,7 +70,7 @@ def kept_configs(project: ProjectRuns, before: KeptConfigs | None = None) -> Kep
 
     Args:
         project: The runs.
-        before: What was kept of those that were not read again.
+        before: What was kept of the configs that were not read again.
     """
     from cfgfix.usage.uncalled import unnamed_names
 
@@ -169,9 +169,9 @@ def facts_after_changes(
     None where a change may affect what is known.
 
     Args:
-        known: What it said.
-        kept: The configs as they were then.
-        changed: Those whose text may be another one, relative to the project.
+        known: What was known before.
+        kept: The configs as they were before.
+        changed: The configs whose text may have changed, relative to the project.
         files: The files of the project.
     """
     configs = dict(known.configs)
@@ -220,7 +220,7 @@ def name_same_functions(kept: KeptConfigs, changed: Iterable[str], root: str) ->
 
     Args:
         kept: The configs as they were.
-        changed: Those whose text may be another one, relative to the project.
+        changed: The configs whose text may have changed, relative to the project.
         root: The project's folder.
     """
     if not kept.unnamed:
@@ -330,9 +330,9 @@ def _with_changed(says: CodeFacts, moved: _Moved, *, own: bool) -> CodeFacts | N
     None where they may be affected.
 
     Args:
-        says: What was said.
-        moved: How the changed one has changed.
-        own: Whether it is the same.
+        says: The facts before the change.
+        moved: How the changed config has moved.
+        own: Whether the changed config is this one.
     """
     if not own:
         return None if any(_names(hit, moved.config.path) for _, hit in says.hits) else says

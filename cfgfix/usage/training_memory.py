@@ -44,7 +44,7 @@ def reached_trainings(
     Args:
         project: The runs of the project.
         results: Those that open the config.
-        reached: What its values reach.
+        reached: The parameters that its values reach.
         sinks: The sinks of all runs.
         places: Where things stand in the code.
     """

@@ -65,7 +65,7 @@ def unreached_scopes(program: Program, entered: AbstractSet[int], asked: Abstrac
     Args:
         program: The program.
         entered: The scopes that the runs went through, on every way, by identity.
-        asked: The names that they asked of values which are not known, or that stand outside of the code.
+        asked: Names that the runs asked of unknown values, or that stand outside the code.
     """
     code = _reached_by_name(program)
     left = [item for item in code.candidates if item.number not in entered and item.name not in asked]
@@ -106,8 +106,8 @@ class _Named:
 
     Attributes:
         candidates: These functions and classes.
-        holders: The scopes that name something, by the name, all by identity.
-        inner: The scopes that stand in a scope, all by identity.
+        holders: For each name the identities of the scopes that mention it.
+        inner: For each scope the scopes directly inside it, by identity.
     """
 
     candidates: tuple[_Candidate, ...]

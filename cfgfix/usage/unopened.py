@@ -29,7 +29,7 @@ class OpenCall:
 
     Attributes:
         place: Where it stands, as `path:line`.
-        endings: How the names of files end that it may load.
+        endings: The extensions of the files that it may load.
         names: The keys that its program reads at the top of the file.
     """
 
@@ -45,9 +45,9 @@ class FollowedCode:
     Attributes:
         modules: How many Python files it has.
         programs: How many programs that may load a file were followed.
-        framework: How many of them come to TensorFlow or Keras.
+        framework: How many of them use TensorFlow or Keras.
         cut_off: Whether the code is too much to follow all of it.
-        calls: The calls that load files of which nothing is known.
+        calls: The calls that load unknown files.
         mentions: Where code names a file, by the file's name.
     """
 

@@ -21,7 +21,7 @@ _TRAILING = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?,")
 
 
 def find_wrong_values(runs: ConfigRuns) -> None:
-    """Add verdicts on texts that are near to a text which the code compares with."""
+    """Add verdicts on texts that resemble a text with which the code compares them."""
     for path, entry in runs.entries.items():
         if entry.kind != "scalar" or entry.type is not str or path in runs.reported:
             continue
@@ -147,7 +147,10 @@ def _names_key(result: RunResult, name: str) -> bool:
 
 
 def find_numbers_as_text(runs: ConfigRuns) -> None:
-    """Add verdicts on texts like numbers that TensorFlow or Keras gets unconverted."""
+    """Add verdicts on texts that look like numbers and go to TensorFlow unconverted.
+
+    Keras counts as well.
+    """
     for result in runs.results:
         for call in result.run.calls:
             if not call.name.startswith(("keras.", "tensorflow.")) or call.conditions:

@@ -46,20 +46,20 @@ class ConfigVerdicts:
     Attributes:
         file: The file.
         loader: Name of the loader that reads it.
-        evidence: What opens it and how that is known, one line for each program.
-        ways: For each of these lines, the calls through which the program comes to the one that loads the file, and that one.
+        evidence: One line for each program that opens the config, with how that is known.
+        ways: For each of these lines, the calls on the way to the loading call, and this call.
         framework: Whether a program of TensorFlow or Keras opens it.
         another: Whether only programs of other frameworks do.
-        verdicts: What is wrong.
+        verdicts: The verdicts on the config.
         converted: Names of keys whose value the code converts to a number itself.
-        programs: The programs that open it, those that come to TensorFlow where there are some.
+        programs: The programs that open it; where some use TensorFlow, only these.
         modules: The Python files that load it, read a key of it or ask for one.
         reads: Where each key is read first, as path and line.
         asked: The names that the code asks for and the file lacks, with where.
         reached: The parameters of TensorFlow that its values reach.
-        job: What runs a program with it under limits, or None.
+        job: The job that runs a program with the config under limits, or None.
         branches: The branches of the code that it decides.
-        fallbacks: What the code takes for keys that a file does not have, by key.
+        fallbacks: The default that the code takes for each absent key, by key path.
         release: The newest TensorFlow that the code may be run with, as `Api.newest`.
     """
 
@@ -92,7 +92,7 @@ def verdicts_by_file(
     Args:
         project: The runs.
         only: The one config that is asked for; None for all.
-        steps: How many steps had been made where the verdicts on a config were worked out before, by its path.
+        steps: How many steps had been made before the earlier verdicts on each config, by path.
     """
     by_file: dict[str, list[RunResult]] = {}
     for result in project.results:
