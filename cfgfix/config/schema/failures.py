@@ -103,7 +103,7 @@ class _GiveUp(Exception):  # noqa: N818  (a signal inside this module, not an er
 
 
 def failures(loaded: Loaded, accept: Accept, instance: object) -> list[Failure] | None:
-    """Return the keywords of a schema that plain data breaks, as jsonschema tells them.
+    """Return the keywords of a schema that plain data breaks, as jsonschema would.
 
     None where only jsonschema can tell.
 
