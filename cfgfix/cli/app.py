@@ -73,12 +73,15 @@ _COMMANDS = {
 
 
 class ReaderGoneError(Exception):
-    """What is printed is read no more."""
+    """The reader of standard output is gone."""
 
 
 @contextlib.contextmanager
 def _pipe_kept() -> Iterator[None]:
-    """Keep the error of a pipe without a reader from click, which ends with the code that stands for findings here."""
+    """Raise `ReaderGoneError` for a pipe without a reader, before click handles it.
+
+    Click would end with the exit code that stands for findings here.
+    """
     try:
         yield
     except BrokenPipeError as error:

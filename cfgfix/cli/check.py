@@ -109,10 +109,10 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
 
 
 def _require_alone(options: Mapping[str, Any], *, fix: bool) -> None:
-    """Refuse options that --since does not go with.
+    """Refuse options that cannot be combined with --since.
 
     Raises:
-        CfgfixError: One is given.
+        CfgfixError: Such an option is given.
     """
     if fix or options["diff"] or options["add_ignores"] or options["watch"]:
         raise CfgfixError(
@@ -132,7 +132,7 @@ _DECISIVE = (
 
 
 def _deciding_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that decide what a check finds, as plain data."""
+    """Return the options that decide the findings of a check, as plain data."""
     found = {name: options[name] for name in _DECISIVE}
     if found["config"]:
         found["config"] = os.path.abspath(found["config"])
@@ -140,7 +140,7 @@ def _deciding_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _outputs(options: Mapping[str, Any]) -> list[tuple[str, str | None]]:
-    """Return the formats asked for, each with the file it goes to, or None for standard output."""
+    """Return the formats asked for, each with its file; None for standard output."""
     outputs: list[tuple[str, str | None]] = []
     for text in options["output_format"] or ("text",):
         form, _, target = text.partition("=")
@@ -181,7 +181,7 @@ def _write_baseline(report: engine.Report, path: str) -> int:
 def settings_for(
     options: Mapping[str, Any],
 ) -> tuple[Settings | None, Callable[[Settings], Settings]]:
-    """Return the settings that a command line names and how it overrules others.
+    """Return the settings that options name, and a function that applies the options.
 
     The settings are None where every file has its nearest ones.
 
@@ -210,7 +210,7 @@ def settings_for(
 
 
 def _command_line_value(setting: Setting, value: Any, settings: Settings) -> Any:
-    """Return the value that a command line gives a setting."""
+    """Return the value of a setting from its option on the command line."""
     if setting.kind == TEXTS:
         named = _rules(value)
         return (*getattr(settings, setting.attribute), *named) if setting.adds else named or None
@@ -220,9 +220,9 @@ def _command_line_value(setting: Setting, value: Any, settings: Settings) -> Any
 
 
 def progress_for(options: Mapping[str, Any]) -> Callable[[int, int], None] | None:
-    """Return what shows the progress of a long run.
+    """Return a function that shows the progress of a run, or None.
 
-    On standard error, where that is a terminal.
+    Progress is shown on standard error, where that is a terminal.
     """
     if options["quiet"] or not sys.stderr.isatty():
         return None
@@ -243,7 +243,10 @@ def _override(text: str) -> tuple[str, str]:
 
 
 def _show_settings(options: Mapping[str, Any], finder: Finder) -> int:
-    """Print the settings of the named files, or of this folder; those that several share once."""
+    """Print the settings of the named files, or of this folder.
+
+    Settings that several files share are printed once.
+    """
     groups: dict[str, list[str]] = {}
     for path in options["paths"] or (".",):
         place = path if os.path.isdir(path) else os.path.dirname(path) or "."
@@ -256,7 +259,7 @@ def _show_settings(options: Mapping[str, Any], finder: Finder) -> int:
 
 
 def show(settings: Settings) -> str:
-    """Return settings as TOML that a cfgfix.toml could hold.
+    """Return settings as the text of a cfgfix.toml.
 
     Comments say which file they come from and which values are defaults.
     """
@@ -301,7 +304,10 @@ def _toml(value: object) -> str:
 def _show(
     report: engine.Report, options: Mapping[str, Any], outputs: Sequence[tuple[str, str | None]]
 ) -> str | None:
-    """Print a report; return what went to standard output, or None where it is not text that could be kept."""
+    """Write a report in its formats; return the text printed on standard output.
+
+    None where that is no text that could be kept.
+    """
     printed: str | None = None
     for form, target in outputs:
         if target is not None:
@@ -337,7 +343,7 @@ def _render(report: engine.Report, form: str, paint: Paint, options: Mapping[str
 
 
 def emit(stream: Any, text: str) -> str:
-    """Write text whatever the terminal's encoding can show; return what was written."""
+    """Write text with letters that the terminal lacks escaped; return it so."""
     encoding = stream.encoding or "utf-8"
     shown = text.encode(encoding, "backslashreplace").decode(encoding)
     stream.write(shown)

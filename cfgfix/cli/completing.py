@@ -10,9 +10,9 @@ from cfgfix.output.formats import FORMATS
 
 
 def rules(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Offer rule ids, families and, for begun small letters, names.
+    """Offer rule ids and families, and names for begun small letters.
 
-    The last of several after a comma.
+    Of several after commas the last is completed.
     """
     done, comma, last = begun.rpartition(",")
     return [
@@ -24,7 +24,7 @@ def rules(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[Comp
 
 
 def topics(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Offer what can be explained: rules and concepts."""
+    """Offer the rules and concepts that can be explained."""
     from cfgfix.config.dialects.dialect import dialects
 
     concepts = sorted({concept for dialect in dialects().values() for concept in dialect.concepts})
@@ -65,7 +65,7 @@ def dialect_names(_ctx: click.Context, _param: click.Parameter, begun: str) -> l
 
 
 def loaders(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[str]:
-    """Offer the ways a program may read YAML."""
+    """Offer the loaders."""
     from cfgfix.config.loaders.scalars import LOADERS
 
     return [name for name in sorted(LOADERS) if name.startswith(begun)]

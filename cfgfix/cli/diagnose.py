@@ -132,7 +132,7 @@ def form_of(found: Sequence[Any], config: str | None, options: dict[str, Any]) -
 
 
 def diagnosed_subject(config: str | None, options: dict[str, Any]) -> Any:
-    """Return what the options say is to be diagnosed."""
+    """Return the subject of a diagnosis from the options."""
     from cfgfix.diagnose.checks import Subject
     from cfgfix.settings.reader import discover
 

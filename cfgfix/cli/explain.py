@@ -106,14 +106,14 @@ def explain(*, what: str, request: str | None, dialect: str | None, as_json: boo
 
 
 def _is_config(what: str) -> bool:
-    """Tell whether what is to be explained is a file that may be a config."""
+    """Tell whether an argument is a file that may be a config."""
     return what.endswith((".yaml", ".yml", ".json", ".toml", ".ini", ".cfg", ".conf")) and os.path.isfile(
         what
     )
 
 
 def _lines_of_code_use(what: str) -> list[str]:
-    """Return what the project's code does with a key."""
+    """Return lines on where and how the project's code uses a key."""
     from cfgfix.settings.reader import discover
 
     settings = discover(".")
@@ -127,7 +127,7 @@ def _lines_of_code_use(what: str) -> list[str]:
 
 
 def _not_told(page: str, code: Iterable[str]) -> list[str]:
-    """Return the reads of keys whose place a page does not have already."""
+    """Return those lines on reads of a key whose place is not on the page yet."""
     joined = " ".join(page.split())
     return [line for line in code if (place := _READ.search(line)) is None or f" in {place[1]}" not in joined]
 
@@ -155,7 +155,7 @@ def _wrap(text: object, indent: str = "  ") -> list[str]:
 
 
 def rule_page(rule: Rule, data: dict[str, Any]) -> list[str]:
-    """Return everything the rule file says, as a page of text."""
+    """Return all of a rule file as a page of text."""
     lines = [
         f"{rule.id} {rule.name} ({rule.severity.label}, confidence {rule.confidence.label}{', preview' if rule.preview else ''})",
         "",
@@ -254,9 +254,9 @@ def wrapped_lines(rows: Iterable[Line]) -> list[str]:
 
 
 def subject_page(what: str, catalogue: Catalogue, request: str | None, wanted: str | None) -> Subject | None:
-    """Return what is known of a concept, key path or topic.
+    """Return the page on a concept, key path or topic.
 
-    None where it is none of them.
+    None where the argument is none of them.
     """
     from cfgfix.advice.own_configs import keys_named, own_configs
     from cfgfix.cli.recommend import machine_for, view_of
@@ -366,7 +366,10 @@ def _paths(patterns: Sequence[Pattern]) -> str:
 
 
 def _dialect_for(what: str, concepts: tuple[str, ...], known: dict[str, Dialect]) -> str:
-    """Return the dialect whose keys a page names: the one with this very key, else the one that most is known of."""
+    """Return the dialect whose keys a page names.
+
+    It is the one with this very key, else the one with most facts that has a concept of the page.
+    """
     from cfgfix.core.findings import parse_key_path
 
     try:

@@ -32,7 +32,7 @@ HTML: Option = click.option(
 
 
 def number_option(name: str, default: float, *, least: float, text: str) -> Option:
-    """Return an option that takes a number; it is a whole one where the default is."""
+    """Return an option that takes a number, whole where the default is whole."""
     kind = click.IntRange(int(least)) if isinstance(default, int) else click.FloatRange(least)
     return click.option(name, default=default, show_default=True, type=kind, help=text)
 
@@ -54,7 +54,7 @@ def source_root_option(text: str) -> Option:
 
 
 def combine_options(*options: Option) -> Option:
-    """Return several options as one; the help shows them in this order."""
+    """Return several options as one decorator; the help shows them in this order."""
 
     def add(function: Command) -> Command:
         for option in reversed(options):
@@ -80,10 +80,10 @@ data_source = combine_options(
 
 
 def require_data_source(options: Mapping[str, Any]) -> None:
-    """Say how to name a pipeline where the options name none.
+    """Refuse options that name no pipeline to measure.
 
     Raises:
-        CfgfixError: They name none.
+        CfgfixError: The options name no pipeline; the hint says how to name one.
     """
     if not options["dataset"] and not options["data_path"]:
         raise CfgfixError(
@@ -93,7 +93,7 @@ def require_data_source(options: Mapping[str, Any]) -> None:
 
 
 def code_of(options: Mapping[str, Any], roots: Sequence[str]) -> dict[str, Any]:
-    """Return what a measuring process needs to import and run the user's pipeline.
+    """Return the options that a measuring process needs to run the user's pipeline.
 
     Paths are made absolute, since user code may change the folder.
     """
@@ -107,7 +107,7 @@ def code_of(options: Mapping[str, Any], roots: Sequence[str]) -> dict[str, Any]:
 
 
 def need_tensorflow() -> None:
-    """Say how to install TensorFlow where it is not.
+    """Require TensorFlow, and say how to install it.
 
     Raises:
         CfgfixError: It is not installed.
@@ -116,7 +116,7 @@ def need_tensorflow() -> None:
 
 
 def need_numpy() -> None:
-    """Say how to install NumPy, all that watching devices takes, where it is not.
+    """Require NumPy, which is enough for watching devices, and say how to install it.
 
     Raises:
         CfgfixError: It is not installed.
@@ -132,7 +132,7 @@ def _need(module: str, name: str) -> None:
 
 
 def absolute(path: str | None) -> str | None:
-    """Return a path that holds in any working folder."""
+    """Return a path as an absolute one, or None for an empty path."""
     return os.path.abspath(path) if path else None
 
 
@@ -177,7 +177,7 @@ def progress_line(*, quiet: bool) -> Iterator[Show]:
 
 
 def finite(value: Any) -> Any:
-    """Return JSON data with infinities and missing numbers as null."""
+    """Return JSON data with infinities and NaN as null."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
@@ -188,7 +188,7 @@ def finite(value: Any) -> Any:
 
 
 def terminal_paint() -> Paint:
-    """Return the colours of what is printed on standard output."""
+    """Return the colours for text on standard output."""
     from cfgfix.core.terminal import Paint, wants_colour
 
     return Paint(on=wants_colour("auto", os.environ, terminal=sys.stdout.isatty()))
@@ -201,13 +201,13 @@ def print_answer(
     as_json: bool,
     shown: Mapping[str, Any] | None = None,
 ) -> None:
-    """Print the JSON form of an answer, or its text.
+    """Print an answer in its JSON form or as text.
 
     Args:
         form: The JSON form.
         render: Makes the text.
         as_json: Whether the form is printed.
-        shown: What the text is made of, where that is not the form.
+        shown: The data that the text is made of, where it is not the form.
     """
     if as_json:
         click.echo(json.dumps(form, indent=2))

@@ -21,10 +21,7 @@ MAX_MODULE_BYTES = 1024 * 1024
 def new_dialect(name: str, *, folder: str, example: str | None = None) -> str:
     """Draft `FOLDER/NAME/dialect.yaml` and name it in the settings.
 
-    Returns what a user should know next. A dialect that is there already is left as it is; what it lacks is
-    told.
-
-    A dialect that is there already is left as it is; what it lacks is told.
+    Returns lines on what to do next. A dialect that is there already is left as it is; what it lacks is told.
 
     Raises:
         CfgfixError: The name is no name, the example cannot be read, or a link leads out of the project.
@@ -93,9 +90,9 @@ def new_dialect(name: str, *, folder: str, example: str | None = None) -> str:
 def _loader(
     settings: Settings, example: str | None, document: Document | None
 ) -> tuple[str | None, str, str]:
-    """Return what reads the configs as the code tells, the comment for it, and the sentence for the user.
+    """Return the loader of the configs by the code, a comment and a sentence.
 
-    The first is None where the code does not tell.
+    The comment is for the dialect file, the sentence for the user. The loader is None where the code does not tell.
     """
     from cfgfix.core.records import replace
     from cfgfix.core.source_file import read_regular
@@ -144,7 +141,7 @@ def _loader(
 
 
 def _put_in_force(settings: Settings, folder: str, name: str) -> str:
-    """Name the folder of a dialect in the settings, and return the sentence that says so."""
+    """Name a dialect's folder in the settings; return a sentence on the outcome."""
     import json
 
     from cfgfix.cli import setup_files

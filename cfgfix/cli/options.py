@@ -17,7 +17,7 @@ FLAG, VALUE, MANY = "flag", "value", "many"
 
 
 def _option_of_setting(name: str) -> Row:
-    """Return the option that overrules a setting."""
+    """Return the row of the option that overrides a setting."""
     setting = BY_NAME[name]
     assert setting.flag is not None
     kind = FLAG if setting.kind == SWITCH else MANY if setting.kind == TEXTS else VALUE
@@ -114,7 +114,7 @@ _BY_FLAG = {flag: row for row in TABLE for flag in row[1]}
 
 
 def defaults() -> dict[str, Any]:
-    """Return the value of every option when it is not given."""
+    """Return the default value of every option."""
     values: dict[str, Any] = {
         name: False if kind == FLAG else () if kind == MANY else None for name, _, kind, _, _ in TABLE
     }
@@ -123,7 +123,7 @@ def defaults() -> dict[str, Any]:
 
 
 def parse(arguments: Sequence[str]) -> dict[str, Any] | None:
-    """Return the options of plain arguments.
+    """Return the options of a plain command line, by name.
 
     None where click must look: help, a mistake, anything unusual.
     """

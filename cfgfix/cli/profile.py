@@ -304,7 +304,7 @@ class Watcher:
         self._thread: threading.Thread | None = None
 
     def start(self, pid: int) -> None:
-        """Begin, for the child with this process id."""
+        """Begin to watch, for the child with this process id."""
         self._thread = threading.Thread(target=self._run, args=(pid,), daemon=True)
         self._thread.start()
 
@@ -317,7 +317,7 @@ class Watcher:
         )
 
     def stop(self) -> Any:
-        """Stop, and return devices, topology and what is known of GPUs."""
+        """Stop watching; return the devices, the topology and the GPU status."""
         self._done.set()
         if self._thread is not None:
             self._thread.join(10)
@@ -368,7 +368,7 @@ def _run(
 def form_of(found: dict[str, Any], config: str | None) -> dict[str, Any]:
     """Return the JSON form of a profile.
 
-    Each verdict says what would be written into the config and the user's code.
+    Each verdict gets the fixes that `cfgfix fix` would make in the config and the user's code.
     """
     from cfgfix.measure import verdicts
 
@@ -384,12 +384,12 @@ def form_of(found: dict[str, Any], config: str | None) -> dict[str, Any]:
 
 
 def has_problem(form: Mapping[str, Any]) -> bool:
-    """Return whether a verdict of a profile names a problem."""
+    """Return whether a profile has a verdict that names a problem."""
     return any(verdict["outcome"] == "problem" for verdict in form["verdicts"])
 
 
 def _finish(found: dict[str, Any], shared: Mapping[str, Any]) -> None:
-    """Add the fixes to the verdicts, print, and exit."""
+    """Print a profile with the fixes of its verdicts, and exit."""
     from cfgfix.output.profile import render
 
     form = form_of(found, shared["config"])

@@ -24,7 +24,7 @@ from cfgfix.settings.reader import FILES, Finder, Settings, read
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What was found out, in sentences, and the files that would be written."""
+    """The findings about a project, in sentences, and the files to write."""
 
     facts: tuple[str, ...]
     files: tuple[Planned, ...]
@@ -33,7 +33,7 @@ class Plan:
 
 
 def plan(*, hook_repository: str | None = None, hook: bool = True, editor: bool = True) -> Plan:
-    """Return the plan for the project in the working folder.
+    """Return the plan for setting up the project in the working folder.
 
     Args:
         hook_repository: Where pre-commit gets cfgfix from; None runs the installed one.
@@ -116,7 +116,7 @@ MAX_BOUND = 8
 
 
 def _bound(configs: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[str]:
-    """Yield what opens each config and how that is known."""
+    """Yield a line on what opens each config."""
     told = [(path, evidence) for path, evidence in configs if evidence]
     for path, evidence in told[:MAX_BOUND]:
         more = f" (and {len(evidence) - 1} more)" if len(evidence) > 1 else ""
@@ -133,7 +133,7 @@ def _news(
     roots: Sequence[str],
     class_name: str | None,
 ) -> Iterator[str]:
-    """Yield what the project has and its settings do not name."""
+    """Yield lines on what the project has and its settings do not name."""
     import json
 
     if left_out:
@@ -163,7 +163,7 @@ def _news(
 
 
 def _is_of_another(config: Config, dialect: str) -> bool:
-    """Tell whether a config has the signature of a known program that is not the one the settings name."""
+    """Tell whether a config is clearly of another dialect than the settings name."""
     from cfgfix.config.dialects.detect import detect
     from cfgfix.settings.project_dialects import known_dialects
 
@@ -202,7 +202,10 @@ def _settings_file(
 
 
 def _why_schema_is_refused(schema: str, configs: Sequence[Config], settings: Settings) -> str | None:
-    """Return why a schema setting cannot be used as it is, or None: what is written must work."""
+    """Return the error that a check with a schema setting gives, or None.
+
+    Only a setting that works is written.
+    """
     from cfgfix.lint import runner as engine
 
     tried = replace(settings, root=os.path.abspath("."), schema=schema, hardware="none")
@@ -214,7 +217,10 @@ def _why_schema_is_refused(schema: str, configs: Sequence[Config], settings: Set
 
 
 def _news_of(schema: str, roots: Sequence[str], configs: Sequence[Config], settings: Settings) -> str | None:
-    """Return what settings would add to what a check says, or None: a check says the same before and after."""
+    """Return a line on how a schema setting would change the findings.
+
+    None where the findings stay the same.
+    """
     from cfgfix.core.baseline import key_of
     from cfgfix.lint import runner as engine
 
@@ -245,7 +251,7 @@ MAX_TRIED = 50
 def preview_lines(planned: Planned, diff: Callable[[str, str, str], Iterable[str]]) -> Iterator[str]:
     """Yield the lines that show a planned file.
 
-    A new one as a whole (a schema by its size), another as a diff.
+    A new file is shown whole (a schema by its size), another as a diff.
     """
     if planned.path.endswith(".schema.json"):
         what = "new" if planned.before is None else "brought up to date"

@@ -60,7 +60,7 @@ def command(*, config: str | None, request: str | None, dialect: str | None, as_
 
 
 def _nothing_to_recommend(view: View, used: Dialect) -> CfgfixError:
-    """Return what is told where no setting of a config depends on a machine."""
+    """Return the error for a config without settings that depend on a machine."""
     path = view.document.source.path
     if path != EMPTY and view.meanings is not None:
         return CfgfixError(
@@ -75,7 +75,7 @@ def _nothing_to_recommend(view: View, used: Dialect) -> CfgfixError:
 
 
 def _owner_text(view: View, used: Dialect, config: str | None) -> str:
-    """Say whose keys a block has."""
+    """Return a sentence on whose keys and sizes a block has."""
     from cfgfix.advice.own_configs import has_code
 
     path = config or view.document.source.path
@@ -120,9 +120,10 @@ def as_data(advice: Advice, machine: Hardware, dialect: Dialect) -> dict[str, An
 def machine_for(
     request: str | None, settings: Settings, *, fallback: str | None, config: str | None = None
 ) -> tuple[Hardware | None, str]:
-    """Return the machine that is meant.
+    """Return the machine to judge by, with a line on how it was chosen.
 
-    The option, else the settings' one, else that of the job that runs a config, else `fallback`; and a line about it.
+    It is the option's, else the settings', else that of the job that runs a config, else `fallback`. The machine is
+    None where none is meant.
 
     Raises:
         CfgfixError: No machine is meant, where one is needed, or it is not known.
@@ -148,10 +149,10 @@ def machine_for(
 def view_of(
     config: str | None, wanted: str | None, settings: Settings, machine: Hardware | None
 ) -> tuple[View, Any, Dialect]:
-    """Return a config (or an empty one) through its dialect, with its schema.
+    """Return a view of a config (or of an empty one), with its schema and dialect.
 
     Where no dialect is named the keys are those of the config as its code knows them; without a config, those of the
-    one of the working folder of which the code says most.
+    config in the working folder of which the code says most.
 
     Raises:
         CfgfixError: The config cannot be read, or no dialect is named and none fits.

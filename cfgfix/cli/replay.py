@@ -47,7 +47,7 @@ _LIVE = ("auto",)
 
 
 def key_of(arguments: Sequence[str]) -> tuple[object, ...] | None:
-    """Return what identifies a run, or None where it cannot be repeated from memory."""
+    """Return the cache key of a run, or None where its answer may not be repeated."""
     if not arguments or arguments[0] != "check":
         return None
     previous = ""
@@ -97,9 +97,9 @@ def _file_state(path: str) -> tuple[int, int, int, int] | None:
 
 
 def print_kept_answer(arguments: Sequence[str]) -> int | None:
-    """Print what this very run printed last time and return its exit code.
+    """Print the kept output of the same run and return its exit code.
 
-    None where something has changed.
+    None, and nothing is printed, where a file has changed or nothing was kept.
     """
     key = key_of(arguments)
     if key is None or caching.cache_folder() is None:
@@ -121,7 +121,7 @@ def print_kept_answer(arguments: Sequence[str]) -> int | None:
 
 
 def keep(arguments: Sequence[str], inputs: Iterable[str], out: str, code: int) -> None:
-    """Remember what a run printed.
+    """Keep the output and exit code of a run for the same run later.
 
     Args:
         arguments: The command line.
@@ -145,7 +145,10 @@ def keep(arguments: Sequence[str], inputs: Iterable[str], out: str, code: int) -
 
 
 def _own_files() -> list[str]:
-    """Return cfgfix's own content: when it changes, every answer may. Its code is part of every entry of the cache."""
+    """Return the paths of cfgfix's own rules and schemas.
+
+    When they change, every answer may. Its code is part of every entry of the cache.
+    """
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     inside = os.path.join(package, "_data")
     if os.path.isdir(inside):

@@ -104,7 +104,10 @@ class _Work:
             raise UnreadableError(f"cannot be used: {error.strerror}", path=folder) from error
 
     def attempt(self, name: str, run: Callable[[], dict[str, Any]]) -> None:
-        """Run a part; what stops it is kept as the reason, and never stops another part."""
+        """Run a part and keep its form, or the reason why it could not run.
+
+        No failure of a part stops another.
+        """
         try:
             form = run()
         except NotRunError as reason:
@@ -127,7 +130,7 @@ class _Work:
             self._summaries(name, form)
 
     def finish(self) -> None:
-        """Write the page and the text."""
+        """Write the HTML page and the summary text."""
         from cfgfix.output.page import page
 
         title = "cfgfix report" + (f": {os.path.basename(self._config)}" if self._config else "")
@@ -140,7 +143,7 @@ class _Work:
         return rank({name: form for name, form in self._forms.items() if name != "search"})
 
     def text(self, *, colour: bool | None = None) -> str:
-        """Return the parts as text; coloured where the terminal shows it, unless told."""
+        """Return all parts as text; coloured where the terminal shows it, unless told."""
         from cfgfix.core.terminal import Paint
         from cfgfix.output import diagnosis, profile, search
 
@@ -270,7 +273,7 @@ class _Work:
         return form
 
     def _summaries(self, name: str, form: dict[str, Any]) -> None:
-        """Write a part's summaries for TensorBoard; that it cannot is told like a part that cannot run."""
+        """Write a part's summaries for TensorBoard, or keep the reason why not."""
         try:
             self._child("cfgfix.measure.summaries:job", profile=form, tensorboard=self._logdir(name))
         except (NotRunError, CfgfixError, RuntimeError) as error:

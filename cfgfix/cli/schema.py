@@ -63,7 +63,7 @@ def _schema_of_dialect(name: str) -> object:
 
 
 def _schema_of_class(spec: str | None) -> object:
-    """Return the schema of a class, or of what the settings name."""
+    """Return the schema of a class, or else of the class that the settings name."""
     from cfgfix.config.schema.infer import infer
     from cfgfix.lint.targets import names_class
     from cfgfix.settings.reader import discover

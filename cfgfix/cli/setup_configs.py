@@ -46,11 +46,10 @@ class Config:
 
 
 def find_configs() -> tuple[list[Config], list[str], list[tuple[str, tuple[str, ...]]]]:
-    """Return the training configs below the working folder and its other YAML files.
+    """Return the training configs below the working folder, and its other YAML files.
 
-    Configs that `include` leaves out are among them.
-
-    With them come the configs in JSON and TOML that programs open, with what opens them.
+    Configs that `include` leaves out are among them. With them come the configs in JSON and TOML that programs open,
+    with what opens them.
     """
 
     def widened(settings: Settings) -> Settings:
@@ -110,7 +109,10 @@ def python_files() -> list[str]:
 
 
 def source_roots(paths: Iterable[str]) -> list[str]:
-    """Return the folders that imports start from: parents of outermost packages."""
+    """Return the folders that imports of the project start from.
+
+    They are the parents of the outermost packages.
+    """
     roots: dict[str, None] = {}
     for path in paths:
         folder = os.path.dirname(path)
@@ -132,14 +134,14 @@ class ConfigClass:
     fields: frozenset[str]
 
     def fits(self, configs: Iterable[Config]) -> bool:
-        """Tell whether every config has half of its top-level keys or more from the class."""
+        """Tell whether in every config enough top-level keys are fields of the class."""
         return all(
             len(keys & self.fields) >= _LEAST_SHARE * len(keys) for keys in map(_top_keys, configs) if keys
         )
 
 
 def config_class(configs: Sequence[Config], paths: Iterable[str]) -> ConfigClass | None:
-    """Return the class whose fields the configs' sections are; None without one."""
+    """Return the class whose fields are the sections of the configs, or None."""
     sections = _sections(configs)
     if len(sections) < 2:
         return None

@@ -50,7 +50,7 @@ class Planned:
 
 
 def require_inside(path: str, root: str = ".") -> None:
-    """Refuse a place that a link leads out of the project.
+    """Refuse a path that a link leads out of the project.
 
     A checkout must not have files elsewhere written.
 
@@ -70,9 +70,9 @@ def require_inside(path: str, root: str = ".") -> None:
 
 
 def new_settings(rows: Sequence[str], root: str) -> Planned:
-    """Return settings for a folder that has none.
+    """Return a planned settings file for a folder that has none.
 
-    They are a table in its pyproject.toml, else a file of their own.
+    It is a table in the folder's pyproject.toml, else a file of its own.
     """
     existing = os.path.normpath(os.path.join(root, "pyproject.toml"))
     if os.path.isfile(existing):
@@ -87,7 +87,7 @@ def new_settings(rows: Sequence[str], root: str) -> Planned:
 
 
 def _only_adds(before: str, after: str) -> bool:
-    """Tell whether a project file with the new table holds what it held, and that table."""
+    """Tell whether a project file differs from before only by the new table."""
     old, new = _toml(before), _toml(after)
     if new is None:
         return False
@@ -101,7 +101,7 @@ def _only_adds(before: str, after: str) -> bool:
 
 
 def _toml(text: str) -> dict[str, Any] | None:
-    """Return what a TOML text holds, or None where it is none."""
+    """Return the data of a TOML text, or None where it is no TOML."""
     import sys
 
     if sys.version_info >= (3, 11):
@@ -115,14 +115,14 @@ def _toml(text: str) -> dict[str, Any] | None:
 
 
 def with_listed(settings: Settings, name: str, item: str) -> Planned | None:
-    """Return the settings file with one more item in a list.
+    """Return the settings file, planned with one more item in a list.
 
     None where that cannot be done exactly.
 
     Args:
-        settings: Those in force; where they come from no file, there is a new one.
+        settings: The settings in force; where they come from no file, a new one is planned.
         name: The setting.
-        item: What is added to its list.
+        item: The item to add to its list.
 
     Raises:
         CfgfixError: A link leads out of the project.
@@ -157,7 +157,7 @@ def with_listed(settings: Settings, name: str, item: str) -> Planned | None:
 
 
 def _only_lists(before: str, after: str, name: str, item: str, *, in_project: bool) -> bool:
-    """Tell whether a settings file holds what it held, and one more item in the list."""
+    """Tell whether a settings file differs only by one more item in a list."""
     old, new = _toml(before), _toml(after)
     if old is None or new is None:
         return False
@@ -170,7 +170,7 @@ def _only_lists(before: str, after: str, name: str, item: str, *, in_project: bo
 
 
 def plan_hook(repository: str | None, files: list[Planned], facts: list[str]) -> None:
-    """Plan a pre-commit hook, or say why there is none to write."""
+    """Add a pre-commit hook to the planned files, or say why none is planned."""
     entry = (
         f"  - repo: {repository}\n    rev: v{__version__}\n{_HOOK}"
         if repository
@@ -195,7 +195,10 @@ def plan_hook(repository: str | None, files: list[Planned], facts: list[str]) ->
 
 
 def _with_hook(source: SourceFile, entry: str) -> str | None:
-    """Return the hooks file with one more entry behind its last, or None where that cannot be done exactly."""
+    """Return the text of the hooks file with one more entry at its end.
+
+    None where that cannot be done exactly.
+    """
     document = compose(source)
     if document.problem is not None or len(document.roots) != 1 or document.roots[0].kind != Kind.MAPPING:
         return None
@@ -237,7 +240,7 @@ def _differ_in_one_line(before: str, after: str) -> bool:
 def class_schema(
     spec: str | None, roots: Sequence[str], settings: Settings
 ) -> tuple[str, dict[str, Any]] | None:
-    """Return the name and the schema of the config class; None where none is read."""
+    """Return the name and the schema of the config class, or None."""
     if spec is None:
         return None
     from cfgfix.config.schema.infer import infer
@@ -255,7 +258,7 @@ def plan_editor(
     facts: list[str],
     of_class: tuple[str, dict[str, Any]] | None,
 ) -> None:
-    """Plan schema files for editors, and the comments in the configs that name them.
+    """Plan schema files for editors, and comments in the configs that name them.
 
     There is one schema of the config class, or else of each dialect.
     """
@@ -288,7 +291,10 @@ def plan_editor(
 
 
 def _with_comment(config: Config, comment: str) -> str | None:
-    """Return a config's text with a comment above it, proven to change nothing else, or None."""
+    """Return a config's text with a comment at its top, proven to change nothing else.
+
+    None where that cannot be proven.
+    """
     from cfgfix.config.document.editor import plan as plan_edits
     from cfgfix.config.document.proof import ProofError, prove
 
@@ -307,9 +313,9 @@ def _with_comment(config: Config, comment: str) -> str | None:
 
 
 def write_file(path: str, text: str, source: SourceFile | None) -> None:
-    """Write a file as a whole.
+    """Write a file as a whole: in place of the text that was read, or as a new file.
 
-    In the place of what was read, or a new one that replaces nothing.
+    A new file replaces nothing.
 
     Raises:
         UnreadableError: It cannot be written, has changed since it was read, or is there by now.

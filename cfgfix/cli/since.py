@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def answer(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a check finds here and what the code reads of each config.
+    """Return the findings of a check here, and the code's reads of each config.
 
     Raises:
         CfgfixError: The settings are wrong.
@@ -44,7 +44,7 @@ def answer(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer the question on standard input on standard output."""
+    """Read the options from standard input and write the answer to standard output."""
     try:
         found = answer(json.load(sys.stdin))
     except CfgfixError as error:

@@ -27,7 +27,7 @@ SHORT = 3
 
 
 class _Terminated(KeyboardInterrupt):
-    """The system or another process asks this one to end."""
+    """The process is asked to end by a signal."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -76,7 +76,10 @@ def _is_one_of(options: Sequence[str], argument: str) -> bool:
 
 
 def _heed_termination() -> None:
-    """End as an interruption does where the system ends this process, so that it says what it has written."""
+    """Make a termination signal end the run as an interruption does.
+
+    The run then says which files it has written.
+    """
     import signal
 
     def stop(_number: int, _frame: object) -> None:
@@ -91,12 +94,15 @@ def _heed_termination() -> None:
 
 
 def _tells_what_it_writes(arguments: Sequence[str]) -> bool:
-    """Tell whether a command runs no program of the user, which might write anything."""
+    """Tell whether a command writes nothing but files that it reports.
+
+    Other commands may run a program of the user, which might write anything.
+    """
     return bool(arguments) and arguments[0] in ("check", *_WRITE)
 
 
 def _normal(arguments: list[str]) -> list[str]:
-    """Return the arguments with the command written out: `cfgfix --fix PATHS` is `cfgfix fix PATHS`."""
+    """Return arguments with `--fix` as the command: `--fix PATHS` becomes `fix PATHS`."""
     if arguments and arguments[0].startswith("-") and "--fix" in arguments:
         arguments.remove("--fix")
         return ["fix", *arguments]
@@ -122,7 +128,10 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def _with_relative_path(error: CfgfixError) -> CfgfixError:
-    """Return the error with its file as seen from the working folder, where it lies below it."""
+    """Return an error with its path relative to the working folder.
+
+    Paths outside of that folder stay as they are.
+    """
     if error.path is not None and os.path.isabs(error.path):
         try:
             relative = os.path.relpath(error.path)
@@ -148,7 +157,7 @@ def _require_working_folder() -> None:
 
 
 def _after_writing() -> str:
-    """Return a line that says what was written before an error, or nothing where nothing was."""
+    """Return a line on the files written before an error; empty where there are none."""
     from cfgfix.core.source_file import written
 
     names = [visible(name) for name in dict.fromkeys(written)]
@@ -160,7 +169,10 @@ def _after_writing() -> str:
 
 
 def _system(error: OSError) -> int:
-    """Tell what the system refused; a refusal without a name is one of standard output."""
+    """Print an error of the system and return the exit code.
+
+    A refusal without a file name is one of standard output.
+    """
     reason = os.strerror(error.errno or 0)
     if isinstance(error.filename, (str, bytes)):
         told = UnreadableError(f"cannot be used: {reason}", path=os.fsdecode(error.filename))

@@ -19,10 +19,8 @@ RUNNERS = ("GITHUB_ACTIONS", "TF_BUILD")
 def make_streams_safe() -> None:
     """Make standard input, output and error safe to use.
 
-    A closed error or input gets a stand-in: its number would go to the next file that is opened, and what is printed would
-    land in that file. A letter that the encoding lacks is escaped.
-
-    A closed stream would give its number to the next file that is opened, and what is printed would land in there.
+    A closed error or input gets a stand-in: its number would go to the next file that is opened, and what is printed
+    would land in that file. A letter that the encoding lacks is escaped.
 
     Raises:
         UnreadableError: Standard output is closed.
@@ -57,12 +55,15 @@ def _occupy(number: int) -> None:
 
 
 def input_is_closed() -> bool:
-    """Tell whether standard input was closed, and what stands in for it is empty."""
+    """Tell whether standard input was closed when the process started.
+
+    An empty stand-in takes its place.
+    """
     return sys.stdin is None or getattr(sys.stdin, "name", None) == os.devnull
 
 
 def runner_reads() -> bool:
-    """Tell whether a program looks for commands in what is printed."""
+    """Tell whether a CI runner reads commands from the output of this process."""
     return any(os.environ.get(name) for name in RUNNERS)
 
 
@@ -79,7 +80,7 @@ def write_error_line(text: str) -> None:
 
 
 def discard_output(stream: TextIO | None) -> None:
-    """Send what is still to be written nowhere.
+    """Discard the unwritten output of a stream.
 
     Python would complain once more while it flushes at its end.
     """

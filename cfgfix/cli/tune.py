@@ -145,7 +145,7 @@ def tune(
 
 
 def search_plan(config: str | None, options: dict[str, Any]) -> Any:
-    """Return the plan of a search, from the options of the command.
+    """Return the plan of a search from the options of the command.
 
     Raises:
         CfgfixError: They contradict each other, or name nothing to search.

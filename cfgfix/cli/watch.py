@@ -22,7 +22,7 @@ CLOCK_STEP = 20_000_000
 
 
 class _State(NamedTuple):
-    """What tells a file from one that has changed."""
+    """The facts of a file that change with its content."""
 
     inode: int
     size: int
@@ -34,11 +34,10 @@ _States = dict[str, "_State | None"]
 
 
 def watch(request: engine.Request, show: Callable[[engine.Report], object]) -> int:
-    """Run a request now and after every change, until interrupted.
+    """Run a request now and after every change of a file, until interrupted.
 
-    Return the exit code of an interruption.
-
-    Settings files are read again with every run, and one that has become wrong is told and waited for.
+    Return the exit code of an interruption. Settings files are read again with every run, and one that has become
+    wrong is told and waited for.
     """
     gc.enable()
     inputs: tuple[str, ...] = request.paths
@@ -72,15 +71,15 @@ def watch(request: engine.Request, show: Callable[[engine.Report], object]) -> i
 
 
 def _written(report: engine.Report) -> set[str]:
-    """Return the files that a run has changed itself, with their folders."""
+    """Return the files that a run has changed itself, and their folders."""
     paths = [os.path.abspath(file.path) for file in report.files if report.written and file.after is not None]
     return {*paths, *map(os.path.dirname, paths)}
 
 
 def _is_changed_by_others(before: _States, after: _States, started: int, own: set[str]) -> bool:
-    """Tell whether another than the run itself has changed a file between two looks at the files.
+    """Tell whether a file changed between two states, other than by the run itself.
 
-    Of a file that the first look does not know, its times tell it.
+    A file that the first state lacks counts as changed where its times are later than `started`.
     """
     for path, now in after.items():
         if own and os.path.abspath(path) in own:
