@@ -27,7 +27,7 @@ MAX_DEPTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What is known of one version of a text."""
+    """The findings of one version of a text, with what they rest on."""
 
     source: SourceFile
     report: engine.FileReport
@@ -39,7 +39,7 @@ class Analysis:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A change on offer: what it is called, its edits, and how safe it is."""
+    """A change offered to the user: its title, its edits and its safety."""
 
     title: str
     edits: tuple[Edit, ...]
@@ -59,7 +59,7 @@ class Place:
 
 
 def analyse(text: str, path: str) -> Analysis:
-    """Return what a check of this text says, under the settings of its folder."""
+    """Check a text under the settings of its folder, and return its analysis."""
     source = SourceFile.from_text(text, path)
     request = request_of(text, path)
     try:
@@ -78,12 +78,12 @@ def analyse(text: str, path: str) -> Analysis:
 
 
 def request_of(text: str, path: str) -> engine.Request:
-    """Return the request that checks a text under the name of its file."""
+    """Return the request that checks a text under its file's name."""
     return engine.Request(stdin=text.encode("utf-8", "surrogatepass"), stdin_name=path, edits=True)
 
 
 def is_excluded(path: str) -> bool:
-    """Tell whether the settings of its folder leave a file out.
+    """Tell whether the settings of a file's folder exclude the file.
 
     Raises:
         CfgfixError: The settings are wrong.
@@ -100,10 +100,7 @@ def is_checked(path: str) -> bool:
 
 
 def place_at(document: Document, offset: int) -> Place | None:
-    """Return the innermost key at an offset.
-
-    The offset is in the key or in its value.
-    """
+    """Return the innermost key whose name or value lies at an offset, or None."""
     found: Place | None = None
 
     def enter(node: Node, path: KeyPath, index: int, depth: int) -> None:
@@ -130,7 +127,10 @@ def place_at(document: Document, offset: int) -> Place | None:
 
 
 def view_of(basis: engine.CheckBasis, index: int) -> View | None:
-    """Return the concepts of one document of the text, as the rules see them."""
+    """Return a view of one document of the text, as the rules see it.
+
+    None where its root is no mapping.
+    """
     root = basis.document.roots[index]
     if deref(root).kind != Kind.MAPPING:
         return None
@@ -138,10 +138,7 @@ def view_of(basis: engine.CheckBasis, index: int) -> View | None:
 
 
 def actions(analysis: Analysis, start: int, end: int) -> list[Action]:
-    """Return the changes on offer for a span of the text.
-
-    Proven fixes, and comments that silence.
-    """
+    """Return the proven fixes and the suppressions offered for a span of the text."""
     found: list[Action] = []
     silencing: list[Action] = []
     for number, finding in enumerate(analysis.report.findings):
@@ -176,7 +173,10 @@ def _is_proven(analysis: Analysis, fix: Fix, edits: tuple[Edit, ...]) -> bool:
 
 
 def _language(analysis: Analysis) -> tuple[Language, Any] | None:
-    """Return the mechanics of the file and its text parsed, or None where it could not be read."""
+    """Return the language of the file, and its text as that parses it.
+
+    None where the text could not be read.
+    """
     if analysis.report.language == "python":
         from cfgfix.code.language import Python
 
@@ -190,7 +190,10 @@ def _language(analysis: Analysis) -> tuple[Language, Any] | None:
 
 
 def _comment(analysis: Analysis, finding: Finding) -> Action | None:
-    """Return the action that silences a finding on its line, or None where no comment can stand there."""
+    """Return the action that suppresses a finding by a comment, or None.
+
+    None where no comment can stand there.
+    """
     from cfgfix.lint.suppressing import ignore_edits
 
     known = _language(analysis)
@@ -204,10 +207,7 @@ def _comment(analysis: Analysis, finding: Finding) -> Action | None:
 
 
 def fix_all(text: str, path: str) -> Action | None:
-    """Return one change that makes all safe fixes.
-
-    None where there is none to make.
-    """
+    """Return an action that makes all safe fixes, or None where there are none."""
     try:
         report = engine.fix(request_of(text, path))
     except CfgfixError:
@@ -219,7 +219,10 @@ def fix_all(text: str, path: str) -> Action | None:
 
 
 def _difference(before: str, after: str) -> list[tuple[int, int, str]]:
-    """Return the spans of lines in which two texts differ, so that an editor keeps its place in all the others."""
+    """Return the spans of lines in which two texts differ, with their new text.
+
+    So an editor keeps its place in all other lines.
+    """
     import difflib
 
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)

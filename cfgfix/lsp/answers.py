@@ -33,7 +33,7 @@ MAX_VALUES = 200
 
 @dataclass(frozen=True, slots=True)
 class Hover:
-    """Markdown about a span of the text."""
+    """A text in Markdown about a span of the config."""
 
     text: str
     start: int
@@ -57,9 +57,9 @@ class Offer:
 
 
 def hover(analysis: Analysis, offset: int) -> Hover | None:
-    """Return what there is to say about a place.
+    """Return the text to show at an offset, or None.
 
-    Findings with their rule's text, the key, its value on this machine.
+    It is about the findings with their rules, the key, and its value on this machine.
     """
     here = [
         finding
@@ -132,7 +132,7 @@ def _about_key(analysis: Analysis, place: Place) -> str:
 
 
 def _in_code(path: KeyPath, code_facts: CodeFacts) -> list[str]:
-    """Return what the code that opens a config does with a key of it."""
+    """Return lines on how the code that opens a config uses a key."""
     found = [*end_lines(path, code_facts)] or [read_line(path, code_facts)]
     found.append(absence_line(path, code_facts))
     lines = [f"- {text}" for text in found if text]
@@ -140,7 +140,7 @@ def _in_code(path: KeyPath, code_facts: CodeFacts) -> list[str]:
 
 
 def _effect(analysis: Analysis, place: Place, concept: str) -> list[str]:
-    """Return what the value of a concept comes to on the machine that is judged by."""
+    """Return lines on what a concept's value means on the machine, and for its rules."""
     assert analysis.basis is not None
     rules = [rule for rule in analysis.basis.rules if _concerns(rule, concept)]
     view = view_of(analysis.basis, place.document)
@@ -175,7 +175,10 @@ def _concerns(rule: Rule, concept: str) -> bool:
 
 
 def _weighed_facts(rules: Sequence[Rule], view: View, concept: str) -> Iterator[tuple[str, str]]:
-    """Yield the facts of the machine and the derived quantities that these rules weigh the concept against."""
+    """Yield the facts and derived quantities that rules compare a concept with.
+
+    Each comes with its value, as text.
+    """
     names = {
         name for rule in rules for name in rule.operands if name.startswith("hardware.") or name in DERIVED
     }
@@ -211,9 +214,10 @@ _TYPED_VALUE = re.compile(
 
 
 def complete(analysis: Analysis, offset: int) -> list[Offer]:
-    """Return the keys or values that can stand at an offset, the likeliest first.
+    """Return the keys or values that can stand at an offset, likeliest first.
 
-    While a key is being typed the text is mostly no YAML, so the place is told by indentation; flow style is left alone.
+    While a key is being typed the text is mostly no YAML, so the place is told by indentation; flow style is left
+    alone.
     """
     if analysis.basis is None:
         return []
@@ -241,7 +245,7 @@ def complete(analysis: Analysis, offset: int) -> list[Offer]:
 
 
 def _path_above(rows: Sequence[str], row: int, space: int, dashes: int) -> KeyPath:
-    """Return the key path of the mapping that a line with this indentation stands in."""
+    """Return the key path of the mapping that holds a line, by its indentation."""
     steps: list[str | int] = []
     limit = space + dashes
     if dashes:
@@ -271,7 +275,7 @@ def _path_above(rows: Sequence[str], row: int, space: int, dashes: int) -> KeyPa
 
 
 def _siblings(rows: Sequence[str], row: int, column: int) -> set[str]:
-    """Return the keys that stand beside a line at the same column."""
+    """Return the keys at the same column in the mapping of a line."""
     found: set[str] = set()
     for step in (-1, 1):
         number = row + step
@@ -329,7 +333,7 @@ def _keys(
 
 
 def _by_concepts(dialect: Dialect, path: KeyPath) -> Iterator[str]:
-    """Yield the keys below a path that carry a concept, or lead to one."""
+    """Yield the next key below a path in each key path of a concept."""
     for patterns in dialect.concepts.values():
         for pattern in patterns:
             if len(pattern) > len(path) and matches(pattern[: len(path)], path):
@@ -339,7 +343,10 @@ def _by_concepts(dialect: Dialect, path: KeyPath) -> Iterator[str]:
 
 
 def _asked_in(code_facts: CodeFacts | None, path: KeyPath) -> Iterator[str]:
-    """Yield the keys below a path that the code asks for or reads, the lacking ones first."""
+    """Yield the keys below a path that the code asks for.
+
+    Keys that the config lacks come before those that the code reads.
+    """
     for key, _ in (*code_facts.asked, *code_facts.reads) if code_facts is not None else ():
         if len(key) > len(path) and key[: len(path)] == path and isinstance(key[len(path)], str):
             yield str(key[len(path)])
@@ -374,7 +381,10 @@ def _values(analysis: Analysis, path: KeyPath, word: str, start: int, end: int) 
 
 
 def _rank_names(word: str, names: Sequence[str]) -> list[tuple[str, bool]]:
-    """Return the names that a begun word may become, then those it may be a slip of; all of them for no word."""
+    """Return names that complete a word, then names that it may misspell.
+
+    The second of each pair tells a misspelling. All names for an empty word.
+    """
     if not word:
         return [(name, False) for name in names[:MAX_VALUES]]
     low = word.casefold()
@@ -385,7 +395,7 @@ def _rank_names(word: str, names: Sequence[str]) -> list[tuple[str, bool]]:
 
 
 def _names_like(word: str, names: Sequence[str]) -> list[str]:
-    """Return names that the word may stand for, or whose beginning it may be a slip of."""
+    """Return the names that a word, complete or begun, may misspell."""
     found = closest(word, names)
     if not found and len(word) >= 3:
         heads: dict[str, str] = {}

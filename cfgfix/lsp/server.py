@@ -48,12 +48,12 @@ class Server(LanguageServer):
         self.worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="cfgfix")
 
     def path_of(self, uri: str) -> str:
-        """Return the path of a document, or its address where it has none."""
+        """Return the file path of a document, or a name made of its address."""
         path: str | None = to_fs_path(uri) if uri.startswith("file:") else None
         return path or os.path.basename(uri) or "untitled.yaml"
 
     def text_of(self, uri: str, path: str) -> str | None:
-        """Return the text of an open document, or of its file.
+        """Return the text of an open document, or else of its file.
 
         None where there is neither.
         """
@@ -64,7 +64,7 @@ class Server(LanguageServer):
             return None
 
     async def analysis_of(self, uri: str) -> work.Analysis | None:
-        """Return the analysis of a text as it is now."""
+        """Return the analysis of a document's present text."""
         path = self.path_of(uri)
         if not work.is_checked(path):
             return None
@@ -79,9 +79,9 @@ class Server(LanguageServer):
         return found
 
     async def check(self, uri: str, *, wait: float = 0.0) -> None:
-        """Publish the diagnostics of a text after a pause.
+        """Publish the diagnostics of a document after a pause.
 
-        Not where it has changed again within `wait` seconds.
+        Nothing is published where it has changed again within `wait` seconds.
         """
         version = self.opened.get(uri)
         if wait:
@@ -103,7 +103,7 @@ class Server(LanguageServer):
         return length
 
     def offset_of(self, source: SourceFile, position: types.Position) -> int:
-        """Return the offset of an editor's position."""
+        """Return the offset of a position given by the editor."""
         number = min(position.line + 1, source.line_count)
         line = source.line_text(number)
         column = counted = 0
@@ -115,14 +115,14 @@ class Server(LanguageServer):
         return source.line_start(number) + column
 
     def range_of(self, source: SourceFile, start: int, end: int) -> types.Range:
-        """Return an editor's range of two offsets."""
+        """Return the span between two offsets as an editor's range."""
         return types.Range(
             position_of(source, start, self.units),
             position_of(source, end, self.units),
         )
 
     def edits_of(self, source: SourceFile, edits: Sequence[Edit]) -> list[types.TextEdit]:
-        """Return edits as the editor wants them."""
+        """Return edits in the editor's form."""
         return [
             types.TextEdit(range=self.range_of(source, edit.start, edit.end), new_text=edit.new)
             for edit in edits
@@ -130,16 +130,13 @@ class Server(LanguageServer):
 
 
 def position_of(source: SourceFile, offset: int, units: Any) -> types.Position:
-    """Return the editor's position of an offset."""
+    """Return an offset as the editor's line and character."""
     line, column = source.position(offset)
     return types.Position(line - 1, units(source.line_text(line)[: column - 1]))
 
 
 def diagnostics(found: work.Analysis, uri: str, units: Any) -> list[types.Diagnostic]:
-    """Return the findings of a text as diagnostics.
-
-    An error of the settings or of the text comes first.
-    """
+    """Return the diagnostics of an analysis: errors first, then findings."""
     from cfgfix.rules.catalogue import builtin
 
     wrong: list[types.Diagnostic] = []
@@ -162,7 +159,7 @@ def diagnostics(found: work.Analysis, uri: str, units: Any) -> list[types.Diagno
     sources = {found.source.path: found.source}
 
     def elsewhere(location: Location) -> types.Location:
-        """Return a place of this text or, for code, of another file of the program."""
+        """Return a location as the editor's, in this text or in another Python file."""
         if location.path in (found.source.path, found.report.path):
             return types.Location(uri=uri, range=place(location))
         from cfgfix.lint.code_run import read_python
@@ -204,7 +201,7 @@ def diagnostics(found: work.Analysis, uri: str, units: Any) -> list[types.Diagno
 
 
 def make() -> Server:
-    """Return the server with all its answers."""
+    """Return the language server with its handlers registered."""
     server = Server()
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
