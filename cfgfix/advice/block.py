@@ -12,7 +12,7 @@ WIDTH = 100
 
 
 def render(advice: Advice, heading: list[str]) -> str:
-    """Return the block as text that every YAML loader reads alike.
+    """Return a recommendation as YAML text that every loader reads alike.
 
     Args:
         advice: The recommended values.

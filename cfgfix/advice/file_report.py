@@ -26,7 +26,7 @@ MAX_CONFIGS = 8
 
 
 def file_facts(path: str) -> dict[str, Any]:
-    """Return what is known of a config file.
+    """Return facts on a config file: its dialect, and how the code opens and reads it.
 
     Raises:
         UnreadableError: The file cannot be read.
@@ -75,7 +75,7 @@ def _keys_of(code_facts: CodeFacts) -> Iterator[KeyPath]:
 
 
 def file_lines(facts: dict[str, Any]) -> list[str]:
-    """Return what is known of a config file as lines of text."""
+    """Return the facts on a config file as lines of text."""
     programs = facts.get("programs")
     lines = [f"{facts['file']}: {f'a config of {_join_in_words(programs)}' if programs else 'a config file'}"]
     if facts.get("dialect"):
@@ -102,7 +102,7 @@ def file_lines(facts: dict[str, Any]) -> list[str]:
 
 
 def _call_text(place: str, call: str | None) -> str:
-    """Return the call that a value reaches, as it is told behind the place where its key is read."""
+    """Return the call that a value reaches, without a place that is named before it."""
     return f"  {call.removesuffix(f' in {place}')}" if call else ""
 
 
@@ -114,9 +114,9 @@ def _places(title: str, places: dict[str, str]) -> list[str]:
 
 
 def key_reads(what: str) -> list[str]:
-    """Return where the programs here read a key of the configs that they open.
+    """Return lines on where the programs here read a key of their configs.
 
-    Nothing where no config has it.
+    Empty where no config has the key.
     """
     try:
         asked = tuple(str(step) for step in parse_key_path(what))

@@ -38,9 +38,9 @@ _TABLE = FactTable()
 
 
 def ends_of(path: KeyPath, code_facts: CodeFacts) -> list[KeyEnd]:
-    """Return the calls that a key's value reaches, each once.
+    """Return the calls that a key's value reaches, each once, with their facts.
 
-    Those that get it unchanged come first.
+    Calls that get the value unchanged come first.
     """
     found: dict[tuple[str, str], Reached] = {}
     for item in code_facts.reached:
@@ -54,12 +54,12 @@ def ends_of(path: KeyPath, code_facts: CodeFacts) -> list[KeyEnd]:
 
 
 def concepts_of(path: KeyPath, meanings: KeyMeanings | None) -> list[str]:
-    """Return the concepts that the code says a key is."""
+    """Return the concepts that the code gives a key."""
     return [concept for concept, known in meanings.keys if known == path] if meanings is not None else []
 
 
 def meaning_lines(path: KeyPath, meanings: KeyMeanings | None) -> Iterator[str]:
-    """Yield what a key means by the calls that it reaches, a line for each concept."""
+    """Yield a line on the meaning of each concept of a key."""
     beside = dict(notes_with_strategy(path, meanings))
     for concept in concepts_of(path, meanings):
         text = meaning(concept) or concept
@@ -67,7 +67,10 @@ def meaning_lines(path: KeyPath, meanings: KeyMeanings | None) -> Iterator[str]:
 
 
 def notes_with_strategy(path: KeyPath, meanings: KeyMeanings | None) -> Iterator[tuple[str, str]]:
-    """Yield what the concepts of a key are beside a strategy and its like."""
+    """Yield notes on concepts of a key whose meaning a strategy or the like changes.
+
+    Each comes with its concept.
+    """
     for concept in concepts_of(path, meanings):
         beside = meaning_among(concept, meanings.facts if meanings is not None else ())
         if beside:
@@ -75,7 +78,10 @@ def notes_with_strategy(path: KeyPath, meanings: KeyMeanings | None) -> Iterator
 
 
 def end_lines(path: KeyPath, code_facts: CodeFacts) -> Iterator[str]:
-    """Yield what a key's value reaches, with what is taken there and by default."""
+    """Yield a line on each call that a key's value reaches.
+
+    The line tells which values the parameter takes, and its default.
+    """
     ends = ends_of(path, code_facts)
     for end in ends[:MAX_PLACES]:
         how = "reaches" if end.reached.unchanged else "goes into"
@@ -90,9 +96,9 @@ def end_lines(path: KeyPath, code_facts: CodeFacts) -> Iterator[str]:
 
 
 def first_call(path: KeyPath, code_facts: CodeFacts) -> str:
-    """Return the first call that a key's value reaches, and how many more.
+    """Return a line on the first call that a key's value reaches.
 
-    The text is empty where it reaches none.
+    The line counts the other calls. Empty where the value reaches none.
     """
     ends = ends_of(path, code_facts)
     if not ends:
@@ -103,24 +109,24 @@ def first_call(path: KeyPath, code_facts: CodeFacts) -> str:
 
 
 def absence_line(path: KeyPath, code_facts: CodeFacts) -> str:
-    """Return what the code takes where a file does not have a key.
+    """Return a line on the value that the code takes where a config lacks a key.
 
-    The text is empty where the code says nothing of that.
+    Empty where the code says nothing of that.
     """
     told = dict(code_facts.fallbacks).get(path)
     return f"without it the code takes {told}" if told is not None else ""
 
 
 def read_line(path: KeyPath, code_facts: CodeFacts) -> str:
-    """Return where the code reads a key first; empty where it does not."""
+    """Return a line on where the code first reads a key; empty where it does not."""
     place = next((place for key, place in code_facts.reads if key == path), None)
     return f"read first in {place[0]}:{place[1]}" if place is not None else ""
 
 
 def allowed_texts(path: KeyPath, code_facts: CodeFacts) -> dict[str, str]:
-    """Return the texts that may stand for a key's value.
+    """Return the texts that a key's value may be, each with the call that takes it.
 
-    With each comes the call that it reaches unchanged and that takes the text.
+    Only calls that get the value unchanged count.
     """
     found: dict[str, str] = {}
     for end in ends_of(path, code_facts):

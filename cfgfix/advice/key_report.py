@@ -48,9 +48,9 @@ _VERDICTS = {
 
 
 def project_lines(keys: Sequence[tuple[OwnConfig, ShownKey]], request: str | None) -> list[Line]:
-    """Return what keys of the project's configs are.
+    """Return lines on some keys of the project's configs.
 
-    The value, what it reaches in the code, and what is found at it.
+    They tell the value, the calls that it reaches in the code, and the findings at the key.
 
     Args:
         keys: The keys, each with its config.
@@ -79,7 +79,7 @@ def project_lines(keys: Sequence[tuple[OwnConfig, ShownKey]], request: str | Non
 
 
 def findings_at(path: str, request: str | None) -> list[Finding]:
-    """Return what a check of one file finds in it.
+    """Return the findings of a check in one file.
 
     Args:
         path: The file.
@@ -97,13 +97,13 @@ def findings_at(path: str, request: str | None) -> list[Finding]:
 
 
 def key_lines(what: str, settings: Settings) -> list[str]:
-    """Return what the code does with a key, or with every key of that name.
+    """Return lines on how the code uses a key, or every key of that name.
 
-    Nothing where no such key is known.
+    Empty where no such key is known.
 
     Args:
         what: A key path such as `data.batch_size`, or the last name of one.
-        settings: Name the class or the source roots; without either there is nothing to tell.
+        settings: The settings; without a class or source roots in them there is nothing to tell.
 
     Raises:
         CfgfixError: The class that the settings name is not there.

@@ -54,16 +54,14 @@ class OwnConfig:
 
     @property
     def path(self) -> str:
-        """Where it stands."""
+        """The path of the config file."""
         return self.view.document.source.path
 
 
 def own_configs(hardware: Hardware | None) -> list[OwnConfig]:
     """Return the configs of the working folder that its code opens.
 
-    Those of which the code says most come first.
-
-    Where it opens none, those that their keys show to be one.
+    Those of which the code says most come first. Where the code opens none, they are the configs known by their keys.
 
     Args:
         hardware: The machine that operands about one are answered for.
@@ -93,9 +91,9 @@ def own_configs(hardware: Hardware | None) -> list[OwnConfig]:
 
 
 def most_telling(hardware: Hardware | None) -> OwnConfig | None:
-    """Return the config of the working folder with most to set for a machine.
+    """Return the config of the working folder with most recommendations for a machine.
 
-    None where none is known.
+    None where no config is known.
 
     Args:
         hardware: The machine.
@@ -112,7 +110,7 @@ def most_telling(hardware: Hardware | None) -> OwnConfig | None:
 
 
 def machine_of_config(config: str | None) -> tuple[Hardware, str] | None:
-    """Return the machine of the job that runs a config, with one line that says so.
+    """Return the machine of the job that runs a config, and a line that says so.
 
     None where no job is known to limit it.
 
@@ -125,7 +123,7 @@ def machine_of_config(config: str | None) -> tuple[Hardware, str] | None:
 
 
 def has_code() -> bool:
-    """Tell whether the working folder is that of a project with Python in it."""
+    """Tell whether the working folder belongs to a project with Python code."""
     return _is_project() and _new_session(None).repository_code(os.path.join(".", "x")).followed().modules > 0
 
 
@@ -137,7 +135,10 @@ def _new_session(hardware: Hardware | None) -> Session:
 
 
 def _is_project() -> bool:
-    """Tell whether the working folder is one of a project: in a repository, or with code or configs in it."""
+    """Tell whether the working folder belongs to a project.
+
+    It lies in a repository, or has code or configs in it.
+    """
     from cfgfix.core.source_file import project_folder
 
     if os.path.exists(os.path.join(project_folder(os.path.abspath(".")), ".git")):
@@ -149,7 +150,9 @@ def _is_project() -> bool:
 
 
 def own_config(path: str, hardware: Hardware | None) -> OwnConfig | None:
-    """Return one config, or None where neither code nor keys say that it is one.
+    """Return a file as a config of the project.
+
+    None where neither code nor keys show that it is a config.
 
     Args:
         path: The file.
@@ -213,7 +216,7 @@ def _as_shown(
 
 
 def _with_own_keys(dialect: Dialect, view: View, schema: Schema | None) -> Dialect:
-    """Return a dialect of common spellings with those keys alone that the file has, or its class."""
+    """Return a dialect with only those key paths that the config or its class has."""
 
     def known(pattern: Pattern) -> bool:
         if any(True for _ in view.places(pattern)):
@@ -229,7 +232,10 @@ def _with_own_keys(dialect: Dialect, view: View, schema: Schema | None) -> Diale
 
 
 def keys_named(what: str, configs: list[OwnConfig]) -> Iterator[tuple[OwnConfig, ShownKey]]:
-    """Yield the keys of configs that a key path, its last steps or a concept names."""
+    """Yield the keys of configs that a text names.
+
+    The text is a key path, its last steps or a concept.
+    """
     from cfgfix.core.findings import parse_key_path
 
     try:
@@ -243,7 +249,7 @@ def keys_named(what: str, configs: list[OwnConfig]) -> Iterator[tuple[OwnConfig,
 
 
 def spellings(configs: list[OwnConfig]) -> Iterator[str]:
-    """Yield what the keys of configs can be asked for by: their names and their paths."""
+    """Yield the texts that name keys of configs: their key paths and last names."""
     from cfgfix.core.findings import format_key_path
 
     for own in configs:

@@ -23,9 +23,9 @@ Line = tuple[int, str]
 
 
 def recommendations(topic: Topic, hardware: Hardware | None) -> list[Line]:
-    """Return every recommendation with its source.
+    """Return lines on every recommendation of a topic, with its source.
 
-    Those by memory of the card say what they mean for this one.
+    Those by memory say what they mean for this machine.
     """
     gib = _hardware_value(hardware, "gpu.total_gib")
     ram = _hardware_value(hardware, "memory.ram_gib")
@@ -49,7 +49,7 @@ def recommendations(topic: Topic, hardware: Hardware | None) -> list[Line]:
 
 
 def measured_facts(topic: Topic) -> list[Line]:
-    """Return the measured facts, with their tables and where they were measured."""
+    """Return lines on the measurements of a topic, with tables and machines."""
     lines: list[Line] = []
     places: dict[str, list[str]] = {}
     for item in topic.measured:
@@ -63,13 +63,13 @@ def measured_facts(topic: Topic) -> list[Line]:
 
 
 def table_text(table: Table) -> list[Line]:
-    """Return one table: its title, then its rows in one paragraph."""
+    """Return a table as its title and one paragraph of rows."""
     title, *rows, _ = table.lines()
     return [(3, f"{title}:"), (5, "; ".join(rows))]
 
 
 def recommendation_lines(topic: Topic, advice: Advice | None, view: View, hardware: Hardware) -> list[Line]:
-    """Return what cfgfix recommends for a machine, and why."""
+    """Return lines on the values recommended for a machine, with their reasons."""
     lines: list[Line] = []
     for concept in topic.concepts if advice is not None else ():
         for item in advice.about(concept) if advice is not None else ():
@@ -88,10 +88,7 @@ def recommendation_lines(topic: Topic, advice: Advice | None, view: View, hardwa
 
 
 def machine_lines(hardware: Hardware) -> list[Line]:
-    """Return the facts of a machine that recommendations rest on.
-
-    Each comes with its source.
-    """
+    """Return lines on the machine's facts behind recommendations, with sources."""
     lines: list[Line] = [(1, summary(hardware))]
     rows: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
         ("cpu.usable", "usable CPUs", lambda value: f"{value:g}"),

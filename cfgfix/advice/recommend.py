@@ -66,13 +66,13 @@ class Omission:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What is recommended for a machine."""
+    """The values recommended for a machine, and the settings left out."""
 
     choices: tuple[Choice, ...]
     left_out: tuple[Omission, ...]
 
     def about(self, concept: str) -> list[Choice | Omission]:
-        """Return what is said of one concept."""
+        """Return the choices and omissions for a concept."""
         found: list[Choice | Omission] = [*self.choices, *self.left_out]
         return [item for item in found if item.concept == concept]
 
@@ -94,7 +94,7 @@ def recommend(view: View, hardware: Hardware, schema: Schema | None) -> Advice:
 def tier_of(tiers: dict[Any, Any], gib: float | None) -> Any:
     """Return the entry of the highest memory tier that a card reaches, or None.
 
-    `gib` is what the card reports; tiers have nominal sizes.
+    `gib` is the total that the card reports; tiers have nominal sizes.
     """
     if gib is None:
         return None
@@ -103,9 +103,9 @@ def tier_of(tiers: dict[Any, Any], gib: float | None) -> Any:
 
 
 def speed(script: str, table: str, row: str) -> str:
-    """Return the measured speed of a row against the first one of its table, as text.
+    """Return a measured speed as text, relative to the first row of its table.
 
-    `?` where it is not recorded.
+    `?` where the row is not recorded.
     """
     for found in tables(script, table):
         for name, value in found.rows:
@@ -115,7 +115,7 @@ def speed(script: str, table: str, row: str) -> str:
 
 
 class _Work:
-    """The state of one recommendation. A plain class: it gathers."""
+    """The state of one recommendation: its inputs, and the choices made so far."""
 
     def __init__(self, view: View, hardware: Hardware, schema: Schema | None) -> None:
         self.view = view
@@ -126,35 +126,36 @@ class _Work:
         self.batch: int | None = None
 
     def fact(self, name: str) -> Any:
-        """A fact of the machine, or None."""
+        """Return a fact of the machine, or None."""
         value = self.hardware.lookup(name)
         return None if value is None else value.value
 
     def known(self, name: str) -> Any:
-        """An operand of the config, or None."""
+        """Return the value of an operand of the config, or None."""
         try:
             return self.view.value(name)
         except Missing:
             return None
 
     def number(self, name: str) -> int | None:
-        """A whole number of the config, or None."""
+        """Return an operand of the config that is a whole number, or None."""
         value = self.known(name)
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
     def element(self) -> int | None:
-        """Bytes of one padded sample."""
+        """Return the bytes of one padded sample, or None."""
         return self.number("element_bytes")
 
     def ram(self) -> float | None:
-        """Bytes of host memory that the process may use."""
+        """Return the bytes of host memory that the process may use, or None."""
         mib = self.fact("memory.ram_mib")
         return None if mib is None else mib * MIB
 
     def place(self, concept: str) -> KeyPath | None:
-        """Where a concept is, or belongs.
+        """Return the key path of a concept, or the one to write it under.
 
-        Where the file gives it, else in a section that the file has, else first.
+        It is where the file gives the concept, else the first in a section that the file has, else the first of all.
+        None where the dialect has none.
         """
         for binding in self.view.bindings(concept):
             if binding.origin == "file" and binding.path is not None:
@@ -178,7 +179,7 @@ class _Work:
             self.choices[path] = Choice(concept, path, value, reason, basis)
 
     def leave(self, concept: str, reason: str) -> None:
-        """Say why nothing is recommended for a concept."""
+        """Note that nothing is recommended for a concept, and why."""
         path = self.place(concept)
         if path is not None and path not in self.choices:
             self.left.setdefault(path, Omission(concept, path, reason))
@@ -237,7 +238,10 @@ def _batch(work: _Work) -> None:
 
 
 def _most_samples(work: _Work) -> tuple[int, str] | None:
-    """Return the largest batch that a card may hold of the model that the code builds, and what it needs in words."""
+    """Return the largest batch of the code's model that fits the card, with its needs.
+
+    The needs are a text. None where the sizes are not known.
+    """
     fixed, sample = work.number("training_fixed_bytes"), work.number("training_sample_bytes")
     usable = work.fact("gpu.usable_mib")
     if fixed is None or not sample or usable is None:
@@ -466,7 +470,10 @@ def _recommend_mixed_precision(work: _Work) -> None:
 
 
 def _form(work: _Work, path: KeyPath) -> str:
-    """Whether a key for 16-bit computation takes a bool or a policy's name."""
+    """Return `bool` or `name`: which of them a key for 16-bit computation takes.
+
+    `unknown` where nothing tells.
+    """
     if work.schema is not None:
         types = work.schema.expected_types(path)
         if types is not None:
@@ -567,9 +574,9 @@ _STEPS: tuple[Callable[[_Work], None], ...] = (
 
 
 def memory_use(advice: Advice, view: View, hardware: Hardware) -> Iterator[tuple[str, float, float | None]]:
-    """Yield what the recommended settings hold in host memory.
+    """Yield the parts of host memory that the recommended settings use.
 
-    Name, bytes, share of the memory where it is known.
+    Each is (name, bytes, share of the memory); the share is None where the memory is not known.
     """
     work = _Work(view, hardware, None)
     values = {choice.concept: choice.value for choice in advice.choices}

@@ -16,7 +16,7 @@ MAX_SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class ShownKey:
-    """A key of a config.
+    """A key of a config, with its line and value for a reader.
 
     Attributes:
         path: Its key path, inside the document that holds it.
@@ -34,7 +34,7 @@ class ShownKey:
 def shown_keys(file: ConfigFile, loader: str) -> tuple[ShownKey, ...]:
     """Return the keys of a config in the order of the file.
 
-    Items of lists are none where the list holds plain values only.
+    Items of lists are no keys, unless they are mappings.
     """
     tree = file.documents(loader) or file.tree(loader)[0]
     found: dict[KeyPath, ShownKey] = {}
@@ -56,7 +56,7 @@ def _text(source: SourceFile, entry: Entry) -> str:
 def as_yaml(file: ConfigFile, loader: str) -> Document:
     """Return a config of any format as a YAML document.
 
-    One of TOML or INI has its values there, and other places.
+    For TOML or INI the document has the values of the file, but not its places.
     """
     if file.form in ("yaml", "json"):
         return file.document

@@ -43,7 +43,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """Everything said about one setting, or about something that is no setting."""
+    """Recommendations and measurements about one setting, or about a wider topic."""
 
     name: str
     title: str
@@ -99,7 +99,7 @@ def topics() -> dict[str, Topic]:
 
 
 def topic_of(name: str) -> Topic | None:
-    """Return the topic with this name, or the first that speaks of this concept."""
+    """Return the topic with a name, or the first about a concept of that name."""
     found = topics().get(name)
     if found is not None:
         return found
