@@ -110,7 +110,7 @@ def cache_folder() -> str | None:
 
 
 def load(name: str, key: Any) -> Any:
-    """Return what `store` kept under this name and key, or None."""
+    """Return the value that `store` kept under a name and key, or None."""
     place = cache_folder()
     if place is None:
         return None
@@ -124,7 +124,10 @@ def load(name: str, key: Any) -> Any:
 
 
 def store(name: str, key: Any, value: Any) -> None:
-    """Keep a marshallable value under a name and key; failing to is no failure."""
+    """Keep a marshallable value under a name and key.
+
+    A failure to do so is ignored.
+    """
     place = cache_folder()
     if place is None:
         return

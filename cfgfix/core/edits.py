@@ -11,7 +11,7 @@ from cfgfix.core.records import dataclass
 
 
 class Safety(enum.IntEnum):
-    """Whether a fix may be applied without being asked, ordered from held back to applied."""
+    """How safe a fix is to apply without being asked, in order."""
 
     DISPLAY = 1
     """Shown, never applied."""
@@ -93,7 +93,7 @@ Change = SetValue | InsertKey | DeleteKey | RenameKey | ReplaceText
 
 @dataclass(frozen=True, slots=True)
 class FileChanges:
-    """What a fix does to one other file than that of its finding."""
+    """The changes that a fix makes to a file other than that of its finding."""
 
     path: str
     changes: tuple[Change, ...]
@@ -101,7 +101,7 @@ class FileChanges:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A repair: what it does, in words and as changes, and how safe it is."""
+    """A repair: a title for people, its changes, and how safe they are."""
 
     title: str
     safety: Safety
@@ -114,7 +114,7 @@ class Fix:
 
 
 class ProofError(Exception):
-    """The result of an edit is not what it was meant to be; nothing may be written.
+    """An edit does not do what was meant, so nothing may be written.
 
     Args:
         step: Which part failed: `plan`, `text`, `parse`, `shared`, `meaning`, `anchors`, `comments` or `loads`.

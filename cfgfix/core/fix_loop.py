@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     class Language(Protocol):
-        """The mechanics of one kind of file."""
+        """How one kind of file is parsed, edited and proven."""
 
         def parse(self, text: str, /) -> Any:
-            """Return a text parsed, in whatever form the other methods take it."""
+            """Return a text in the parsed form that the other methods take."""
 
         def text(self, parsed: Any, /) -> str:
-            """Return the text that was parsed."""
+            """Return the text of a parsed file."""
 
         def plan(self, parsed: Any, changes: Sequence[Change], /) -> Sequence[Edit]:
             """Return the edits that make the changes of one fix.
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 
         @property
         def most_findings(self) -> int | None:
-            """How many findings of one rule in one file are told at most; None where all are."""
+            """The most findings of one rule that are told of one file; None for no limit."""
 
 
 def planned_edits(language: Language, parsed: Any, finding: Finding) -> tuple[Edit, ...] | None:
@@ -383,7 +383,7 @@ class _Loop:
         return result
 
     def file(self, path: str) -> Any:
-        """Return a file as it is now, parsed."""
+        """Return a file in its present state, parsed."""
         found = self.parsed.get(path)
         if found is None:
             found = self.originals.get(path)

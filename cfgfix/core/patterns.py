@@ -19,7 +19,10 @@ def late(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
 
 
 class _Late:
-    """A pattern that is not compiled yet: it takes the methods of the compiled one as they are asked for."""
+    """A regular expression that is not compiled yet.
+
+    It takes the methods of the compiled one as they are asked for.
+    """
 
     def __init__(self, pattern: Any, flags: int) -> None:
         self._made = pattern, flags

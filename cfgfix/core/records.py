@@ -17,7 +17,7 @@ else:
         """A field of a frozen record was assigned to."""
 
     class _Field:
-        """What `field` says of one field."""
+        """The options that `field` gives to one field."""
 
         __slots__ = ("compare", "default", "factory", "repr")
 

@@ -38,7 +38,7 @@ written: list[str] = []
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What identifies one state of a file on disk without reading it.
+    """The state of a file on disk, told without reading the file.
 
     `dev` and `ino` name the file, `size` is in bytes, `mtime_ns` is nanoseconds since the epoch.
     """
@@ -410,9 +410,10 @@ def _replace(target: str, name: str, data: bytes, status: os.stat_result, expect
 
 
 def _keep_attributes(handle: int, target: str, name: str, status: os.stat_result) -> None:
-    """Give the open temporary file the owner, attributes and permission bits of `target`, in that order.
+    """Give an open temporary file owner, attributes and permission bits of `target`.
 
-    A change of owner clears bits, and an access list carries bits of its own, so the bits come last.
+    They are set in that order: a change of owner clears bits, and an access list carries bits of its own, so the bits come
+    last.
     """
     if hasattr(os, "fchown"):
         mine = os.fstat(handle)
@@ -439,7 +440,10 @@ def _keep_attributes(handle: int, target: str, name: str, status: os.stat_result
 
 
 def _flush_folder(folder: str) -> None:
-    """Make the new name survive a power cut; some file systems cannot, and the file is whole either way."""
+    """Flush a folder to disk, so that a new name in it survives a power cut.
+
+    Some file systems cannot; the file is whole either way.
+    """
     try:
         handle = os.open(folder or ".", os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
     except OSError:

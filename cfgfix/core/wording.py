@@ -19,7 +19,7 @@ def counted(number: int, one: str, more: str | None = None) -> str:
 
 
 def times_as_fast(ratio: float) -> str:
-    """Return a ratio of speeds in words; what is slower is told as slower."""
+    """Return a ratio of speeds in words: `2 times as fast`, or `2 times as slow`."""
     if ratio <= 0:
         return "at no speed at all"
     if f"{ratio:.2f}" == "1.00" or f"{1 / ratio:.2f}" == "1.00":

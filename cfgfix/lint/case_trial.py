@@ -74,7 +74,7 @@ def write_case_files(case: Mapping[str, Any], folder: str) -> dict[str, str]:
 
 
 def problems_of(rule: Rule, case: Mapping[str, Any], trial: Trial) -> Iterator[str]:
-    """Yield what is wrong with a case; nothing means it passed."""
+    """Yield the ways in which a case fails; a case that passes yields nothing."""
     found = trial.check({})
     places = [trial.place_of(path, item) for path, items in found.items() for item in items]
     findings = [item for items in found.values() for item in items]

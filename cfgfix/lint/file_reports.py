@@ -55,7 +55,7 @@ def report_file(
     alone: bool,
     included: bool,
 ) -> FileReport:
-    """Check or fix one file.
+    """Check or fix one file, and return its report.
 
     `alone` where a person names this one, `included` where an include pattern fits it.
     """

@@ -131,7 +131,7 @@ def _run_check(folder: str, cache: str, asked: Mapping[str, Any], answerer: str)
 
 
 class _Git:
-    """The objects of a repository, read with nothing of its configuration that could run a program."""
+    """The objects of a repository, read so that its configuration runs no program."""
 
     def __init__(self, root: str) -> None:
         found = shutil.which("git")
@@ -163,7 +163,7 @@ class _Git:
         )
 
     def commit(self, revision: str) -> str:
-        """Return the commit that a revision names."""
+        """Return the commit that a revision stands for."""
         if not revision or "\0" in revision:
             raise CfgfixError(
                 "--since names no revision", hint="for example --since HEAD or --since origin/main"
@@ -179,7 +179,7 @@ class _Git:
         return name
 
     def write(self, commit: str, folder: str) -> None:
-        """Write the files of a commit that a check reads into a folder."""
+        """Write the files of a commit into a folder, those that a check reads."""
         listed = self._run("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
         if listed.returncode:
             raise CfgfixError(f"git cannot list {commit}: {listed.stderr.decode('utf-8', 'replace').strip()}")
@@ -214,7 +214,10 @@ class _Git:
 
 
 def _wanted_objects(listing: bytes) -> Iterator[tuple[str, str]]:
-    """Yield object name and path of the regular files of a listed tree that a check reads."""
+    """Yield object name and path of each file in a listed tree that a check reads.
+
+    Only regular files count.
+    """
     total = count = 0
     for row in listing.split(b"\0"):
         head, _, raw = row.partition(b"\t")

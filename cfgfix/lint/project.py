@@ -101,7 +101,10 @@ class KeptConfigs:
 
 @dataclass(slots=True)
 class Project:
-    """The files under the same settings: their rules, machines, dialects and configs, and the code around them."""
+    """The files under the same settings, with all that they are judged by.
+
+    That is their rules, machines, dialects and configs, and the code around them.
+    """
 
     settings: Settings
     rule_set: RuleSet
@@ -170,7 +173,7 @@ class HitLimit:
         """Rules that had more."""
 
     def allows(self, rule: str) -> bool:
-        """Count one more hit of a rule and tell whether it is listed."""
+        """Count a hit of a rule, and tell whether the hit is among those listed."""
         count = self._counts[rule] = self._counts.get(rule, 0) + 1
         if count > self._most:
             self.cut.add(rule)
@@ -179,7 +182,7 @@ class HitLimit:
 
 
 class Checker:
-    """Carries out the rules of one kind in a project; it yields hits at any of its files and knows no policy.
+    """Carries out the rules of one kind in a project, without regard to policy.
 
     Args:
         project: The project, with its rules.
@@ -192,15 +195,15 @@ class Checker:
         self.project = project
 
     def hits_in_config(self, config: JudgedConfig) -> Iterable[tuple[Rule, Hit]]:
-        """Yield what is wrong in one config; the spans of the hits are in its text."""
+        """Yield the hits in one config, with spans in its text."""
         del config
         return ()
 
     def hits_in_program(self, program: Program) -> Iterable[tuple[Rule, Hit]]:
-        """Yield what is wrong in the linked code; the hits are at places of it."""
+        """Yield the hits in the linked code, at places of the program."""
         del program
         return ()
 
     def hits_in_project(self) -> Iterable[tuple[Rule, Hit]]:
-        """Yield what configs and code show together, at locations in any file."""
+        """Yield the hits that rest on configs and code together, at locations in any file."""
         return ()

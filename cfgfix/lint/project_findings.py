@@ -32,7 +32,7 @@ MAX_FIXED = 25_000
 
 @dataclass(frozen=True, slots=True)
 class ConfigFindings:
-    """What the rules find in one config, ordered by place."""
+    """The findings of all rules in one config, ordered by place."""
 
     findings: list[Finding]
     hidden: list[Finding]
@@ -114,7 +114,7 @@ def _suppressions(document: Document) -> list[Suppression]:
 
 
 def hits_in_program(project: Project, program: Program) -> Iterator[tuple[Rule, Hit]]:
-    """Yield what the checkers of a project find in its linked code."""
+    """Yield the hits of a project's checkers in its linked code."""
     for checker in project.checkers:
         yield from checker.hits_in_program(program)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
-    """What is known of a config before it is judged.
+    """The dialect of a config and the code's facts, known before it is judged.
 
     Attributes:
         dialect: Its dialect; None where neither its keys nor code say that it is a training config.

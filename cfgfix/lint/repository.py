@@ -69,7 +69,7 @@ _OF_PROJECTS = (".py", "pyproject.toml", "setup.cfg", "requirements.txt")
 
 
 def _looks_like_project(folder: str) -> bool:
-    """Tell whether a folder holds Python or what a Python project has at its top."""
+    """Tell whether a folder holds Python files, or files from the top of a project."""
     try:
         with os.scandir(folder) as entries:
             return any(entry.name.endswith(_OF_PROJECTS) for entry in entries)

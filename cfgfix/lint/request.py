@@ -27,7 +27,7 @@ Read = dict[str, tuple[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What held at an earlier revision.
+    """The findings and reads of keys at an earlier revision.
 
     Attributes:
         revision: As the user names it.
@@ -42,7 +42,7 @@ class Past:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a user asks for."""
+    """The files to check or fix, and how, as a user asks for it."""
 
     paths: tuple[str, ...] = ()
     settings: Settings | None = None
@@ -79,7 +79,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """What came of one file."""
+    """The result of checking or fixing one file."""
 
     path: str
     text: str | None = None
@@ -119,7 +119,7 @@ class FileReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What came of a request."""
+    """The result of a request."""
 
     files: tuple[FileReport, ...]
     errors: tuple[CfgfixError, ...]

@@ -16,7 +16,7 @@ from cfgfix.rules.rule import Rule
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """What came of one case; no problems means it passed."""
+    """The result of one case; no problems means that the case passed."""
 
     rule: str
     case: str
@@ -40,7 +40,7 @@ def run_folder(folder: str, known: KnownNames | None = None) -> Iterator[CaseRes
 
 
 def run_case(rule: Rule, case: dict[str, Any]) -> CaseResult:
-    """Run one case of a rule."""
+    """Run one case of a rule, and return the result."""
     try:
         with tempfile.TemporaryDirectory(prefix="cfgfix-case-") as folder:
             problems = list(problems_of(rule, case, _trial(rule, case, folder)))

@@ -51,7 +51,7 @@ COLLECT_EVERY = 512
 
 
 def check(request: Request) -> Report:
-    """Look at the files of a request and report what is wrong.
+    """Check the files of a request, and report the findings.
 
     Raises:
         CfgfixError: The arguments or the settings are wrong.

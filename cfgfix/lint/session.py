@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """The projects of the files of a request, one for each settings file; a plain class, since it grows."""
+    """The projects of the files of a request, one for each settings file.
+
+    A plain class, since it grows.
+    """
 
     __slots__ = (
         "_codes",

@@ -34,7 +34,7 @@ MAX_GUESSES = 20
 
 @dataclass(frozen=True, slots=True)
 class Suppressed:
-    """Findings that are shown, findings that a comment suppresses, and the suppressions with whether each did."""
+    """Findings split into shown and hidden, and which suppressions were used."""
 
     shown: list[Finding]
     hidden: list[Finding]

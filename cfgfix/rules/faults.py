@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Fault(Enum):
-    """One thing that slows a run down or breaks it, seen in figures or avoided by a recommendation."""
+    """A fault that slows a run down or breaks it, seen in figures or in advice."""
 
     # the input pipeline
     SERIAL_MAP = "serial-map"

@@ -37,7 +37,7 @@ class Span(HitPlace):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One place that a check found; what is None is taken from the rule file."""
+    """A place that a check found; fields that are None are taken from the rule file."""
 
     at: HitPlace | Location
     values: Mapping[str, object] = field(default_factory=dict)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    """What a rule is run for: each place of some concepts, or each key of some names."""
+    """The places that a rule is run for: those of some concepts, or of some key names."""
 
     concepts: tuple[str, ...]
     keys: frozenset[str]
@@ -26,7 +26,7 @@ class Each:
 
 @dataclass(frozen=True, slots=True)
 class FixSpec:
-    """One way to repair what a rule finds.
+    """A way to repair the findings of a rule.
 
     `action` is `set`, `delete` or `rename`; `target` a concept, or `value` for the place of the finding.
     """

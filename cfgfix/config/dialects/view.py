@@ -83,7 +83,7 @@ def intended_value(node: Node, loader: Loader, document: Document) -> Any:
 
 
 class View:
-    """One YAML document through one dialect.
+    """One YAML document seen through a dialect, as values by concept.
 
     Args:
         document: The composed file.
@@ -296,7 +296,7 @@ class View:
             return False
 
     def given(self, name: str) -> bool:
-        """Tell whether the file itself gives a concept."""
+        """Tell whether the file itself gives a value for a concept."""
         bindings = self.bindings(name)
         return bool(bindings) and bindings[0].origin == "file"
 
@@ -417,7 +417,7 @@ class RuleScope:
             return False
 
     def given(self, name: str) -> bool:
-        """Tell whether the file itself gives a concept."""
+        """Tell whether the file itself gives a value for a concept."""
         return self._view.given(name)
 
     def tier(self, table: str, column: str, gib: float) -> Any:
@@ -436,7 +436,7 @@ class RuleScope:
         return rows[max(reached)][column]
 
     def gpu(self, index: int, field: str) -> Any:
-        """Return a fact of one GPU.
+        """Return a fact of the GPU with an index.
 
         Raises:
             Missing: There is no such card, or the fact is unknown.

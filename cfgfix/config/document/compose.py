@@ -73,7 +73,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one file may cost, so that no input can hang or exhaust a run.
+    """Limits on parsing one file, so that no input can hang or exhaust a run.
 
     Attributes:
         depth: Nesting levels, also through aliases. Pure-Python PyYAML itself fails with `RecursionError`
@@ -231,7 +231,7 @@ class Document:
                     stack.pop()
 
     def data(self, loader: Loader, document: int = 0) -> Any:
-        """Return plain Python data as `loader` would give it.
+        """Return the plain Python data that a loader makes of one YAML document.
 
         None for a stream without documents.
 
@@ -248,7 +248,7 @@ class Document:
 
 
 def value_of(node: Node, loader: Loader, document: Document) -> Any:
-    """Return what `loader` makes of one node.
+    """Return the plain Python data that a loader makes of one node.
 
     `Document.data` does the same for a whole document.
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # see `nodes`
 
 
 class DataError(CfgfixError):
-    """A loader would refuse the document, or cfgfix cannot say what it would give.
+    """The loader would refuse the document, or its data cannot be told.
 
     `offset` is the place in the text.
     """
@@ -30,7 +30,7 @@ class DataError(CfgfixError):
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """A value under a tag that is not one of YAML's own: what it says, never what a constructor would make of it.
+    """A value under a tag that is not YAML's own: its data, with no constructor run.
 
     `value` is the text of a scalar, or the data of a mapping or sequence.
     """

@@ -38,7 +38,10 @@ class Group:
 
 
 class EditPlan:
-    """The edits of some changes as they are worked out, and what all kinds of change ask about the document."""
+    """The edits of some changes as they are worked out.
+
+    The methods answer what all kinds of change ask about the document.
+    """
 
     def __init__(self, document: Document, shared: bool) -> None:
         self.document = document

@@ -80,7 +80,7 @@ def order_of(loader: Loader) -> Order:
 
 
 class Flattener:
-    """The entries of mappings with their merge keys followed, each mapping flattened once.
+    """Follows the merge keys of mappings; each mapping is flattened once.
 
     Args:
         order: How merged entries are ordered.

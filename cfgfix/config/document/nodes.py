@@ -19,7 +19,7 @@ BREAKS = "\n\r\x85\u2028\u2029"
 
 
 class Kind(enum.IntEnum):
-    """What a node is."""
+    """The kind of a node."""
 
     SCALAR = 0
     MAPPING = 1
@@ -31,7 +31,9 @@ SCALAR, MAPPING, SEQUENCE, ALIAS = Kind.SCALAR, Kind.MAPPING, Kind.SEQUENCE, Kin
 
 
 class Node:
-    """One node of a document; a plain class with slots, since a large file has hundreds of thousands.
+    """One node of a document.
+
+    A plain class with slots, since a large file has hundreds of thousands.
 
     Attributes:
         kind: Scalar, mapping, sequence or alias.

@@ -29,7 +29,10 @@ if TYPE_CHECKING:  # see `nodes`
 
 
 class ReadError(Exception):
-    """A reader cannot read the text; the message names no position, so that two of them can be compared."""
+    """A reader cannot read the text.
+
+    The message names no position, so that two of them can be compared.
+    """
 
 
 class Slot:

@@ -71,7 +71,7 @@ LOADERS: dict[str, Loader] = {
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """What a loader makes of a plain scalar.
+    """The type and value of a plain scalar under one loader.
 
     Attributes:
         tag: The type: `str`, `int`, `float`, `bool`, `null`, `timestamp`, `merge` or `value`.
@@ -182,9 +182,9 @@ _memos: dict[str, dict[str, Resolved]] = {}
 
 
 def resolve(text: str, loader: Loader) -> Resolved:
-    """Return what `loader` makes of the plain (unquoted, untagged) scalar `text`.
+    """Return the type and value that a loader gives a plain scalar.
 
-    `text` is a scalar as a parser gives it, so it does not end in a line break. Results are remembered, in a
+    `text` is unquoted and untagged, as a parser gives it, so it does not end in a line break. Results are remembered, in a
     bounded table per loader.
     """
     memo = _memos.get(loader.name)

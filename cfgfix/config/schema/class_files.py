@@ -108,7 +108,7 @@ class ClassFiles:
         return None
 
     def load(self, path: str) -> ClassSource | None:
-        """Return a file parsed, or None where it cannot be."""
+        """Return a Python file parsed, or None where the file cannot be read or parsed."""
         if path in self.known:
             return self.known[path]
         source = None

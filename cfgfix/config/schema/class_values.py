@@ -22,7 +22,7 @@ class ClassValues:
         self.files = files
 
     def default_of(self, default: ast.expr | None, options: dict[str, ast.expr], source: ClassSource) -> Any:
-        """Return the default of a field as JSON has it."""
+        """Return the default of a field as JSON data."""
         factory = options.get("default_factory", options.get("factory"))
         if factory is not None:
             if isinstance(factory, ast.Lambda):

@@ -36,9 +36,10 @@ _KNOWN = frozenset({str, bool, int, float, list, dict, type(None), dt.date, dt.d
 
 
 class Failure:
-    """One keyword that a value breaks; the attributes have the names of jsonschema's `ValidationError`.
+    """A keyword that a value breaks, with the attributes of a `ValidationError`.
 
-    A plain class, since alternatives make many. Paths are absolute or relative to the alternatives they belong to.
+    A plain class, since alternatives make many. Attributes have the names of jsonschema's. Paths are absolute or relative
+    to the alternatives they belong to.
     """
 
     __slots__ = (

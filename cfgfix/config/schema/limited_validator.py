@@ -60,7 +60,7 @@ class TooMuchWorkError(Exception):
 
 
 class LimitedValidator:
-    """The jsonschema validator of one schema, with the limits of this module built in.
+    """The jsonschema validator of one schema, within limits of time and steps.
 
     It serves one document at a time.
     """

@@ -146,9 +146,10 @@ SAME_INSTANCE = ("allOf", "anyOf", "dependentSchemas", "else", "if", "not", "one
 
 
 class Loaded:
-    """A schema ready for use. All nodes are copies that live as long as this object, so their ids name them.
+    """A schema checked and ready for use.
 
-    A plain class with slots, since making a dataclass costs more than reading a schema.
+    All nodes are copies that live as long as this object, so their ids name them. A plain class with slots, since making a
+    dataclass costs more than reading a schema.
 
     Attributes:
         origin: What to call it in messages.
@@ -221,7 +222,7 @@ class _Builder:
         return self.loaded
 
     def document(self, data: object, name: str) -> None:
-        """Check and copy one document."""
+        """Check and copy one document of a schema."""
         if isinstance(data, dict):
             draft = data.get("$schema", DRAFT)
             if not isinstance(draft, str) or draft.rstrip("#").replace("http://", "https://") != DRAFT:
@@ -243,7 +244,7 @@ class _Builder:
             self.loaded.root = copy
 
     def schema(self, data: object, name: str, pointer: str, base: str, depth: int) -> Node:
-        """Check and copy one schema and everything in it."""
+        """Return a checked copy of one schema and everything in it."""
         self.spend(pointer, name)
         if depth > MAX_DEPTH:
             self.refuse(name, pointer, f"the schema is nested deeper than {MAX_DEPTH} levels")

@@ -76,7 +76,10 @@ class _Part:
 
 
 class _Reader:
-    """Recursive descent over the text of a pattern; depth is bounded by its length and `MAX_NESTING`."""
+    """Parses a pattern by recursive descent, to bound the cost of matching it.
+
+    The depth is bounded by the pattern's length and `MAX_NESTING`.
+    """
 
     MAX_NESTING = 20
 

@@ -44,7 +44,7 @@ _MEMO = 4_096
 
 
 class Missing:
-    """The type of `MISSING`, which says that there is no default (None may be one)."""
+    """The type of `MISSING`, which stands for no default (None may be a default)."""
 
     __slots__ = ()
 
@@ -60,7 +60,7 @@ MISSING = Missing()
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a schema says about one key."""
+    """The facts that a schema states about one key."""
 
     path: KeyPath
     title: str | None
@@ -82,7 +82,10 @@ class Description:
 
 
 class Schema:
-    """One schema, compiled. Make it with `load`; a plain class, since it holds what it has compiled."""
+    """A compiled schema, made with `load`.
+
+    A plain class, since it holds what it has compiled.
+    """
 
     __slots__ = ("_accept", "_index", "_keys", "_names", "_types", "loaded", "machinery")
 

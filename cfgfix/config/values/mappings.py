@@ -250,7 +250,7 @@ def _is_contained(value: Node, last: Node, context: Context) -> bool:
 
 
 def _scalar(value: Node, context: Context) -> object:
-    """Return the type and value of a plain or quoted scalar without a tag, else `_MISSING`."""
+    """Return type and value of a scalar without a tag; `_MISSING` for other nodes."""
     if value.kind != NodeKind.SCALAR or value.tag is not None:
         return _MISSING
     if value.style:

@@ -14,7 +14,10 @@ _NUMBERS = frozenset({names.INTEGER, names.NUMBER})
 
 
 class _Unasked:
-    """The type of `_UNASKED`, which stands for an answer that nobody has asked for (None is one)."""
+    """The type of `_UNASKED`, the mark of an answer not asked for yet.
+
+    None is an answer.
+    """
 
     __slots__ = ()
 
@@ -62,7 +65,10 @@ _KINDS = {
 
 
 class Place:
-    """Where a scalar stands. A plain class with lazy parts, made only for scalars that are special."""
+    """A special scalar and its surroundings, looked up as they are asked for.
+
+    A plain class, made only for scalars that are special.
+    """
 
     __slots__ = ("_concept", "_key", "_need", "_types", "context", "document", "node", "parent", "path")
 

@@ -23,7 +23,7 @@ _WORDS = frozenset(
 
 
 class Kind(enum.IntEnum):
-    """What is special about a scalar."""
+    """The kinds of special scalar."""
 
     NUMBER_TEXT = 1
     """Spelled like a float but read as text."""
@@ -50,7 +50,10 @@ class Kind(enum.IntEnum):
 
 
 class Reading:
-    """A special scalar. A plain class, since one is made for every distinct number of a file."""
+    """A special plain scalar as the project's loader reads it.
+
+    A plain class, since one is made for every distinct number of a file.
+    """
 
     __slots__ = ("kind", "known_place", "ordinary", "own", "text")
 
@@ -71,7 +74,7 @@ class Reading:
 
 
 class Readings(dict[str, "Reading | None"]):
-    """The readings of one loader by text, made on demand."""
+    """The readings of plain scalars under one loader, by text, made on demand."""
 
     def __init__(self, loader: Loader) -> None:
         super().__init__()

@@ -17,7 +17,7 @@ class SourceChecker(Checker):
     """Carries out the rules whose check reads Python source."""
 
     def hits_in_program(self, program: Program) -> Iterator[tuple[Rule, Hit]]:
-        """Yield what the rules about source code find in a program."""
+        """Yield the hits of rules about source code in a program."""
         from cfgfix.code.scan import source_hits
 
         return source_hits(self.project.rule_set.rules, program)

@@ -60,7 +60,7 @@ class RunsChecker(Checker):
         self._code = by_check(project.rule_set.rules, "code")
 
     def hits_in_config(self, config: JudgedConfig) -> Iterator[tuple[Rule, Hit]]:
-        """Yield the hits in a config that following the programs which open it has shown."""
+        """Yield the hits in a config that come from following the programs that open it."""
         for name, hit in config.code_facts.hits if config.code_facts is not None else ():
             rule = self._code.get(name)
             if rule is not None:
