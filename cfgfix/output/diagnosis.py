@@ -19,7 +19,7 @@ MOST_LINES = 12
 
 
 def render(data: Mapping[str, Any], paint: Paint) -> str:
-    """Return a diagnosis as text: what to change first, then each check."""
+    """Return a diagnosis as text: the changes to make first, then each check."""
     data = visible_data(data)
     lines = [paint("bold", f"cfgfix diagnose: {data['subject']}"), "", *causes(data.get("causes", ()), paint)]
     for check in data["checks"]:
@@ -33,7 +33,7 @@ def render(data: Mapping[str, Any], paint: Paint) -> str:
 
 
 def causes(ranked: Sequence[Mapping[str, Any]], paint: Paint) -> Iterator[str]:
-    """Yield the ranked list of causes as text; nothing where there is none."""
+    """Yield the lines of the ranked list of causes; no lines where there are none."""
     if not ranked:
         return
     yield paint("bold", "what to change, in this order")

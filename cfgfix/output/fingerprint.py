@@ -9,15 +9,15 @@ from cfgfix.output.sentences import service_path
 
 
 def anchor(finding: Finding) -> str:
-    """Return the line-independent text that a finding is known by inside its file."""
+    """Return the text that identifies a finding within its file, whatever its line."""
     place = format_key_path(finding.key_path) if finding.key_path is not None else ""
     return f"{place}|{finding.context}" if place != finding.context else place
 
 
 def fingerprints(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str]]:
-    """Yield every finding with a hexadecimal fingerprint.
+    """Yield every finding with its fingerprint, a hexadecimal text.
 
-    Equal ones are told apart by their order.
+    Findings that are equal but for their lines differ by their order.
     """
     from hashlib import blake2b
 

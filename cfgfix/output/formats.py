@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cfgfix.lint.request import Report
 
     class Formatter(Protocol):
-        """What writes a report in one format."""
+        """A function that writes a report in one format."""
 
         def __call__(self, report: Report, style: Style, /) -> str:
             """Return the report as text."""
@@ -50,7 +50,7 @@ class Format:
     """Whether it holds the edits of every fix."""
 
     def formatter(self) -> Formatter:
-        """Return what writes it."""
+        """Return the function that writes the format."""
         import importlib
 
         found: Formatter = getattr(importlib.import_module(self.module), self.function)

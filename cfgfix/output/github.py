@@ -19,7 +19,7 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 
 def render(report: Report, _style: Style = PLAIN) -> str:
-    """Return the workflow commands, and the whole list as a folded group of the log."""
+    """Return a report as workflow commands, with the whole list folded into the log."""
     report = with_safe_texts(report)
     lines: list[str] = []
     findings = sorted(
@@ -69,7 +69,7 @@ def _annotation(finding: Finding) -> str:
 
 
 def _inert_line(text: str) -> str:
-    """Return a line of the log that the runner cannot take for a command, whatever a file is called or holds.
+    """Return a line of the log changed so that the runner takes no command from it.
 
     The runner looks for `::` where a line begins and for `##[` anywhere in it (actions/runner, ActionCommand.cs).
     """

@@ -134,7 +134,7 @@ def _error(error: CfgfixError) -> dict[str, Any]:
 
 
 def render_lines(report: Report, _style: Style = PLAIN) -> str:
-    """Return one JSON object a line for every finding, and one for every error.
+    """Return a line of JSON for every finding, and for every error.
 
     For tools that read a stream.
     """

@@ -51,7 +51,10 @@ def render(report: Report, _style: Style = PLAIN) -> str:
 
 
 def _outcomes(report: Report, file: FileReport) -> list[tuple[Finding, str, str]]:
-    """Return what there is to say of a file: findings, how their tests end, and the text."""
+    """Return the findings of a file with the outcome and the text of their tests.
+
+    Refused fixes come as broken tests.
+    """
     refused = [item.finding for item in file.refused]
     told = [
         (finding, FAILED if report.fails(file, finding) else TOLD, message(finding))
@@ -88,7 +91,7 @@ def _quote(text: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """Replace what XML 1.0 cannot hold."""
+    """Return text with the characters replaced that XML 1.0 cannot hold."""
     return "".join(
         char
         if char in "\t\n\r" or " " <= char <= "\ud7ff" or "\ue000" <= char <= "\ufffd" or char >= "\U00010000"

@@ -48,12 +48,12 @@ code{font-family:ui-monospace,monospace;font-size:.92em}details summary{cursor:p
 
 
 def page(parts: Mapping[str, Any], *, title: str = "cfgfix report", missing: Sequence[str] = ()) -> str:
-    """Return the page.
+    """Return an HTML page of the reports.
 
     Args:
         parts: JSON forms by what they are: `diagnosis`, `data`, `step`, `devices`, `search`; what is absent is left out.
-        title: Of the page.
-        missing: What could not be run, with the reason, a line each.
+        title: The title of the page.
+        missing: A line for each part that could not run, with the reason.
     """
     body = [f"<h1>{_text(title)}</h1>"]
     sections = {
@@ -88,7 +88,7 @@ def page(parts: Mapping[str, Any], *, title: str = "cfgfix report", missing: Seq
 
 
 def _causes(ranked: Sequence[Mapping[str, Any]]) -> Iterable[str]:
-    """Yield what to change first: cause, worth, evidence, change."""
+    """Yield the HTML list of causes, each with worth, evidence and change."""
     if not ranked:
         return
     rows = []
@@ -141,7 +141,7 @@ def line_chart(
 ) -> str:
     """Return an SVG line of values against their number, or against times in seconds.
 
-    Non-numbers leave a gap.
+    Infinite or missing values leave a gap.
     """
     points = [
         (times[place] if times is not None else float(place), value)
@@ -180,7 +180,7 @@ def _thin_out(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]
 
 
 def histogram(values: Sequence[float | None], *, unit: str, label: str, bins: int = 30) -> str:
-    """Return an SVG histogram.
+    """Return an SVG histogram of values.
 
     The highest hundredth of the values shares the last bar, so that one stall hides nothing.
     """
@@ -215,7 +215,10 @@ def _drawing(inside: str, *, label: str, top: str, across: str, begin: str, end:
 
 
 def meters(entries: Sequence[tuple[str, float, str]]) -> str:
-    """Return bars: name, size and the text of the size; the longest fills the row."""
+    """Return HTML bars for entries of name, size and the text of the size.
+
+    The longest bar fills the row.
+    """
     most = max((size for _, size, _ in entries), default=0.0) or 1.0
     return "".join(
         f'<div class="meter"><span>{_text(name)}</span><span><i style="width:{max(0.0, size) / most * 100:.1f}%"></i></span><span>{_text(told)}</span></div>'
@@ -375,9 +378,9 @@ def grid(
     space: Mapping[str, Sequence[Any]],
     best: float | None,
 ) -> str:
-    """Return a table of the best samples/s for each pair of two settings.
+    """Return an HTML table of the best samples/s by the values of two settings.
 
-    It is shaded by the share of the best of all.
+    Each cell is shaded by its share of the best of all.
     """
     cells: dict[tuple[str, str], float] = {}
     for entry in tried:

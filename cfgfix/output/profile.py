@@ -54,7 +54,7 @@ def _bytes(count: float) -> str:
 
 
 def _amount(value: float, unit: str) -> str:
-    """Write a reading in a unit that suits its size."""
+    """Return a reading as text, in a unit that suits its size."""
     if unit.startswith("bytes"):
         return _bytes(value) + unit.removeprefix("bytes")
     return f"{figure(value)} {unit}"
@@ -181,7 +181,10 @@ def _step(data: Mapping[str, Any], paint: Paint) -> Iterator[str]:
 
 
 def _last_rise(device: str, steps: Sequence[Mapping[str, float]]) -> str:
-    """Return at which watched step the peak last rose notably, as text."""
+    """Return text on the watched step in which the memory peak last rose.
+
+    Empty where it did not rise.
+    """
     sizes = [entry[device] for entry in steps if device in entry]
     rises = [place for place in range(1, len(sizes)) if sizes[place] > 1.01 * sizes[place - 1]]
     return f"; the last rise in step {rises[-1] + 1} of {len(sizes)}" if rises else ""

@@ -16,10 +16,7 @@ _BAR = 24
 
 
 def render(data: Mapping[str, Any], paint: Paint) -> str:
-    """Return a search as text.
-
-    The settings by their rate, what failed or was left out, and the result.
-    """
+    """Return a search as text: the settings by rate, those left out, and the result."""
     data = visible_data(data)
     names = list(data["space"])
     ran = sorted(

@@ -14,17 +14,17 @@ from cfgfix.lint.request import FileReport, Report
 
 
 def message(finding: Finding) -> str:
-    """Return the message, with the machine it holds for where several are checked."""
+    """Return a finding's message, with its machine where several are checked."""
     return f"[{finding.profile}] {finding.message}" if finding.profile else finding.message
 
 
 def with_safe_texts(report: Report, *, paths: bool = True) -> Report:
-    """Return a report whose names and messages are safe to show.
+    """Return a report with control characters in names and messages escaped.
 
     Texts of files stay as they are.
 
     Args:
-        report: What came of a run.
+        report: The report of a run.
         paths: Whether to change paths too; a format that writes them in a spelling of its own needs them as they are.
     """
     path = visible if paths else str
@@ -79,9 +79,9 @@ def _place(place: Location, path: Callable[[str], str]) -> Location:
 
 
 def service_path(path: str) -> str:
-    """Return a path as services want it.
+    """Return a path as code-scanning services expect it.
 
-    From the working folder where it lies below it, with forward slashes.
+    It has forward slashes, and starts from the working folder where it lies below it.
     """
     if os.path.isabs(path):
         try:

@@ -39,7 +39,7 @@ def render(report: Report, style: Style = PLAIN) -> str:
 
 
 def concise(report: Report, style: Style = PLAIN) -> str:
-    """Return one line per finding."""
+    """Return a report with one line for each finding."""
     report = with_safe_texts(report)
     lines = [
         concise_line(finding, style.paint)
@@ -53,7 +53,7 @@ def concise(report: Report, style: Style = PLAIN) -> str:
 
 
 def concise_line(finding: Finding, paint: Paint) -> str:
-    """Return a finding on one line, as editors and scripts read it."""
+    """Return a finding as one line, in the form that editors and scripts read."""
     place = f"{finding.location.path}:{finding.location.line}:{finding.location.column}:"
     mark = (
         {Safety.SAFE: " [*]", Safety.UNSAFE: " [unsafe fix]"}.get(finding.fix.safety, "")
@@ -103,7 +103,7 @@ def _finding(finding: Finding, file: FileReport, paint: Paint) -> list[str]:
 
 
 def frame(text: str, place: Location, related: Sequence[Location], paint: Paint) -> list[str]:
-    """Return source lines with carets under a finding's places and their labels."""
+    """Return source lines with carets under the places of a finding, and their labels."""
     marks: dict[int, list[tuple[Location, bool]]] = {}
     marks.setdefault(place.line, []).append((place, True))
     for other in related:
@@ -171,9 +171,9 @@ def _width(part: str) -> int:
 
 
 def diff(before: str, after: str, path: str) -> Iterable[str]:
-    """Return a unified diff, line by line.
+    """Return the lines of a unified diff of two texts.
 
-    A missing final newline and carriage returns are told as `diff` tells them.
+    A missing final newline and carriage returns are shown as `diff` shows them.
     """
     import difflib
 
@@ -185,7 +185,10 @@ def diff(before: str, after: str, path: str) -> Iterable[str]:
 
 
 def _printable_line(line: str) -> str:
-    """Return a line of a diff with what is not for the eye as escapes; the carriage return of its end and tabs stay."""
+    """Return a line of a diff with its unprintable characters escaped.
+
+    Tabs and the carriage return at its end stay.
+    """
     if line.isprintable():
         return line
     body = line.removesuffix("\r")
@@ -204,9 +207,9 @@ def _diffs(report: Report, paint: Paint) -> list[str]:
 
 
 def summary(report: Report, style: Style) -> list[str]:
-    """Return the closing lines.
+    """Return the closing lines of a report.
 
-    Fixes made and held back, refusals, errors, counts, the machine.
+    They tell fixes made and held back, refusals, errors, counts and the machine.
     """
     lines: list[str] = []
     for file in report.files:
@@ -305,7 +308,7 @@ def summary(report: Report, style: Style) -> list[str]:
 
 
 def _lines_on_skipped(report: Report) -> Iterator[str]:
-    """Yield the lines about skipped rules: one for the rules of one reason."""
+    """Yield a line for each reason why rules were skipped, with these rules."""
     rules: dict[str, list[str]] = {}
     for skip in report.skipped:
         rules.setdefault(skip.reason, []).append(skip.rule)
@@ -319,7 +322,10 @@ def _passed_over(file: FileReport) -> str:
 
 
 def _not_read(report: Report) -> str:
-    """Return in words how many Python files were not read, of which "no findings" says nothing."""
+    """Return text on how many Python files were not read; empty for none.
+
+    "No findings" says nothing of these.
+    """
     count = sum(
         any(
             rule is not None and rule.policy.named is not None
@@ -336,7 +342,10 @@ def _rules_of(file: FileReport) -> set[str]:
 
 
 def _known_by(checked: Sequence[FileReport]) -> str:
-    """Return in brackets how it is known that files are configs, where code tells it of some."""
+    """Return text on how the checked files are known to be configs, in brackets.
+
+    Empty where no code opens any of them.
+    """
     counts: dict[str, int] = {}
     for file in checked:
         ways = [f"opened by {program}" for program in file.opened_by]
@@ -360,7 +369,10 @@ def _known_by(checked: Sequence[FileReport]) -> str:
 
 
 def _lines_on_unopened(files: Sequence[FileReport], *, show_skipped: bool) -> list[str]:
-    """Return the line about files that look like settings of something and that no code is known to open."""
+    """Return a line on the YAML files that no code is known to open.
+
+    Empty where there are no such files.
+    """
     if not files:
         return []
     verb = "is" if len(files) == 1 else "are"
@@ -386,7 +398,7 @@ def _fix_hint(findings: Sequence[Finding], report: Report, paint: Paint) -> list
 
 
 def statistics(report: Report) -> str:
-    """Return how often each rule speaks, most often first."""
+    """Return a table of rules with the number of their findings, most first."""
     report = with_safe_texts(report)
     counts: dict[str, list[Finding]] = {}
     for finding in report.findings():

@@ -25,7 +25,10 @@ class TextReport:
 
 
 def text_report(report: Report) -> TextReport:
-    """Return what text shows of a report; formats for machines have all of it."""
+    """Return the findings that text formats show of a report, joined and filtered.
+
+    Formats for machines have all of them.
+    """
     left_out = 0
     groups: dict[tuple[str, ...], list[Finding]] = {}
     kept: list[tuple[FileReport, list[Finding]]] = []
@@ -68,7 +71,10 @@ def _is_printed(report: Report, file: FileReport, finding: Finding) -> bool:
 
 
 def _common_matter(report: Report, file: FileReport, finding: Finding) -> tuple[str, ...] | None:
-    """Return what all findings have in common that are one line of text; None for a finding of its own."""
+    """Return a key that is the same for findings that are shown as one line.
+
+    None for a finding that is shown by itself.
+    """
     rule = report.rules.get(finding.rule)
     if rule is None or not rule.together:
         return None
@@ -80,7 +86,7 @@ def _common_matter(report: Report, file: FileReport, finding: Finding) -> tuple[
 
 
 def _join_places(group: list[Finding]) -> Finding:
-    """Return the first of several findings with the places of the others."""
+    """Return the first of several findings, with the places of the others added."""
     first = group[0]
     files = len({finding.location.path for finding in group})
     among = f"in {len(group)} places" + (f" of {files} files" if files > 1 else "")
