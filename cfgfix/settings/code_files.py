@@ -13,7 +13,7 @@ from cfgfix.settings.reader import Settings
 def python_files(paths: Sequence[str], settings: Settings) -> list[PythonFile]:
     """Return the Python files of a run.
 
-    Those named, those in named folders, and those of the source roots.
+    They are the named files and those below named folders and the source roots.
     """
     roots = [settings.inside(root) for root in settings.source_roots]
     roots = [relative_path(root) for root in roots]
@@ -24,6 +24,6 @@ def python_files(paths: Sequence[str], settings: Settings) -> list[PythonFile]:
 
 
 def relative_path(path: str) -> str:
-    """Return a path as seen from the working folder where it lies below it."""
+    """Return a path relative to the working folder, where it lies below it."""
     relative = os.path.relpath(path)
     return relative if not relative.startswith("..") else path

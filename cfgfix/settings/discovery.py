@@ -31,7 +31,7 @@ class FoundFile:
 
 
 class Matcher:
-    """Names and paths against the settings' patterns, compiled once."""
+    """Matches names and paths with the patterns of settings, compiled once."""
 
     __slots__ = ("_below", "_exclude", "_include", "_root")
 
@@ -43,17 +43,17 @@ class Matcher:
         self._exclude = _compile(settings.exclude)
 
     def included(self, path: str) -> bool:
-        """Tell whether a file's name or path fits an include pattern."""
+        """Tell whether a file matches an include pattern, by its name or path."""
         return self._fits(self._include, path)
 
     def excluded(self, path: str) -> bool:
-        """Tell whether a file's or folder's name or path fits an exclude pattern."""
+        """Tell whether a file or folder matches an exclude pattern, by its name or path."""
         return self._fits(self._exclude, path)
 
     def outside(self, path: str) -> bool:
-        """Tell whether a file or a folder above it fits an exclude pattern.
+        """Tell whether a file or a folder above it matches an exclude pattern.
 
-        Folders count up to the settings' own.
+        Folders above that of the settings do not count.
         """
         relative = os.path.relpath(path, self._root)
         steps = [step for step in relative.split(os.sep) if step not in ("", ".", "..")]
@@ -83,7 +83,7 @@ def _compile(patterns: Iterable[str]) -> re.Pattern[str]:
 
 
 def find(paths: Iterable[str], finder: Finder, consulted: list[str] | None = None) -> list[FoundFile]:
-    """Return the YAML files that the paths mean, each once, in order.
+    """Return the YAML files that paths name or hold, each once, in order.
 
     A file that the user names is taken whatever its name, unless its settings have `force-exclude`; a folder is
     searched, without following links to folders or to files outside the project.
@@ -137,7 +137,10 @@ def find(paths: Iterable[str], finder: Finder, consulted: list[str] | None = Non
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
-    """Tell whether an entry of a folder is a file or leads to one; links that go round in a circle lead nowhere."""
+    """Tell whether an entry of a folder is a file, or a link that leads to one.
+
+    Links that go round in a circle lead nowhere.
+    """
     try:
         return entry.is_file()
     except OSError:
@@ -147,7 +150,10 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
 def _included_files(
     folder: str, finder: Finder, matcher_of: Callable[[Settings], Matcher], consulted: list[str] | None
 ) -> Iterator[tuple[str, Settings]]:
-    """Yield the included files below a folder with their settings, excluded folders left out."""
+    """Yield the included files below a folder, each with its settings.
+
+    Excluded folders are not searched.
+    """
     pending = [(folder, finder.settings_in(folder))]
     while pending:
         here, above = pending.pop()

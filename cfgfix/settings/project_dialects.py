@@ -19,7 +19,7 @@ from cfgfix.settings.reader import Settings
 
 
 def known_dialects(settings: Settings, problems: list[CfgfixError] | None = None) -> dict[str, Dialect]:
-    """Return the dialects of cfgfix and of a project.
+    """Return cfgfix's dialects and those of a project, by name.
 
     The project's own key paths stand in front.
 
@@ -69,7 +69,7 @@ def known_dialects(settings: Settings, problems: list[CfgfixError] | None = None
 
 
 def names_for_rules(dialects: Iterable[Dialect]) -> KnownNames:
-    """Return the names that rules may use with these dialects."""
+    """Return the names that rules may use, with some dialects."""
     from cfgfix.config.dialects.derived import DERIVED
     from cfgfix.config.dialects.parameters import concepts_by_code
     from cfgfix.hardware.model import NAMES
@@ -88,7 +88,9 @@ def names_for_rules(dialects: Iterable[Dialect]) -> KnownNames:
 
 
 def catalogue_of(settings: Settings, dialects: Iterable[Dialect] | None = None) -> Catalogue:
-    """Return the built-in rules and those of a project, whose names must exist.
+    """Return the catalogue of the built-in rules and those of a project.
+
+    All names in the project's rules must exist.
 
     Args:
         settings: The project's settings.
@@ -105,9 +107,9 @@ def catalogue_of(settings: Settings, dialects: Iterable[Dialect] | None = None) 
 
 
 def dialect_inputs(settings: Settings) -> list[str]:
-    """Return what a run's answer rests on by the setting `dialects`.
+    """Return the paths that a run depends on through the setting `dialects`.
 
-    Files, folders and schemas.
+    These are files, folders and schemas.
     """
     found: list[str] = []
     for place in settings.dialects:
@@ -122,7 +124,7 @@ def dialect_inputs(settings: Settings) -> list[str]:
 def _key_paths(
     concept: str, paths: Iterable[str], known: Collection[str], settings: Settings
 ) -> tuple[Pattern, ...]:
-    """Return the key paths that an entry of `keys` gives a concept.
+    """Return the key paths that an entry of the setting `keys` gives a concept.
 
     Raises:
         CfgfixError: There is no such concept, or a key path is none.
@@ -147,11 +149,10 @@ _MIN_NAMES = 3
 
 
 def by_text(text: str, known: dict[str, Dialect]) -> Dialect | None:
-    """Guess the dialect of a text that does not parse.
+    """Return the likely dialect of a text that does not parse, or None.
 
-    The names that stand before a colon decide.
-
-    A key path counts as there when all its names are; the rest is as in a text that parses.
+    The names before colons decide: a key path counts as there when all its names are. All else is as in a text that
+    parses.
     """
     names = set(re.findall(_KEY_LINE, text[:200_000]))
 
@@ -184,7 +185,7 @@ _VAGUE = _LABELS | {
 
 
 def has_training_keys(document: Document, dialect: Dialect) -> bool:
-    """Tell whether a document has a key of a dialect that speaks of training.
+    """Tell whether a document has a key that marks a training config in a dialect.
 
     One is enough: a person who names a dialect has configs that are too small to be detected.
     """
@@ -209,5 +210,5 @@ def _is_distinctive(pattern: Pattern) -> bool:
 
 
 def is_label(key: str) -> bool:
-    """Tell whether a key says nothing about what a file is for."""
+    """Tell whether a key is a mere label, such as a name, that any file may have."""
     return key in _LABELS

@@ -69,13 +69,13 @@ class Settings:
     force_exclude: bool = default("force-exclude")
 
     def threshold(self) -> Severity | None:
-        """Return the least severity that makes a run fail, or None for never."""
+        """Return the least severity that makes a run fail, or None where none does."""
         return None if self.fail_on == "never" else Severity[self.fail_on.upper()]
 
     def inside(self, path: str) -> str:
-        """Return where a path lies that the settings name.
+        """Return a path named in the settings, seen from their folder.
 
-        From their folder on, if it is not absolute.
+        An absolute path stays as it is.
         """
         return path if os.path.isabs(path) else os.path.join(self.root, path)
 
@@ -85,9 +85,9 @@ FILES = ("cfgfix.toml", ".cfgfix.toml", "pyproject.toml")
 
 
 def candidates(start: str) -> list[str]:
-    """Return every path at which settings for a folder are looked for.
+    """Return the paths at which settings of a folder are looked for, nearest first.
 
-    The nearest comes first, and the search ends at a repository's root.
+    The search ends at a repository's root.
     """
     here = os.path.abspath(start)
     if not os.path.isdir(here):
@@ -102,9 +102,9 @@ def candidates(start: str) -> list[str]:
 
 
 def discover(start: str) -> Settings:
-    """Return the settings for a folder.
+    """Return the settings of a folder.
 
-    The nearest settings file at or above it, else the defaults.
+    They are those of the nearest settings file at or above it, else the defaults.
 
     Raises:
         CfgfixError: A settings file is wrong.
@@ -163,9 +163,9 @@ class Finder:
         return known
 
     def below(self, folder: str, above: Settings, names: Container[str]) -> Settings:
-        """Return the settings in force in a folder whose entries are known.
+        """Return the settings in force in a folder with these entries.
 
-        Those above, unless it has its own.
+        They are its own, else those of the folder above.
 
         Raises:
             CfgfixError: A settings file is wrong.
@@ -221,7 +221,7 @@ class Finder:
 
 
 def read(path: str) -> Settings | None:
-    """Return the settings in one file.
+    """Return the settings of one file.
 
     None where a pyproject.toml has no `[tool.cfgfix]`.
 
@@ -259,10 +259,12 @@ def read(path: str) -> Settings | None:
 
 
 def _require_source_roots(settings: Settings) -> None:
-    """Refuse source roots without which the code would silently not be read.
+    """Refuse a source root that is no folder.
+
+    The code would silently not be read.
 
     Raises:
-        CfgfixError: One is no folder.
+        CfgfixError: A source root is no folder.
     """
     for root in settings.source_roots:
         place = settings.inside(root)
@@ -283,7 +285,7 @@ def _require_source_roots(settings: Settings) -> None:
 
 
 def build(table: Mapping[str, Any], path: str) -> Settings:
-    """Return the settings that a table gives.
+    """Return the settings in the table of a settings file.
 
     Raises:
         CfgfixError: A name is unknown or a value has the wrong type.
@@ -301,7 +303,7 @@ def build(table: Mapping[str, Any], path: str) -> Settings:
 
 
 def _values(setting: Setting, value: Any, path: str) -> dict[str, Any]:
-    """Return the fields that one entry of a settings file gives.
+    """Return the fields of `Settings` for one entry of a settings file, by name.
 
     Raises:
         CfgfixError: The value is not of the setting's kind.
@@ -371,7 +373,10 @@ def _as_texts(value: str | tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _hardware(table: Mapping[str, Any], path: str) -> dict[str, Any]:
-    """Read `[tool.cfgfix.hardware]`: `default`, the machine that is meant, and `profiles`, machines by name."""
+    """Return the fields of `Settings` for `[tool.cfgfix.hardware]`.
+
+    The entry `default` is the machine that is meant, `profiles` are machines by name.
+    """
     for name in table:
         if name not in ("default", "profiles"):
             raise CfgfixError(f"hardware.{name} is unknown", path=path, hint="known: default, profiles")
@@ -409,7 +414,7 @@ def _choice(name: str, value: Any, allowed: tuple[str, ...], path: str) -> str:
 
 
 def require_release(text: str, path: str | None = None) -> None:
-    """Refuse a value of the setting `tensorflow` that says nothing.
+    """Refuse a value of the setting `tensorflow` that names no release.
 
     Raises:
         CfgfixError: It is neither a release, nor a requirement, nor a word that the setting knows.
@@ -420,8 +425,8 @@ def require_release(text: str, path: str | None = None) -> None:
 
 
 def with_command_line(settings: Settings, **changes: Any) -> Settings:
-    """Return settings with the values of a command line.
+    """Return settings changed by the values of a command line.
 
-    None leaves a setting as it is.
+    A value of None changes nothing.
     """
     return replace(settings, **{name: value for name, value in changes.items() if value is not None})

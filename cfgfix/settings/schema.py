@@ -102,7 +102,7 @@ def _shape(setting: Setting, *, names: bool) -> dict[str, Any]:
 
 
 def _text_with_offers(names: Sequence[str]) -> dict[str, Any]:
-    """Return the shape of any text, with names that an editor may offer."""
+    """Return the JSON Schema of any text, with names for an editor to offer."""
     return {"anyOf": [{"enum": list(names)}, {"type": "string"}]} if names else {"type": "string"}
 
 

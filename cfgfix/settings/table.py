@@ -67,7 +67,7 @@ class Setting:
 
     @property
     def attribute(self) -> str:
-        """The field of `Settings`."""
+        """The name of the setting's field in `Settings`."""
         return self.name.replace("-", "_")
 
 
@@ -243,5 +243,5 @@ NAMES = tuple(BY_NAME)
 
 
 def default(name: str) -> Any:
-    """Return the value of a setting that nobody names."""
+    """Return the default value of a setting."""
     return BY_NAME[name].default
