@@ -28,7 +28,7 @@ FILLERS = frozenset(
 
 @lru_cache(_REMEMBERED)
 def confusable_form(name: str) -> str:
-    """Return a name without case, dashes, spaces, dots and underscores.
+    """Return a name in lower case without dashes, spaces, dots and underscores.
 
     Names that people confuse have the same form.
     """

@@ -22,7 +22,7 @@ Found = Mapping[str, Sequence[Finding]]
 
 
 class ConfigRepairs:
-    """The repairs, in configs, of findings that one run has made in Python files.
+    """Repairs configs that cause findings in Python files, for one run.
 
     Args:
         configs: The reports of the configs so far.

@@ -254,7 +254,7 @@ def rows_of(report: Report) -> list[list[Any]]:
 def with_causes(
     reports: Sequence[FileReport], earlier: Past, now: Mapping[str, Read], dead: frozenset[str]
 ) -> Iterator[FileReport]:
-    """Return the reports with what changed in the code, told at findings of dead keys.
+    """Return the reports with the code change behind each key that is no longer read.
 
     Only keys that the code read at the earlier revision are told so.
 

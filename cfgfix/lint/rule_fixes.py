@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def as_far_as_code_allows(fix: Fix, reached: Reached, view: View) -> tuple[Fix | None, str | None]:
-    """Return a fix made unsafe or left out where the code uses its key for more.
+    """Return a key's fix, made unsafe or left out if the code uses the key for more.
 
     A text instead of the fix says why the fix is left out.
 

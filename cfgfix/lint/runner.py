@@ -62,7 +62,7 @@ def check(request: Request) -> Report:
 def check_with_basis(request: Request) -> tuple[Report, CheckBasis | None]:
     """Check one text, and return the report with the basis of the check.
 
-    The code is followed once for both. For Python the basis is None.
+    The code is followed once for both. The basis is None for Python and for a text that is no training config.
 
     Raises:
         CfgfixError: The settings are wrong, or the text cannot be read.

@@ -182,7 +182,7 @@ def ignore_edits(
 def add_ignores(
     language: Language, parsed: Any, findings: Iterable[Finding], reason: str
 ) -> tuple[Any, list[Applied], list[Refused]]:
-    """Suppress findings by comments; return the parsed text with the done and refused.
+    """Add ignore comments; return the parsed text, findings done, findings refused.
 
     All lines are proven together; where that fails, halves of them, from the last line up, so that offsets above stay valid.
 

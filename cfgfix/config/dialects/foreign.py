@@ -199,7 +199,7 @@ _SHAPES: tuple[tuple[Callable[[dict[str, Node]], bool], str], ...] = (
 
 
 def _kind_of_list(root: Node) -> str | None:
-    """Return which tool's file a list at the top of a file makes it, or None.
+    """Return which tool's file has such a list at its top, or None for no known tool.
 
     Known are Ansible playbooks and the hooks of pre-commit.
     """

@@ -132,9 +132,9 @@ BESIDE: dict[tuple[str, str], str] = {
 
 
 def meaning_among(concept: str, given: Iterable[str]) -> str:
-    """Return the meaning of a concept where it changes beside another given concept.
+    """Return the meaning that a concept has beside other given concepts.
 
-    Empty where no other concept changes it.
+    Empty where none of them changes its meaning.
     """
     return next((BESIDE[concept, other] for other in given if (concept, other) in BESIDE), "")
 

@@ -167,7 +167,7 @@ class _Plan(Deletions, Insertions):
             )
 
     def replace_block_scalar(self, node: Node, text: str, shown: str) -> None:
-        """Replace a literal or folded scalar by a plain or quoted one.
+        """Replace a literal or folded scalar by a value on one line.
 
         A comment on its first line stays.
         """
