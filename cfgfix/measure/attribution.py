@@ -70,7 +70,7 @@ def mark_compilations(steps: Sequence[Step], traced: Mapping[int, float]) -> lis
 
 @dataclass(slots=True)
 class Attribution:
-    """The looks of each step, by who was at work in Python."""
+    """The counts of looks in each step, by the function at work in Python."""
 
     by_step: list[Counter[tuple[str, str]]]
     called: dict[tuple[str, str], Counter[str]]

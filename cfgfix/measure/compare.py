@@ -101,7 +101,10 @@ def _value_at(form: Mapping[str, object], path: tuple[str, ...]) -> Any:
 def _differ(
     before: Mapping[str, Any], after: Mapping[str, Any], path: tuple[str, ...], change: float
 ) -> bool:
-    """Return whether two figures differ beyond their intervals, where they have some."""
+    """Return whether two figures differ by more than their intervals allow.
+
+    Figures without intervals differ where the change is large enough.
+    """
     if path[-1] in ("mean", "median"):
         first, second = (_value_at(form, (*path[:-1], "mean_interval")) for form in (before, after))
         if isinstance(first, Mapping) and isinstance(second, Mapping) and path[-1] == "mean":
@@ -110,7 +113,10 @@ def _differ(
 
 
 def _taken(form: Mapping[str, object]) -> float:
-    """Return the share of the CPUs that worked for other processes; 0 where that is not known."""
+    """Return the share of the CPUs that worked for other processes.
+
+    0 where the share is not known.
+    """
     elsewhere = _value_at(form, ("cpus", "elsewhere"))
     usable = _value_at(form, ("cpus", "usable"))
     if elsewhere is None:

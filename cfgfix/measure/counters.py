@@ -10,7 +10,10 @@ from dataclasses import dataclass
 
 
 class Counter:
-    """A number on the CPU; it belongs to no distribution strategy, whatever scope it is made in."""
+    """A number on the CPU that compiled functions write and Python reads.
+
+    It belongs to no distribution strategy, whatever scope it is made in.
+    """
 
     def __init__(self, dtype: str) -> None:
         import tensorflow as tf

@@ -62,7 +62,7 @@ def usable_cpus() -> int:
 
 
 class MachineLoad:
-    """Measures how many CPUs other processes keep at work from its making to `elsewhere`."""
+    """Measures the CPUs at work for other processes from now on."""
 
     def __init__(self) -> None:
         self._start = self._now()

@@ -95,7 +95,10 @@ class Consumer:
 
 @dataclass(frozen=True, slots=True)
 class Differential:
-    """Where the time of a batch goes, from runs that leave parts out. Seconds per batch; None where a run was not made."""
+    """The time of a batch in parts, measured by runs that leave parts out.
+
+    Seconds per batch; None where a run was not made.
+    """
 
     delivery: float | None
     """With all elements in memory: handing batches over."""
@@ -127,7 +130,7 @@ class Differential:
 
 @dataclass(frozen=True, slots=True)
 class Feeding:
-    """How many CPUs it takes to give a device a batch every `step_seconds`."""
+    """The CPUs needed to give a device a batch every `step_seconds`."""
 
     step_seconds: float
     cpus_usable: int
@@ -154,7 +157,7 @@ class EpochStart:
     def share(self, batch_seconds: float) -> float | None:
         """Return the share of an epoch that its start takes.
 
-        Batches come every `batch_seconds`.
+        `batch_seconds` is the time from one batch to the next.
         """
         if self.batches is None:
             return None

@@ -70,7 +70,10 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """How the stages of a pipeline share the time. Shares of the time from the first start to the last end."""
+    """The busy shares of pipeline stages, and how far they overlap.
+
+    Shares are of the time from the first start to the last end.
+    """
 
     stages: tuple[str, ...]
     busy: tuple[float, ...]

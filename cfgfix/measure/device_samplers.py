@@ -16,7 +16,7 @@ from cfgfix.measure.statistics import Floats
 
 
 class _Reader:
-    """Reads something every `interval` seconds in a thread of its own."""
+    """Takes a reading every `interval` seconds in a thread of its own."""
 
     def __init__(self, interval: float) -> None:
         self._interval = interval
@@ -263,7 +263,10 @@ def _sample_value(nvml: Any, kind: int, value: Any) -> float:
 
 
 def _family(pid: int) -> set[int]:
-    """Return a process and its children: a launcher's workers hold the GPU, not the launcher."""
+    """Return the ids of a process and its children.
+
+    A launcher's workers hold the GPU, not the launcher.
+    """
     import psutil
 
     try:
@@ -331,7 +334,7 @@ def open_nvml() -> tuple[Any | None, str]:
 
 
 class CpuSampler(_Reader):
-    """Reads how busy the CPUs are, of the machine and of one process with its children.
+    """Reads the CPU time of the machine, and of one process with its children.
 
     Args:
         interval: Seconds between readings.

@@ -56,11 +56,14 @@ KEPT_STEPS = 20_000
 
 
 class StopObservation(BaseException):
-    """Ends the user's program where enough has been seen; no handler of ordinary errors catches it."""
+    """Raised to end the user's program where enough has been seen.
+
+    No handler of ordinary errors catches it.
+    """
 
 
 class Observation:
-    """Observes the thread that makes it; a context manager.
+    """Observes the training steps of the thread that makes it; a context manager.
 
     Args:
         steps: Raise `StopObservation` in that thread after so many training steps; None: never.
@@ -192,7 +195,7 @@ class Observation:
         return threading.get_ident() == self._thread and self._on.is_set()
 
     def _trains_here(self) -> bool:
-        """Return whether the observed thread is the one that runs this, which takes gradients.
+        """Return whether the observed thread is the one that takes gradients now.
 
         A program may train in a thread that it starts: the first that does is observed from then on.
         """
@@ -825,7 +828,7 @@ def _quiet_end(
 
 @contextlib.contextmanager
 def observed(*, steps: int | None = None, seconds: float | None = None) -> Iterator[Observation]:
-    """Observe what the body does, until it ends or enough has been seen."""
+    """Observe the training steps of the body, until it ends or enough has been seen."""
     with contextlib.suppress(StopObservation), Observation(steps=steps, seconds=seconds) as observation:
         yield observation
 

@@ -8,7 +8,10 @@ from typing import Any
 
 @dataclass(slots=True)
 class Step:
-    """One step of a loop: from one request for a batch to the next. Moments are those of `time.perf_counter`."""
+    """One step of a loop: from one request for a batch to the next.
+
+    Moments are those of `time.perf_counter`.
+    """
 
     begin: float
     end: float = 0.0
@@ -98,7 +101,7 @@ class Guest:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What the training thread did at one moment."""
+    """The state of the training thread at one moment."""
 
     moment: float
     state: str

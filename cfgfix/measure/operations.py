@@ -41,7 +41,10 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class LayerTime:
-    """The operations of one layer together, or those of one scope outside of all layers. Seconds per step."""
+    """The time of a layer's operations, or of a scope outside of all layers.
+
+    Seconds per step.
+    """
 
     name: str
     layer: bool
@@ -57,7 +60,7 @@ class LayerTime:
 
 @dataclass(frozen=True, slots=True)
 class StepOperations:
-    """The operations and layers of a step that take most, or why they are not known."""
+    """The operations and layers that take most of a step, or why they are not known."""
 
     operations: tuple[Operation, ...] = ()
     layers: tuple[LayerTime, ...] = ()
@@ -73,7 +76,7 @@ class StepOperations:
 
 
 def trace_operations(body: Callable[[], object], *, steps: int) -> StepOperations:
-    """Run a step some times under the profiler and return what its operations took."""
+    """Run a step several times under the profiler; return the times of its operations."""
     import tensorflow as tf
 
     try:

@@ -56,7 +56,10 @@ class Outcome(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Oscillation:
-    """The answer for one series. Periods count values; amplitudes have the unit of the values."""
+    """The answer of the test for one series, with period and amplitude.
+
+    Periods count values; amplitudes have the unit of the values.
+    """
 
     outcome: Outcome
     reason: str
@@ -158,7 +161,7 @@ def _score(rows: Floats) -> _Peaks:
 
 
 def _highest(count: int) -> float:
-    """Return the highest frequency that a series of this length can be tested for.
+    """Return the highest frequency to test a series of this length for.
 
     It lies a little above the Nyquist frequency, from which it cannot be told: a cycle of 12.01 values needs its
     sixth harmonic, too.
@@ -167,7 +170,10 @@ def _highest(count: int) -> float:
 
 
 def _waves(count: int, frequency: float, harmonics: int) -> Floats:
-    """Return cosines and sines of a frequency and its harmonics up to the Nyquist frequency, shape (count, 2k)."""
+    """Return cosines and sines of a frequency and its harmonics, shape (count, 2k).
+
+    Harmonics above the Nyquist frequency are left out.
+    """
     order = np.arange(1, harmonics + 1)
     order = order[order * frequency <= _highest(count)]
     angle = 2 * math.pi * frequency * np.arange(count)[:, None] * order
@@ -181,10 +187,11 @@ def _cycle(series: Floats, frequency: float, harmonics: int) -> Floats:
 
 
 def _memory(rest: Floats, order: int) -> Floats:
-    """Return autoregression coefficients of what remains beside the candidate (Yule-Walker, order by AIC).
+    """Return the autoregression coefficients of the residuals of a fit.
 
-    The order is 0 where neighbours are independent. The first-order coefficient is raised by the known bias of short series
-    with a trend taken out, (3 + 5 phi) / n (Kendall 1954, extended by simulation).
+    They are those of Yule and Walker, with the order chosen by AIC; the order is 0 where neighbours are independent.
+    The first-order coefficient is raised by the known bias of short series with a trend taken out, (3 + 5 phi) / n
+    (Kendall 1954, extended by simulation).
     """
     count = rest.size
     rest = rest - rest.mean()
@@ -273,7 +280,10 @@ class _Surrogates:
         self.scores = np.concatenate(parts)
 
     def p_value(self, score: float) -> float:
-        """Return the share of surrogates that score at least as high, the series itself counted in."""
+        """Return the share of series that score at least as high as `score`.
+
+        The series are the surrogates and the tested one.
+        """
         return float((1 + np.sum(self.scores >= score)) / (1 + self.scores.size))
 
 
@@ -357,11 +367,12 @@ class _View:
 
 
 def _views(raw: Floats) -> tuple[Floats, Floats | None]:
-    """Return a series without its trend in two forms, both centred: without outliers, and with those that recur.
+    """Return a series without trend and outliers, and with its recurring outliers.
 
-    The first form pulls all values to five robust deviations, so that outliers neither hide nor make a period. Where the
-    disturbances of a busy machine are as frequent as the stalls that matter and a tenth as high, it makes both equal; so the
-    second form, where at least MIN_CYCLES values lie beyond, keeps heights up to the MIN_CYCLES-th of each side.
+    Both forms are centred. The first form pulls all values to five robust deviations, so that outliers neither hide
+    nor make a period. Where the disturbances of a busy machine are as frequent as the stalls that matter and a tenth
+    as high, it makes both equal; so the second form, where at least MIN_CYCLES values lie beyond, keeps heights up to
+    the MIN_CYCLES-th of each side.
     """
     basis = _trend_basis(raw.size)
     clipped = winsorised(raw)
@@ -472,9 +483,10 @@ def find_oscillation(values: ArrayLike, *, seed: int = 0) -> Oscillation:
 
 
 def _mean_cycle(raw: Floats, period: float) -> Floats:
-    """Return the mean cycle of the values themselves, in as many parts as the period has values (at most 32).
+    """Return the mean cycle of the values, in at most 32 parts.
 
-    Each part is a median, so that an outlier in one cycle does not shape the mean cycle.
+    There are as many parts as the period has values. Each part is a median, so that an outlier in one cycle does not
+    shape the mean cycle.
     """
     parts = max(2, min(32, round(period)))
     straight = np.polynomial.Polynomial.fit(np.arange(raw.size), winsorised(raw), 1)

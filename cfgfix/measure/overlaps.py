@@ -28,7 +28,7 @@ def covered(spans: Iterable[Span]) -> float:
 
 
 def shared_time(groups: Sequence[Sequence[Span]], at_least: int = 2) -> float:
-    """Return for how long spans of at least `at_least` groups lie over one another."""
+    """Return how long spans of at least `at_least` groups overlap."""
     edges: list[tuple[float, int]] = []
     for spans in groups:
         for start, end in merged(spans):

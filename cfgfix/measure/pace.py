@@ -33,10 +33,10 @@ ELSEWHERE = 0.15
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """How much of the time Python code of the pipeline computes, and so holds the interpreter lock.
+    """Bounds of the time share for which a pipeline's Python code holds the GIL.
 
-    The process's CPU time is measured; what part of it Python stages use is bounded by what the other stages can have used at
-    most. Code that computes with the lock released (large NumPy operations) counts as holding it.
+    The process's CPU time is measured; what part of it Python stages use is bounded by what the other stages can have
+    used at most. Code that computes with the lock released (large NumPy operations) counts as holding it.
     """
 
     low: float
@@ -85,7 +85,10 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """The pace of a pipeline: what limits it, slowest first, beside what was measured. Seconds per batch."""
+    """The measured pace of a pipeline, and its limits, slowest first.
+
+    Seconds per batch.
+    """
 
     measured: float
     limits: tuple[Limit, ...]

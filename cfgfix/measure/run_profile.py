@@ -32,7 +32,7 @@ BETWEEN_STEPS, IN_STEP, EPOCH_END = "between steps", "in the step", "at the end 
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """What to observe and how long."""
+    """The steps to observe, and for how long."""
 
     steps: int = 200
     seconds: float = 60.0
@@ -43,7 +43,7 @@ class RunPlan:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What Python did in every step, and how long it took."""
+    """The time that a function takes between steps."""
 
     who: str
     place: str
@@ -86,7 +86,7 @@ class Stall:
 
     @property
     def label(self) -> str:
-        """The function with its place and what it called."""
+        """The function with its place and the function that it called."""
         place = f" ({short(self.place)})" if self.place else ""
         return f"{self.who}{place}" + (f", in {self.what}" if self.what else "")
 
@@ -106,7 +106,7 @@ class Compilation:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What the time of evaluations and predictions within the training went to."""
+    """The time of evaluations and predictions within the training."""
 
     wait_share: float
     """Of the time of the one that takes most, for data."""
@@ -131,7 +131,7 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class DeviceMemory:
-    """What tensors held on a GPU over the run, in bytes."""
+    """The memory that tensors held on a GPU over the run, in bytes."""
 
     name: str
     first: float

@@ -70,7 +70,7 @@ def user_trace(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def user_code(what: str) -> Iterator[None]:
-    """Turn whatever the body raises into a `UserCodeError` that says what was done.
+    """Turn any exception of the body into a `UserCodeError` that names the task.
 
     Raises:
         UserCodeError: The body raised, `SystemExit` included.
@@ -85,7 +85,10 @@ def user_code(what: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """What one iteration over a dataset took. Times in seconds, one entry per batch after the first."""
+    """The times of one iteration over a dataset, in seconds.
+
+    There is one entry per batch after the first.
+    """
 
     build: float
     """Until the iterator existed."""

@@ -45,7 +45,7 @@ def append(path: str, entry: Mapping[str, Any]) -> None:
 
 
 def read(path: str) -> list[dict[str, Any]]:
-    """Return the entries of a journal; the last is left out where it was cut off.
+    """Return the entries of a journal, without a last one that was cut off.
 
     Empty where there is no file.
     """

@@ -170,10 +170,10 @@ class _Cost:
 
 
 class StageCosts:
-    """Adds up what happened in each stage between readings of the model.
+    """Adds up the time and elements of each stage between readings of the model.
 
-    Nodes of the model come and go: a repeated dataset makes its inputs anew, interleave makes one per file. A stage is known by
-    its place in the graph, so nodes with the same place add up.
+    Nodes of the model come and go: a repeated dataset makes its inputs anew, interleave makes one per file. A stage
+    is known by its place in the graph, so nodes with the same place add up.
     """
 
     def __init__(self, graph: Node | None, pool: int) -> None:

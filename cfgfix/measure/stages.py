@@ -94,7 +94,7 @@ def _measure(
 def _put_before_consumer(
     stages: tuple[Stage, ...], inner: tuple[Stage, ...], parent: int | None, per_batch: float, phase: str
 ) -> tuple[Stage, ...]:
-    """Return all stages with those of a part measured alone put in front of the rest.
+    """Return the stages with those of a part that was measured alone in front.
 
     Their costs are scaled to a batch, and the stage at `parent` becomes their consumer.
     """

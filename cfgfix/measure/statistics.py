@@ -36,7 +36,10 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One series in a few numbers, all in the unit of the values except `count` and `robust_variation`."""
+    """The summary statistics of one series.
+
+    All are in the unit of the values except `count` and `robust_variation`.
+    """
 
     count: int
     mean: float
@@ -85,7 +88,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Steadiness:
-    """Where a series settles, and whether what follows still drifts."""
+    """The place where a series settles, and whether the rest still drifts."""
 
     steady: bool
     start: int

@@ -17,7 +17,7 @@ from cfgfix.measure.watch import Sync, Trace
 
 @dataclass(frozen=True, slots=True)
 class StepPlan:
-    """What to measure and how long."""
+    """The parts of a step to measure, and for how long."""
 
     rounds: int = 20
     """How often each part is timed, in turn."""
@@ -33,7 +33,7 @@ class StepPlan:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The step with one thing changed, in pairs with the step as it is."""
+    """The step with one thing changed, timed in pairs with the unchanged step."""
 
     name: str
     ratio: Interval | None

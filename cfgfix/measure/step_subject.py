@@ -19,7 +19,9 @@ PARTS = ("forward", "loss", "backward", "optimizer")
 
 
 class Trainer:
-    """The user's model, loss and optimizer as four nested functions of a batch, each with one part more than the one before.
+    """The user's model, loss and optimizer as four nested functions of a batch.
+
+    Each has one part more than the one before.
 
     Args:
         model: Called with the inputs, and `training=True` where it takes that.

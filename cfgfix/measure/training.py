@@ -351,7 +351,10 @@ def _measure_data(
 
 
 def _wait_for_threads() -> None:
-    """Wait for the threads that Python waits for at the end of a program: one of them may train."""
+    """Wait for the threads that Python waits for at the end of a program.
+
+    One of them may train.
+    """
     for thread in threading.enumerate():
         if thread is not threading.current_thread() and not thread.daemon:
             thread.join()

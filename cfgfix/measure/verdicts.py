@@ -45,7 +45,7 @@ class Verdict:
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """Ids of the rules about what is at fault."""
+        """The ids of the rules that explain the verdict's faults."""
         return tuple(rule.id for rule in builtin().explaining(*self.faults))
 
     def as_dict(self) -> dict[str, object]:
@@ -107,7 +107,7 @@ def old_limits(
     steps_per_second: float | None = None,
     utilisation: float | None = None,
 ) -> tuple[OldLimit, ...]:
-    """Return the limits of older tools beside some figures, with what they say.
+    """Return the limits of older tools beside some figures, each with its judgement.
 
     Shares and utilisation go from 0 to 1.
     """
@@ -182,7 +182,10 @@ _GENERATED = "__autograph_generated_file"
 
 
 def _is_installed(path: str) -> bool:
-    """Tell whether a file is of an installed package, of Python itself or of the instrument, or made by AutoGraph."""
+    """Tell whether a file belongs to Python, an installed package or this package.
+
+    Files that AutoGraph generates count, too.
+    """
     if os.path.basename(path).startswith(_GENERATED):
         return True
     return bool(_INSTALLED.search(path)) or path.startswith(
