@@ -110,9 +110,9 @@ class _Runner:
     def run(
         self, trials: Sequence[tuple[str, Mapping[str, Any]]], seconds: float, what: str
     ) -> list[dict[str, Any]]:
-        """Return the journal's entry of each trial (its stage and its values), running those that have none yet.
+        """Return the journal's entry of each trial, running those that have none yet.
 
-        Where the time was up before a trial, its entry is `NOT_RUN`.
+        A trial is a stage and its values. Where the time was up before a trial, its entry is `NOT_RUN`.
 
         Raises:
             UserCodeError: The user's code fails before any trial begins.
@@ -240,7 +240,7 @@ def search(plan: Plan, progress: Any) -> Found:
 
 
 def _prepare(plan: Plan) -> tuple[Bound | None, Plan, dict[str, Any], list[str]]:
-    """Return what a search starts from: config keys, plan, present setting and notes.
+    """Return the config's keys, the plan, the present setting and notes.
 
     The plan's space is that which can be searched; notes say which concepts are left out, and why.
     """

@@ -13,7 +13,7 @@ from cfgfix.diagnose.search_space import Bound, yaml_value
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """One setting and what it gave.
+    """One setting, and the rate that was measured with it.
 
     Attributes:
         values: By concept.
