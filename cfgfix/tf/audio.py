@@ -154,7 +154,9 @@ def mel_to_hz(mel: Any, scale: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class MelSettings:
-    """How a log-mel spectrogram is made; every field changes the result, so all of them are part of a cache's key.
+    """The settings of a log-mel spectrogram.
+
+    Every field changes the result, so all of them are part of a cache's key.
 
     Attributes:
         sample_rate: Samples per second after resampling.
@@ -307,7 +309,7 @@ def mel_filters(settings: MelSettings) -> Any:
 
 
 class LogMel:
-    """Log-mel spectrograms of samples, in TensorFlow operations that compile under XLA.
+    """Makes log-mel spectrograms of samples, in operations that compile under XLA.
 
     Args:
         settings: How they are made.

@@ -471,7 +471,7 @@ class StepRecorder:
                     _write_scalar(f"cfgfix/{name}", value)
 
     def close(self) -> None:
-        """Write what is still to be written; calling it twice does no harm."""
+        """Write the remaining scalars; calling it twice does no harm."""
         if self._writer is not None:
             self._writer.flush()
             self._writer.close()
@@ -480,7 +480,10 @@ class StepRecorder:
 
 
 def _write_scalar(tag: str, value: float) -> None:
-    """Write a scalar as TensorBoard's plugin reads it; `tf.summary.scalar` would need the package tensorboard."""
+    """Write a scalar in the form that TensorBoard's plugin reads.
+
+    `tf.summary.scalar` would need the package tensorboard.
+    """
     metadata = tf.compat.v1.SummaryMetadata(
         plugin_data=tf.compat.v1.SummaryMetadata.PluginData(plugin_name="scalars"), data_class=1
     )

@@ -114,7 +114,10 @@ class _End:
 
 
 class _Shared:
-    """What the thread and the pipeline share; the thread holds no reference to the pipeline, so that one can be dropped."""
+    """The state shared by the thread and the pipeline.
+
+    The thread holds no reference to the pipeline, so that the pipeline can be dropped.
+    """
 
     def __init__(self, buffers: int) -> None:
         self.ready: queue.Queue[Any] = queue.Queue()

@@ -97,7 +97,7 @@ _RECORDS: weakref.WeakKeyDictionary[Any, _Record] = weakref.WeakKeyDictionary()
 
 
 def _set(options: Any, name: str, value: object, reason: str, applied: list[Applied]) -> None:
-    """Set an option of tf.data, and record that; record it too if TensorFlow lacks it."""
+    """Set an option of tf.data where TensorFlow has it, and record the outcome."""
     *parents, last = name.split(".")
     holder = options
     for parent in parents:

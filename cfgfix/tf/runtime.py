@@ -99,7 +99,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One setting as it was wanted and as TensorFlow has it."""
+    """One setting: the value wanted, and the value in TensorFlow."""
 
     name: str
     wanted: object
@@ -389,11 +389,11 @@ def _determinism_on(tf: Any) -> bool:
 def configured(
     config: Config = None, hardware: Hardware | str | None = None, **arguments: Any
 ) -> Iterator[Applied]:
-    """Configure for the length of a test, and put back what was before.
+    """Configure TensorFlow while the body runs, then restore the former settings.
 
-    The dtype policy, XLA clustering, and the states of Python's, NumPy's and TensorFlow's random numbers are put back.
-    Threads and devices are put back where the runtime has not started meanwhile; once it has, they stay for the life of
-    the process, as TensorFlow keeps them.
+    The dtype policy, XLA clustering, and the states of Python's, NumPy's and TensorFlow's random numbers are put
+    back. Threads and devices are put back where the runtime has not started meanwhile; once it has, they stay for the
+    life of the process, as TensorFlow keeps them.
 
     Args:
         config: As for `configure`.

@@ -30,7 +30,7 @@ class RuntimeInitializedError(CfgfixError):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One thing that is set: its name, its value, and what decided it."""
+    """One setting: its name, its value, and the reason for the value."""
 
     name: str
     value: object

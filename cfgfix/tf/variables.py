@@ -48,7 +48,7 @@ def _scheduler(limit: str) -> bool:
 
 
 def gpu_order(concepts: Concepts, gpus: Sequence[int] | None = None) -> tuple[list[int] | str | None, str]:
-    """Return the chosen GPUs in the caller's order, and what chooses them.
+    """Return the chosen GPUs in the caller's order, and which setting chooses them.
 
     The answer is a list of indexes, the text of CUDA_VISIBLE_DEVICES where it holds names, or None for all of them.
 
