@@ -240,7 +240,7 @@ def _read_mig(
 def _read_card(
     asker: _Asker, handle: object, index: int, system_ram_mib: Value[float], parent: object
 ) -> _Device:
-    """Return a device with all that NVML and the table know of it.
+    """Return a device with all that NVML and the table tell.
 
     `parent` is its card, for a MIG instance.
     """

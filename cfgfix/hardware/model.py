@@ -118,7 +118,10 @@ def known_or_unknown(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Gpu(_Record):
-    """One device as CUDA would show it to this process: a card, a MIG instance, or a part of a card."""
+    """One GPU as CUDA would show it to this process.
+
+    It is a card, a MIG instance, or a part of a card.
+    """
 
     id: str | None
     """The id in the table of known cards; None where the card is not in it, or where its name stands for several."""

@@ -101,7 +101,7 @@ def count_list(text: str | None) -> frozenset[int] | None:
 
 
 def _unescape(text: str) -> str:
-    """Undo the octal escapes with which the kernel writes blanks and backslashes in paths."""
+    """Return a path with the kernel's octal escapes for blanks and backslashes undone."""
     if "\\" not in text:
         return text
     for code, char in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):

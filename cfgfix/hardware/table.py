@@ -33,7 +33,10 @@ _QUOTED_BASES = frozenset({"whitepaper", "datasheet", "datasheet-quoted-by-open-
 
 @dataclass(frozen=True, slots=True)
 class GpuRow:
-    """One card of the table; None means unknown or disputed. Columns as in `_table_data.GPU_COLUMNS`."""
+    """One card of the table; None means unknown or disputed.
+
+    Columns as in `_table_data.GPU_COLUMNS`.
+    """
 
     id: str
     vendor: str
@@ -126,7 +129,10 @@ def _bare(name: str) -> str:
 
 
 class _Index:
-    """The lookups, built on first use; they hold raw rows, since a run looks at one or two of them."""
+    """The lookups of the table, built on first use.
+
+    They hold raw rows, since a run looks at one or two of them.
+    """
 
     __slots__ = ("gpus", "machines", "names")
 
