@@ -89,7 +89,10 @@ def _pipe_kept() -> Iterator[None]:
 
 
 class _Lazy(click.Group):
-    """A group whose commands are imported when they are called; only the list with short helps is always there."""
+    """A group of commands, each imported when it is called.
+
+    Only the list with short helps is always there.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(_COMMANDS)

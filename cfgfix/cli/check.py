@@ -343,7 +343,10 @@ def _render(report: engine.Report, form: str, paint: Paint, options: Mapping[str
 
 
 def emit(stream: Any, text: str) -> str:
-    """Write text with letters that the terminal lacks escaped; return it so."""
+    """Write text, with letters that the encoding lacks escaped.
+
+    Returns the text as it was written.
+    """
     encoding = stream.encoding or "utf-8"
     shown = text.encode(encoding, "backslashreplace").decode(encoding)
     stream.write(shown)

@@ -127,7 +127,7 @@ def _lines_of_code_use(what: str) -> list[str]:
 
 
 def _not_told(page: str, code: Iterable[str]) -> list[str]:
-    """Return those lines on reads of a key whose place is not on the page yet."""
+    """Return the lines on reads of a key whose place is not yet on the page."""
     joined = " ".join(page.split())
     return [line for line in code if (place := _READ.search(line)) is None or f" in {place[1]}" not in joined]
 

@@ -16,7 +16,10 @@ STEP = 0.1
 
 
 class Progress:
-    """Shows how many files are done; call it with the files done and all files. A plain class, since it keeps time."""
+    """Shows how many files are done; called with the files done and all files.
+
+    A plain class, since it keeps time.
+    """
 
     __slots__ = ("_next", "_shown", "_stream")
 
@@ -26,7 +29,7 @@ class Progress:
         self._shown = 0
 
     def __call__(self, done: int, total: int) -> None:
-        """Show the progress where it is time to; take the line away once all is done."""
+        """Show the progress at intervals; take the line away once all is done."""
         if done >= total:
             if self._shown:
                 self._write("\r" + " " * self._shown + "\r")

@@ -70,7 +70,10 @@ class NotRunError(Exception):
 
 
 class _Work:
-    """Runs the parts one by one and writes each as soon as it is there, so that an interrupted run loses only the rest."""
+    """Runs the parts of a report one by one and writes each at once.
+
+    So an interrupted run loses only the rest.
+    """
 
     def __init__(
         self,

@@ -101,7 +101,7 @@ def _only_adds(before: str, after: str) -> bool:
 
 
 def _toml(text: str) -> dict[str, Any] | None:
-    """Return the data of a TOML text, or None where it is no TOML."""
+    """Return the data of a TOML text, or None for any other text."""
     import sys
 
     if sys.version_info >= (3, 11):

@@ -94,7 +94,7 @@ def _heed_termination() -> None:
 
 
 def _tells_what_it_writes(arguments: Sequence[str]) -> bool:
-    """Tell whether a command writes nothing but files that it reports.
+    """Tell whether a command writes only files that it reports.
 
     Other commands may run a program of the user, which might write anything.
     """
