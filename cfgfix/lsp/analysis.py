@@ -27,7 +27,7 @@ MAX_DEPTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """The findings of one version of a text, with what they rest on."""
+    """The findings of one version of a text, and the state of the check."""
 
     source: SourceFile
     report: engine.FileReport
@@ -95,7 +95,7 @@ def is_excluded(path: str) -> bool:
 
 
 def is_checked(path: str) -> bool:
-    """Tell whether files of this name are checked."""
+    """Tell whether a file with this name is one that a check reads."""
     return path.endswith(CHECKED)
 
 
@@ -127,7 +127,7 @@ def place_at(document: Document, offset: int) -> Place | None:
 
 
 def view_of(basis: engine.CheckBasis, index: int) -> View | None:
-    """Return a view of one document of the text, as the rules see it.
+    """Return a view of one document of the text, for the rules.
 
     None where its root is no mapping.
     """
@@ -173,7 +173,7 @@ def _is_proven(analysis: Analysis, fix: Fix, edits: tuple[Edit, ...]) -> bool:
 
 
 def _language(analysis: Analysis) -> tuple[Language, Any] | None:
-    """Return the language of the file, and its text as that parses it.
+    """Return the language of the file, and its text in parsed form.
 
     None where the text could not be read.
     """

@@ -381,7 +381,7 @@ def _values(analysis: Analysis, path: KeyPath, word: str, start: int, end: int) 
 
 
 def _rank_names(word: str, names: Sequence[str]) -> list[tuple[str, bool]]:
-    """Return names that complete a word, then names that it may misspell.
+    """Return names that complete a word, then names that the word may misspell.
 
     The second of each pair tells a misspelling. All names for an empty word.
     """

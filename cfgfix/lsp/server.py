@@ -159,7 +159,7 @@ def diagnostics(found: work.Analysis, uri: str, units: Any) -> list[types.Diagno
     sources = {found.source.path: found.source}
 
     def elsewhere(location: Location) -> types.Location:
-        """Return a location as the editor's, in this text or in another Python file."""
+        """Return a location in this text or in another Python file, as the editor's."""
         if location.path in (found.source.path, found.report.path):
             return types.Location(uri=uri, range=place(location))
         from cfgfix.lint.code_run import read_python
