@@ -26,7 +26,7 @@ MAX_CONFIGS = 8
 
 
 def file_facts(path: str) -> dict[str, Any]:
-    """Return facts on a config file: its dialect, and how the code opens and reads it.
+    """Return facts on a config file: its dialect, its programs and their reads.
 
     Raises:
         UnreadableError: The file cannot be read.
@@ -102,7 +102,7 @@ def file_lines(facts: dict[str, Any]) -> list[str]:
 
 
 def _call_text(place: str, call: str | None) -> str:
-    """Return the call that a value reaches, without a place that is named before it."""
+    """Return the call that a value reaches, without the place named before the call."""
     return f"  {call.removesuffix(f' in {place}')}" if call else ""
 
 

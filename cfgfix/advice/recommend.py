@@ -152,7 +152,7 @@ class _Work:
         return None if mib is None else mib * MIB
 
     def place(self, concept: str) -> KeyPath | None:
-        """Return the key path of a concept, or the one to write it under.
+        """Return the key path of a concept in the config, or where to add one.
 
         It is where the file gives the concept, else the first in a section that the file has, else the first of all.
         None where the dialect has none.
@@ -172,7 +172,10 @@ class _Work:
         return any(deref(node).kind == Kind.MAPPING for _, _, node in self.view.places(tuple(section)))
 
     def set(self, concept: str, value: Any, reason: str, basis: str) -> None:
-        """Recommend a value, unless the dialect has no key for it or the key has one already."""
+        """Recommend a value for a concept.
+
+        Nothing changes where the dialect has no key for it or the key has a value already.
+        """
         path = self.place(concept)
         if path is not None and path not in self.choices:
             self.left.pop(path, None)
