@@ -13,7 +13,7 @@ MOST_PLACES = 8
 
 @dataclass(frozen=True, slots=True)
 class TextReport:
-    """A report as text shows it.
+    """The part of a report that text formats show.
 
     Attributes:
         report: The report with the findings that are shown.
