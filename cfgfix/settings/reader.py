@@ -117,10 +117,11 @@ def discover(start: str) -> Settings:
 
 
 class Finder:
-    """The settings of every folder of a run: of the nearest settings file at or above it, each file read once.
+    """Finds the settings of every folder of a run; each file is read once.
 
-    Settings files are not merged: the nearest one alone counts. A folder that has none above it takes those of the
-    working folder. `looked` gets every path at which a settings file was looked for, whether it exists or not.
+    They are those of the nearest settings file at or above the folder. Settings files are not merged: the nearest one
+    alone counts. A folder that has none above it takes those of the working folder. `looked` gets every path at which
+    a settings file was looked for, whether it exists or not.
 
     Args:
         fixed: Settings that hold for every folder.
@@ -338,10 +339,10 @@ _FILE_ENDINGS = (".yaml", ".yml", ".json")
 
 
 def _require_inside(values: Mapping[str, Any], path: str) -> None:
-    """Refuse places outside the project: a settings file may come from an untrusted checkout.
+    """Refuse settings that name places outside the project.
 
-    The project is the repository that the settings file lies in, or its folder where there is none. Links are
-    followed first.
+    A settings file may come from an untrusted checkout. The project is the repository that the settings file lies in,
+    or its folder where there is none. Links are followed first.
 
     Raises:
         CfgfixError: A setting names a place that lies elsewhere.
