@@ -65,7 +65,7 @@ def dialect_names(_ctx: click.Context, _param: click.Parameter, begun: str) -> l
 
 
 def loaders(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[str]:
-    """Offer the loaders."""
+    """Offer the loaders that a program may read its configs with."""
     from cfgfix.config.loaders.scalars import LOADERS
 
     return [name for name in sorted(LOADERS) if name.startswith(begun)]
