@@ -41,13 +41,13 @@ _KERAS_ALIASES = ("keras", "losses", "metrics", "optimizers", "initializers")
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """In which releases a name is there.
+    """The releases that have a name.
 
     Attributes:
         name: The part of the asked name that was found, or the first part that was not.
         mask: One bit for each inspected release that has it.
         old: The same for `tf.compat.v1`.
-        rest: What follows it in the asked name.
+        rest: The part of the asked name behind it.
     """
 
     name: str
@@ -144,7 +144,7 @@ class Unknown:
 
     @property
     def meant(self) -> str | None:
-        """The parameter that it most likely stands for, or None."""
+        """The parameter that is most likely meant by the argument, or None."""
         return self.renamed or self.near
 
 
@@ -202,14 +202,14 @@ class Api:
 
     @property
     def silent(self) -> bool:
-        """Whether nothing can be said of names that some releases have.
+        """Whether no finding can be made of names that only some releases have.
 
-        None is asked for, or only running a file tells which.
+        No inspected release is asked for, or only running a file tells which one is.
         """
         return self.computed or not self.admitted
 
     def presence(self, raw: str) -> Presence | None:
-        """Return in which releases a dotted name is there.
+        """Return the releases that have a dotted name.
 
         None where the table cannot tell.
         """
@@ -270,9 +270,9 @@ class Api:
         return Presence(name, everywhere, before, "")
 
     def all_releases_have(self, name: str) -> bool:
-        """Tell whether all releases the project asks for have a name.
+        """Tell whether all releases that the project asks for have a name.
 
-        Without a requirement, the newest one.
+        Without a requirement only the newest release counts.
         """
         found = self.presence(name)
         return bool(
@@ -280,9 +280,9 @@ class Api:
         )
 
     def begins(self, name: str) -> bool:
-        """Tell whether a package has a longer name that begins like this one.
+        """Tell whether a dotted name is the beginning of a longer name in its package.
 
-        A name does so while it is being typed.
+        The answer is True while a name is being typed.
         """
         package, _, last = name.rpartition(".")
         return any(item != last and item.startswith(last) for item in self._names.get(package, ()))
@@ -292,7 +292,7 @@ class Api:
         return frozenset(name for name, mask in self._names.get(package, {}).items() if mask & self.newest)
 
     def member(self, owner: str, name: str) -> int | None:
-        """Return in which releases a class has a member.
+        """Return the releases in which a class has a member.
 
         None where the table does not have the class.
         """
@@ -304,25 +304,27 @@ class Api:
         return frozenset(self._members.get(owner, ())) | frozenset(self._gone.get(owner, ()))
 
     def gone(self, owner: str, name: str) -> int:
-        """Return the releases where a Keras class had what Keras 3 took away, as a mask.
+        """Return the releases where a Keras class had a member that Keras 3 removed.
 
-        The member is a method or property of its objects; the mask is 0 for all others.
+        They are a mask, which is 0 for all other members.
         """
         return self._gone.get(owner, {}).get(name, 0)
 
     def was_called(self, owner: str, name: str) -> int:
-        """Return the releases where a Keras 3 property was a method, as a mask.
+        """Return the releases where a property of Keras 3 was a method.
 
-        The mask is 0 for all other members of the class.
+        They are a mask, which is 0 for all other members of the class.
         """
         return self._values.get(owner, {}).get(name, 0)
 
     def keras_module(self, source: str) -> tuple[str, int] | None:
-        """Return the part of an import that the newest Keras lacks, and its releases.
+        """Return the first module of an import that the newest Keras lacks.
 
-        The import is a dotted one of standalone Keras, and the part is the first that is missing; None where there is no such
-        part. The releases that have it are a mask. TensorFlow before 2.6 goes with a Keras of any number, which may have
-        anything.
+        It comes with the mask of the releases that have it. None where the newest Keras has all modules.
+
+        Args:
+            source: The dotted import from standalone Keras. Releases of TensorFlow before 2.6 count as having it: they run with
+                any release of Keras.
         """
         parts = source.split(".")
         if parts[0] != "keras":
@@ -336,10 +338,13 @@ class Api:
         return None
 
     def keras_name(self, source: str) -> tuple[str, int] | None:
-        """Return the part of a name that the newest Keras lacks, and its releases.
+        """Return the beginning of a dotted name that the newest Keras lacks.
 
-        The name is a dotted one of standalone Keras; the part reaches up to what the module does not have. None where there is
-        no such part, or a whole module is gone. The releases are those of `keras_module`.
+        It ends with the missing name, and comes with the mask of releases as in `keras_module`. None where the newest Keras has
+        the name, or lacks a whole module.
+
+        Args:
+            source: The dotted name from standalone Keras.
         """
         if self.keras_module(source) is not None:
             return None
@@ -353,10 +358,7 @@ class Api:
         return None
 
     def seen_of_keras(self, mask: int) -> str:
-        """Return in words the newest release that had a part of Keras.
-
-        `keras_module` and `keras_name` return the mask of such a part.
-        """
+        """Return in words the newest release in a mask of `keras_module`."""
         return (
             self.last(mask) if mask >> self.versions.index("2.8") else "Keras 2.3, before it was TensorFlow's"
         )
@@ -373,16 +375,13 @@ class Api:
         )
 
     def file_endings(self, name: str) -> tuple[str, ...]:
-        """Return the ends of file names that a function of Keras 3 takes.
-
-        Those of every release of Keras 3 are in it.
-        """
+        """Return the file name endings that a function takes in any release of Keras 3."""
         return tuple(self._file_names[name])
 
     def accepts(self, name: str, parameter: str) -> int | None:
-        """Return in which releases a callable takes a parameter.
+        """Return the releases in which a callable takes a parameter.
 
-        None where the table cannot tell for the newest one.
+        None where the table cannot tell for the newest release.
         """
         entry = self._parameters.get(name)
         if entry is None or not entry["known"] & self.newest or entry["open"] & self.newest:
@@ -407,7 +406,7 @@ class Api:
         return every if found is None else found.open | every & ~found.known
 
     def constructor(self, name: str) -> Signature | None:
-        """Return what a class's constructor, a function or a method takes.
+        """Return the signature of a class's constructor, a function or a method.
 
         None where the table does not have it.
 
@@ -425,9 +424,9 @@ class Api:
         return self._signatures[name]
 
     def order(self, name: str) -> tuple[str, ...]:
-        """Return the parameters of a callable that go by position.
+        """Return the positional parameters of a callable in the newest release asked for.
 
-        Those of the newest release asked for; nothing where no table can tell.
+        Empty where no table can tell.
         """
         signature = self.constructor(name)
         if signature is not None:
@@ -450,10 +449,10 @@ class Api:
     def lacking(
         self, name: str, releases: int, by_position: int, by_name: Collection[str]
     ) -> tuple[str, ...]:
-        """Return the arguments that a call lacks in each of some releases.
+        """Return the required arguments that a call lacks in all of some releases.
 
         Args:
-            name: What is called, as for `constructor`.
+            name: The name of the callable, as for `constructor`.
             releases: A mask of releases.
             by_position: How many arguments are given by position.
             by_name: The names of those that are given by name.
@@ -510,10 +509,14 @@ class Api:
         )
 
     def unknown_arguments(self, name: str, keywords: Iterable[str]) -> tuple[Unknown, ...]:
-        """Return the arguments given by name that the project's newest release refuses.
+        """Return the keyword arguments that the project's newest release refuses.
 
-        Each has the name that is meant, if one is near. Nothing is returned where the table does not have the callable, or it
-        takes any keyword. Give it all names that are passed, so that no name is proposed that is there already.
+        Each comes with the parameter that is likely meant. Empty where the table does not have the callable, or the callable
+        takes any keyword.
+
+        Args:
+            name: The name of the callable, as for `constructor`.
+            keywords: All keywords of the call, so that none of them is proposed as the one meant.
         """
         found = self.constructor(name)
         given = tuple(keywords)
@@ -527,9 +530,9 @@ class Api:
         )
 
     def accepted_words(self, kind: str, releases: int | None = None) -> frozenset[str]:
-        """Return the texts that Keras 3 takes for an object of a kind.
+        """Return the texts that Keras 3 takes in place of an object of a kind.
 
-        Those of some of the releases are returned, or of all releases of Keras 3 where none are given.
+        Texts of any of the given releases count; without these, texts of any release of Keras 3.
 
         Args:
             kind: `activations`, `constraints`, `dtype_policies`, `initializers`, `losses`, `metrics`, `optimizers` or `regularizers`.
@@ -542,13 +545,13 @@ class Api:
         )
 
     def words_of_keras_2(self, kind: str) -> frozenset[str]:
-        """Return the texts that Keras 2 takes for a kind of object, and Keras 3 does not."""
+        """Return the texts that only Keras 2 takes in place of a kind of object."""
         return frozenset(self._all_words()["keras_2"].get(kind, ()))
 
     def word_releases(self, kind: str, word: str) -> int:
-        """Return the releases where Keras takes a text for a kind of object, as a mask.
+        """Return the releases where Keras takes a text in place of a kind of object.
 
-        Only those of `words_known` are in it.
+        They are a mask, with releases of `words_known` only.
         """
         return int(self._all_words()["words"].get(kind, {}).get(word, 0))
 
@@ -564,9 +567,9 @@ class Api:
         return self._words
 
     def deprecated(self, name: str) -> tuple[int, str] | None:
-        """Return the releases that mark a name as deprecated, and its successor.
+        """Return the mask of releases that mark a name as deprecated, and its successor.
 
-        It is None where the name is not marked. The releases are a mask.
+        None where the name is not marked.
         """
         parts = name.split(".")
         if parts[1:2] == ["keras"]:
@@ -575,15 +578,18 @@ class Api:
         return (found[0], found[1]) if found is not None else None
 
     def deprecated_argument(self, name: str, argument: str) -> int:
-        """Return in which releases a parameter is marked as deprecated."""
+        """Return the releases that mark a parameter as deprecated."""
         return self._arguments.get(name, {}).get(argument, 0)
 
     def raises(self, name: str) -> int:
-        """Return in which releases calling a name only raises."""
+        """Return the releases in which a call of a name only raises an exception."""
         return self._raises.get(name, 0)
 
     def since(self, mask: int) -> str:
-        """Return in words from which inspected release on a name is gone, for messages."""
+        """Return in words the inspected releases where a name is missing, for messages.
+
+        They are those from its end on, or those before its beginning where the newest one has it.
+        """
         if not mask:
             return f"{self.versions[0]} to {self.versions[-1]}"
         last = mask.bit_length() - 1
@@ -594,9 +600,10 @@ class Api:
         return gone[0] if len(gone) == 1 else f"{gone[0]} and later"
 
     def without(self, mask: int) -> str:
-        """Return in words the releases that lack what is there in others.
+        """Return in words the releases around the project's newest one that lack a name.
 
-        They are the inspected ones around the project's newest one; the text is for messages.
+        Args:
+            mask: The inspected releases that have the name.
         """
         last = len(self.versions) - 1
         low = high = self.newest.bit_length() - 1
@@ -616,9 +623,9 @@ class Api:
         return self.versions[mask.bit_length() - 1] if mask else ""
 
     def end(self, mask: int) -> tuple[str, str]:
-        """Return the end of a name's life that `since` looks at, and its release.
+        """Return `last` or `first`, and the last or first inspected release with a name.
 
-        The end is `last` or `first`; the release is the inspected one there that has the name.
+        It is `first` where the newest inspected release has the name.
         """
         if mask >> (len(self.versions) - 1) & 1:
             return "first", self.versions[(mask & -mask).bit_length() - 1]
@@ -626,7 +633,10 @@ class Api:
 
 
 def _unknown_argument(argument: str, mask: int, left: tuple[str, ...]) -> Unknown:
-    """Return a refused argument with the parameter, of those not given, that it may stand for."""
+    """Return a refused argument with the parameter that is likely meant by it.
+
+    Only parameters that the call does not give are proposed.
+    """
     new = _RENAMED.get(argument)
     if new is not None:
         return Unknown(argument, mask, new if new in left else None, None)

@@ -51,7 +51,7 @@ class Row:
     work: tuple[float, float]
 
     def output_side(self, side: int) -> int:
-        """Return the side of the output for one of the input.
+        """Return the side of the output for a side of the input.
 
         Raises:
             UnknownSize: The table does not reach so far.
@@ -81,13 +81,13 @@ class Application:
     classes: int
 
     def input_shape(self) -> Shape:
-        """Return the shape of its inputs."""
+        """Return the shape of the model's inputs."""
         if self.shape is not None:
             return self.shape
         return (self.row.side, self.row.side, 3) if self.top else (None, None, 3)
 
     def sizes(self, inputs: Inputs) -> LayerSizes:
-        """Return what it makes of its inputs.
+        """Return the sizes of the model as a layer: outputs, weights and kept elements.
 
         Raises:
             UnknownSize: That is not known.
@@ -124,14 +124,14 @@ def _fitted(terms: Sequence[float], pixels: float) -> float:
 
 
 def application(name: str, given: Mapping[str, Any]) -> Application:
-    """Return one of the models.
+    """Return a model of `keras.applications` with its arguments.
 
     Args:
-        name: Its name, such as `ResNet50`.
-        given: What it is made with, by parameter.
+        name: The name of the model, such as `ResNet50`.
+        given: Its arguments, by parameter.
 
     Raises:
-        UnknownSize: The table does not have it, or not everything that counts is known.
+        UnknownSize: The table does not have the model, or an argument that counts is not known.
     """
     row = _rows().get(name)
     if row is None:

@@ -49,7 +49,7 @@ class Calls:
         self.entered: frozenset[str] = frozenset(data["entered"])
 
     def parameters(self, name: str) -> Parameters | None:
-        """Return what a function or class takes.
+        """Return the parameters of a function or class.
 
         None where the table does not have it.
         """
@@ -77,7 +77,7 @@ class Calls:
         return Parameters(tuple(positional), frozenset(named), tuple(required), more, any_name)
 
     def required(self, name: str, *, keras_2: bool) -> tuple[str, ...]:
-        """Return what must be given to a callable whose signatures by release are known.
+        """Return the required parameters of a callable with known signatures by release.
 
         Args:
             name: Its name, as in `Api`.

@@ -1,4 +1,4 @@
-"""What is wrong with a TF_CONFIG, the data that tells each process of a TensorFlow cluster who it is."""
+"""Faults in a TF_CONFIG, the data that tells each process of a cluster its role."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def _problem(check: str, steps: tuple[str, ...], problem: str) -> Fault:
 
 
 def cluster_faults(content: Any, *, whole: bool = True) -> Iterator[Fault]:
-    """Yield what is wrong with the data of a cluster.
+    """Yield the faults in the data of a cluster.
 
-    `whole` tells that it is all of TF_CONFIG.
+    `whole` tells that the data is all of TF_CONFIG.
     """
     if not isinstance(content, dict):
         yield _problem("tf_config_json", (), f"it is {_kind(content)}, no object with `cluster` and `task`")
@@ -130,9 +130,9 @@ def _duplicates(jobs: dict[str, list[str] | None]) -> Iterator[Fault]:
 
 
 def _addresses(value: object) -> list[str] | None:
-    """Return the addresses of one job, unknown ones empty; None where nothing is known of them.
+    """Return the addresses of a job from a list, or a mapping from task numbers.
 
-    A list, or a mapping from task numbers: both are taken by ClusterSpec.
+    Unknown addresses are empty. None where the value itself is not known.
     """
     if isinstance(value, Unknown):
         return None

@@ -16,7 +16,7 @@ TABLE = Path(__file__).with_name("tf_contradictions.json")
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """What is wrong with the arguments of one call together.
+    """A contradiction between arguments of one call.
 
     Attributes:
         at: The parameters that it is about, the one to change first.
@@ -78,7 +78,7 @@ class _Arguments:
         self._values = {**defaults, **values}
 
     def value(self, name: str) -> Any:
-        """Return what a parameter is given.
+        """Return the value that the call gives a parameter.
 
         Raises:
             Missing: It is not given.
@@ -138,14 +138,14 @@ def _rows_of(name: str) -> tuple[Row, ...]:
 def contradictions(
     name: str, known: Mapping[str, Any], unknown: Collection[str], *, opaque: bool, names: bool = True
 ) -> Iterator[Contradiction]:
-    """Yield what is wrong with the arguments of a call together.
+    """Yield the contradictions between the arguments of a call.
 
     Args:
         name: The canonical name of what is called.
         known: The arguments whose values are known, by parameter.
         unknown: The parameters that are given something unknown.
         opaque: Whether further arguments may be given.
-        names: Whether what a rule of its own tells in code counts.
+        names: Whether contradictions count that a rule of their own reports in code.
     """
     for row in _rows_of(name):
         if row.named and not names:

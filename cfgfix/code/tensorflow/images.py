@@ -44,16 +44,16 @@ _FILES = late(r"^(?:(?:docker-)?compose[\w.-]*\.ya?ml|\.gitlab-ci\.yml|\.devcont
 
 
 def requirement_of(line: str) -> str:
-    """Return the TensorFlow of an image that a line names: `tensorflow==2.9.1`.
+    """Return the TensorFlow in the image that a line names: `tensorflow==2.9.1`.
 
-    Empty where it names none, or not which release.
+    Empty where the line names no image, or its release of TensorFlow is not known.
     """
     named = _FROM.match(line) or _KEY.match(line)
     return _held_by(named["image"]) if named is not None else ""
 
 
 def _held_by(image: str) -> str:
-    """Return the TensorFlow that an image holds."""
+    """Return the TensorFlow in an image, by its name; empty where that is not known."""
     tagged = _OFFICIAL.match(image) or _AMAZON.match(image)
     if tagged is not None:
         return f"tensorflow=={tagged['release']}"
@@ -71,13 +71,13 @@ def _held_by(image: str) -> str:
 
 
 def deployed_in(folder: str, looked: list[str]) -> tuple[str, str] | None:
-    """Return the TensorFlow of the images in which a folder's programs run.
+    """Return the TensorFlow of the images that run a folder's programs, and the file.
 
-    None where none is named or they hold several; `looked` gets what was looked for.
+    None where no image is named, or the images hold several releases.
 
     Args:
         folder: The folder.
-        looked: Every file and folder that the answer depends on.
+        looked: Gets every file and folder that the answer depends on.
     """
     found: dict[str, str] = {}
     for path in _descriptions(folder, looked):

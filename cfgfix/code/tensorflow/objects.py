@@ -1,4 +1,4 @@
-"""Which object of TensorFlow a call gives, from the table that `tools/make_object_table.py` makes."""
+"""The class of the object that a TensorFlow call returns, from the table that `tools/make_object_table.py` makes."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ class Objects:
         self._class_of = {name: family for family, names in gives.items() for name in names}
 
     def class_of(self, name: str) -> str | None:
-        """Return the class of the object that a call gives, such as `keras.Model`.
+        """Return the class of the object that a call returns, such as `keras.Model`.
 
-        None where it is not known.
+        None where the class is not known.
 
         Args:
-            name: What is called, as a run names it: methods follow each other, as in `tensorflow.data.Dataset.range.batch`.
+            name: The callee as a run names it, with chained methods, as in `tensorflow.data.Dataset.range.batch`.
         """
         return self._class_of.get(self.canonical(name))
 
     def canonical(self, name: str) -> str:
-        """Return the public name of what is called.
+        """Return the public name of a callee.
 
-        A method is named under the class that it is documented at: `keras.Sequential.fit` is `keras.Model.fit`, and
+        A method is named under the class that documents it: `keras.Sequential.fit` is `keras.Model.fit`, and
         `tensorflow.data.TFRecordDataset.map.batch` is `tensorflow.data.Dataset.batch`. Names of objects that the table does
         not have stay as they are.
         """

@@ -1,4 +1,4 @@
-"""What a parameter of TensorFlow is to a reader: what it takes, the words it knows, and its default."""
+"""Facts on a parameter of TensorFlow: accepted values and texts, and its default."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class FactTable:
         self._releases: list[str] | None = None
 
     def facts(self, callable: str, name: str, release: int) -> ParameterFacts:  # noqa: A002 - what calls have
-        """Return what is known of a parameter.
+        """Return the facts on a parameter in one release.
 
         Args:
             callable: The public name of what is called, such as `tensorflow.data.Dataset.batch`.
@@ -65,7 +65,10 @@ class FactTable:
         return ParameterFacts(takes, words, self.default(callable, name, release), self._named(release))
 
     def _names_of(self, kind: str, release: int) -> list[str]:
-        """Return the texts that stand for objects of a kind; those of Keras 3 stand for those of Keras 2."""
+        """Return the texts that Keras takes in place of objects of a kind.
+
+        Those of Keras 3 are taken for Keras 2 too.
+        """
         if self._words is None:
             with open(WORDS, encoding="utf-8") as stream:
                 self._words = json.load(stream)

@@ -48,13 +48,13 @@ class Refusals:
         self._is_custom = is_custom
 
     def parameter(self, callable: str, name: str) -> Parameter | None:  # noqa: A002 - what calls have
-        """Return what is known of a parameter, or None."""
+        """Return the values that a parameter refuses, or None where they are not known."""
         return self.values.parameter(callable, name, inherited=True)
 
     def refusal_of(self, parameter: Parameter, value: Any) -> Refusal | None:
-        """Return why a parameter does not take a plain value.
+        """Return the refusal of a plain value by a parameter.
 
-        None where it does or nothing is known.
+        None where the parameter takes the value, or nothing is known.
         """
         newest = self.api.newest
         if not parameter.known & newest:
@@ -76,7 +76,10 @@ class Refusals:
         return Refusal(is_word, meant, error, takes, always, kind, number)
 
     def _always(self, parameter: Parameter, kind: str) -> bool:
-        """Tell whether all releases that may be meant refuse a class of values; one tried release stands for all of its Keras."""
+        """Tell whether all releases that may be meant refuse a class of values.
+
+        The tried releases stand for all releases with the same Keras, 2 or 3.
+        """
         every = (1 << len(self.api.versions)) - 1
         three = self.api.words_known
         asked = self.api.wanted if self.api.requirement.known else every
@@ -87,9 +90,9 @@ class Refusals:
         return True
 
     def class_name(self, kind: str, word: str) -> Refusal | None:
-        """Return why Keras has no class of this name for objects of a kind.
+        """Return the refusal of a class name for objects of a kind.
 
-        None where it has, or nothing is known.
+        None where Keras has the class, or nothing is known.
         """
         known = self.accepted_words(kind) if kind else frozenset()
         if not known or word in known or word.lower() in known or self._is_custom(word):
@@ -100,9 +103,9 @@ class Refusals:
         return Refusal(True, nearest_word(word, sorted(classes)), "ValueError", "", True, "text")
 
     def accepted_words(self, kind: str) -> frozenset[str]:
-        """Return the texts of a kind in the project's newest release.
+        """Return the texts that the project's newest release takes for a kind of object.
 
-        Those of Keras 3 stand for those of Keras 2, which takes some more.
+        For Keras 2 these are the texts of Keras 3 and some more.
         """
         words = self.api.accepted_words(kind, self.api.newest & self.api.words_known or None)
         return words if self.api.newest & self.api.words_known else words | self.api.words_of_keras_2(kind)
@@ -129,9 +132,9 @@ class Refusals:
 
 
 def nearest_word(word: str, words: Iterable[str]) -> str:
-    """Return the text that is most likely meant, or nothing.
+    """Return the known text nearest to a misspelt one, or empty text.
 
-    Of several spellings the one in letters of the same size.
+    Texts in letters of the same case come first.
     """
     every = tuple(words)
     alike = tuple(item for item in every if item.islower() == word.islower())

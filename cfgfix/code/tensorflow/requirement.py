@@ -77,7 +77,7 @@ class Requirement:
 
     @property
     def known(self) -> bool:
-        """Whether it is known what may be installed: a release is asked for, or any."""
+        """Whether it is known which releases may be installed."""
         return bool(self.text) or self.whatever
 
     @property
@@ -101,17 +101,14 @@ class Requirement:
         return admits(self.text, version)
 
     def of_two(self, minors: Iterable[int]) -> list[Version]:
-        """Return the releases of TensorFlow 2 that the project asks for.
-
-        They are those among some minor ones, in their order.
-        """
+        """Return the given minor releases of TensorFlow 2 that the project asks for."""
         asked = _versions_of_tf2(self.text)
         return [version for minor in minors for version in asked.get(minor, ())]
 
     def reaches_below(self, minor: int) -> bool:
-        """Tell whether TensorFlow 2.0 to one before 2.`minor` is among what is asked for.
+        """Tell whether the project asks for a release from 2.0 up to before 2.`minor`.
 
-        Not where nothing is.
+        The answer is False where no release is asked for.
         """
         return bool(self.text) and any(self.admits((2, number, 0)) for number in range(minor))
 
@@ -127,10 +124,10 @@ class Requirement:
         return not self.text or self.admits((1, 15, 0))
 
     def admitted(self, inspected: Sequence[str]) -> tuple[int, ...]:
-        """Return the positions of the releases that stand for what may be installed.
+        """Return the positions of the inspected releases that the project may install.
 
-        Without a requirement these are all the inspected ones. Where none of them is asked for exactly, the releases on both
-        sides of the wanted one stand for it; a requirement below the oldest inspected release gives none.
+        Without a requirement these are all. Where none matches exactly, the releases on both sides of the wanted one stand for
+        it; a requirement below the oldest inspected release gives none.
         """
         versions = [parse_version(text) for text in inspected]
         if self.computed:
@@ -189,12 +186,12 @@ def _holds(operator: str, version: Version, text: str) -> bool:
 
 
 def asked_release(text: str, path: str | None = None) -> str:
-    """Return what a value of the setting `tensorflow` asks for.
+    """Return the requirement that a value of the setting `tensorflow` states.
 
-    It is a text such as `tensorflow==2.15`, empty where files or the machine say it.
+    It is a text such as `tensorflow==2.15`, and empty for `auto` and `requirements`.
 
     Raises:
-        CfgfixError: It is neither a release, nor a requirement, nor a word that the setting knows.
+        CfgfixError: The value is neither a release, nor a requirement, nor one of these words.
     """
     if len(text) > MAX_SETTING or re.fullmatch(SETTING, text) is None:
         raise CfgfixError(

@@ -84,9 +84,9 @@ _RELEASE = late(
 
 
 def included_files(path: str) -> list[str]:
-    """Return the files that a text file of requirements names with `-r`.
+    """Return the files below a requirement file's folder that it names with `-r`.
 
-    Those below its folder; theirs are not followed.
+    Files that these name are not followed.
     """
     data = _read(path)
     if data is None:
@@ -116,7 +116,10 @@ class FileStatement:
 
 
 def _read(path: str) -> bytes | None:
-    """Return the beginning of a file, one byte more than is taken in; None where there is none to read."""
+    """Return a file's first bytes, one more than the most that are used.
+
+    None where the file cannot be read.
+    """
     try:
         return read_regular(path, MAX_BYTES + 1)
     except OSError:
@@ -124,7 +127,10 @@ def _read(path: str) -> bytes | None:
 
 
 def read_statement(path: str, *, installs: bool = False) -> FileStatement | None:
-    """Return what a file says; with `installs`, only its lines that install something."""
+    """Return the statement of a file on TensorFlow's release, or None.
+
+    With `installs`, only lines that install something count.
+    """
     data = _read(path)
     if data is None or len(data) > MAX_BYTES:
         return None
@@ -204,7 +210,10 @@ def read_statement(path: str, *, installs: bool = False) -> FileStatement | None
 
 
 def _tensorflow_of_companion(line: str) -> tuple[str, str] | None:
-    """Return the TensorFlow that a package in a line needs, and what the line says of the package; None where it says nothing of one."""
+    """Return the TensorFlow that a companion package in a line needs.
+
+    It comes with the line's own requirement for the package. None where the line names no such package.
+    """
     match = _COMPANY.search(line)
     if match is None:
         return None
@@ -217,7 +226,7 @@ def _tensorflow_of_companion(line: str) -> tuple[str, str] | None:
 
 
 def _lists(line: str, before: bool) -> bool:
-    """Tell whether a line of `setup.cfg` stands in a list of requirements, and not in one of names for another tool.
+    """Tell whether a line of `setup.cfg` is part of a list of requirements.
 
     Args:
         line: The line as it is written.
@@ -231,9 +240,9 @@ def _lists(line: str, before: bool) -> bool:
 
 
 def read_guide(path: str) -> FileStatement | None:
-    """Return what a list or sentence of a guide says of TensorFlow's release.
+    """Return the first statement in a guide on TensorFlow's release.
 
-    The first that says something; None where none does.
+    A list or a sentence makes it; None where none does.
     """
     data = _read(path)
     if data is None:
@@ -270,7 +279,7 @@ def read_guide(path: str) -> FileStatement | None:
 
 @functools.cache
 def _patterns(package: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return how a table of Poetry's and a list ask for a package."""
+    """Return the patterns for a package in a table of Poetry's and in a list."""
     if package == "tensorflow":
         return _TABLE, _NAMED
     named = "(?:python_requires|requires-python|python)" if package == "python" else package
@@ -301,9 +310,9 @@ of their wheels)."""
 
 
 def requirement_in(line: str, package: str = "tensorflow") -> str:
-    """Return what a line asks for, such as `tensorflow>=2.4,<2.11`.
+    """Return a line's requirement for a package, such as `tensorflow>=2.4,<2.11`.
 
-    Empty where it says nothing of the package's release.
+    Empty where the line names no release of the package.
     """
     if package not in line:
         return ""

@@ -55,9 +55,9 @@ _INSTALLED = late(r"tensorflow(?:_(?:cpu|gpu|intel|macos|rocm))?-(\d+\.\d+(?:\.\
 
 
 def find_requirement(paths: Sequence[str], asked: str = FILES) -> Requirement:
-    """Return what the project of some files asks for.
+    """Return the TensorFlow requirement of the project with some files.
 
-    The nearest file at or above them that names TensorFlow.
+    The nearest requirement file at or above them that names TensorFlow states it.
 
     Args:
         paths: The files.
@@ -147,7 +147,7 @@ def _packages(environment: str, looked: list[str]) -> Iterator[str]:
 
 
 def _folders_between(folders: set[str], top: str) -> set[str]:
-    """Return the folders of files and those above them, below the common one."""
+    """Return the folders of files and the folders above, below the common one."""
     found: set[str] = set()
     for folder in folders:
         here = folder
@@ -165,7 +165,10 @@ def _names_in(folder: str, ending: tuple[str, ...], most: int | None = MAX_PARTS
 
 
 def _parts_of(folder: str) -> list[str]:
-    """Return the files of a folder's `requirements/`, the one named for TensorFlow first, and those of its folders of environments."""
+    """Return the files in a folder's `requirements/` and its environment folders.
+
+    A file named for TensorFlow comes first.
+    """
     names = _names_in(os.path.join(folder, "requirements"), (".txt",))
     names.sort(key=lambda name: (not name.startswith("tensorflow"), name))
     return [os.path.join("requirements", name) for name in names] + [
@@ -176,16 +179,16 @@ def _parts_of(folder: str) -> list[str]:
 
 
 def _runs_of(folder: str) -> list[str]:
-    """Return the files that say how a folder's program is run and tested: they may ask for Keras 2."""
+    """Return the files that tell how a program is run and tested, for use of Keras 2."""
     place = os.path.join(".github", "workflows")
     flows = _names_in(os.path.join(folder, place), (".yml", ".yaml"))
     return ["tox.ini", "Dockerfile", *(os.path.join(place, name) for name in flows)]
 
 
 def _other_images(folder: str, looked: list[str]) -> list[tuple[str, FileStatement]]:
-    """Return what the images of a folder's `docker/` hold, where all of them hold the same release.
+    """Return the statement of one image in a folder's `docker/`, with its file.
 
-    Who builds images of several releases supports each of them, and none of the files says which.
+    Empty unless all images there hold the same release: a project with several releases supports each.
     """
     place = os.path.join(folder, "docker")
     looked.append(place)
@@ -202,7 +205,7 @@ def _other_images(folder: str, looked: list[str]) -> list[tuple[str, FileStateme
 
 
 def _deployed_statements(folder: str, looked: list[str]) -> list[tuple[str, FileStatement]]:
-    """Return what the images hold in which a folder's programs are deployed."""
+    """Return the statements of the images that run a folder's programs."""
     found = images.deployed_in(folder, looked)
     if found is None:
         return []
@@ -211,7 +214,10 @@ def _deployed_statements(folder: str, looked: list[str]) -> list[tuple[str, File
 
 
 def _folder_requirement(folder: str, looked: list[str]) -> Requirement | None:
-    """Return what the requirement files of one folder ask for, or None; `looked` gets every file looked for."""
+    """Return the requirement that the files of one folder state, or None.
+
+    `looked` gets every file looked for.
+    """
     said: list[tuple[str, FileStatement]] = []
     others = [name for name in _names_in(folder, (".txt",)) if "requir" in name.lower() and name not in NAMES]
     others += [
@@ -246,7 +252,7 @@ def _folder_requirement(folder: str, looked: list[str]) -> Requirement | None:
 
 
 def _files_of(folder: str, names: Iterable[str], looked: list[str]) -> Iterator[str]:
-    """Yield the files of a folder that are there; `looked` gets all that were looked for."""
+    """Yield the named files that exist in a folder; `looked` gets all of them."""
     for name in names:
         place = os.path.join(folder, name)
         looked.append(place)
@@ -255,7 +261,7 @@ def _files_of(folder: str, names: Iterable[str], looked: list[str]) -> Iterator[
 
 
 def _guide_requirement(folder: str, looked: list[str]) -> Requirement | None:
-    """Return what a folder's guide says in a list or a sentence; None where it says no release."""
+    """Return the requirement in a folder's guide, or None if it names no release."""
     place = os.path.join(folder, GUIDE)
     looked.append(place)
     one = read_guide(place)
@@ -265,7 +271,7 @@ def _guide_requirement(folder: str, looked: list[str]) -> Requirement | None:
 
 
 def _join_statements(folder: str, said: list[tuple[str, FileStatement]], looked: list[str]) -> Requirement:
-    """Return what the files of one folder come to together."""
+    """Return the joint requirement of all statements in one folder's files."""
     # The first file that says which release counts, and beside it what any of them asks for in company.
     place, first = min(said, key=lambda item: (not (item[1].text or item[1].computed), not item[1].whatever))
     shown = os.path.relpath(place)
@@ -298,7 +304,7 @@ def _join_statements(folder: str, said: list[tuple[str, FileStatement]], looked:
 
 
 def _requirement_of_keras(path: str, requirement: Requirement, keras: str) -> Requirement:
-    """Return a requirement that says nothing of TensorFlow with what is asked for of Keras."""
+    """Return a requirement without a TensorFlow release, narrowed by one for Keras."""
     shown = os.path.relpath(path)
     made = replace(requirement, path=path if shown.startswith("..") else shown)
     if not _goes_with_two(keras):
@@ -329,14 +335,17 @@ def _constrain(folder: str, requirement: Requirement, looked: list[str]) -> Requ
 
 
 def _goes_with_two(keras: str) -> bool:
-    """Tell whether a Keras that is asked for goes with TensorFlow 2: 2.3.0 is the first that does (its release notes)."""
+    """Tell whether a Keras requirement goes with TensorFlow 2.
+
+    2.3.0 is the first release of Keras that does (its release notes).
+    """
     asked = Requirement("", keras, ())
     later = ((major, minor, patch) for major in (2, 3) for minor in range(40) for patch in range(10))
     return any(version >= (2, 3, 0) and asked.admits(version) for version in later)
 
 
 def _with_keras(requirement: Requirement, keras: str) -> Requirement:
-    """Return a requirement that ends where what is asked for of Keras ends, where that is Keras 2.
+    """Return a requirement that ends with the TensorFlow of a Keras 2 requirement.
 
     TensorFlow 2.6 to 2.15 each install the Keras of their own number and no other, as TensorFlow 2.8.4 `keras>=2.8.0rc0,<2.9`
     (METADATA of the wheels of 2.8.4 to 2.12.1); TensorFlow 2.16 and later install Keras 3.
@@ -352,7 +361,9 @@ def _with_keras(requirement: Requirement, keras: str) -> Requirement:
 
 
 def _numpy_of(others: Sequence[str]) -> str:
-    """Return what is asked for of NumPy, by name or through a Numba or SciPy that takes none from some release on; or empty text.
+    """Return the NumPy requirement among some, or empty text.
+
+    A Numba or SciPy that takes no newer NumPy narrows it.
 
     Numba 0.56.4 needs `numpy<1.24`, 0.57.0 `numpy<1.25`; SciPy 1.12.0 needs `numpy<1.29`, 1.13.0 `numpy<2.3` (METADATA).
     """
@@ -383,7 +394,7 @@ def _admits_any(requirement: Requirement, major: int, minors: Iterable[int]) -> 
 
 
 def _narrowed_by_others(requirement: Requirement, others: Sequence[str]) -> Requirement:
-    """Return a requirement that ends where another package that the same file asks for is too old for TensorFlow."""
+    """Return a requirement that ends where another package in the file is too old."""
     if not (requirement.text or requirement.whatever):
         return requirement
     for text in others:
@@ -404,7 +415,10 @@ def _narrowed_by_others(requirement: Requirement, others: Sequence[str]) -> Requ
 
 
 def _ended_before(requirement: Requirement, last: int, because: str) -> Requirement:
-    """Return a requirement that ends with TensorFlow 2.`last`, where it admits that release and later ones."""
+    """Return a requirement that ends with TensorFlow 2.`last`.
+
+    One that does not admit both 2.`last` and a later release stays as it is.
+    """
     if (
         requirement.computed
         or not requirement.admits((2, last, 0))
@@ -421,9 +435,9 @@ def _ended_before(requirement: Requirement, last: int, because: str) -> Requirem
 
 
 def limited_to_keras_2(requirement: Requirement) -> Requirement:
-    """Return a requirement that ends where TensorFlow Addons does.
+    """Return a requirement that ends with the last release for TensorFlow Addons.
 
-    One that begins behind that end stays as it is.
+    One that begins later stays as it is.
     """
     if requirement.installed and parse_version(requirement.text) >= (2, 16, 0):
         # What is installed is not what the program is meant for.

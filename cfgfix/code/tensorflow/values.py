@@ -20,7 +20,7 @@ _INTEGERS = ("below", "minus", "zero", "one", "more")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """What a parameter refuses.
+    """The values that a parameter refuses.
 
     Attributes:
         name: Its name.
@@ -41,17 +41,17 @@ class Parameter:
     beside: tuple[str, ...]
 
     def refusal(self, kind: str, releases: int) -> tuple[int, str]:
-        """Return which releases refuse a class of values, and with which exception.
+        """Return the mask of releases that refuse a class of values, and the exception.
 
-        They are those among `releases`, as a mask.
+        Only those among `releases` count.
         """
         mask, error = self.refused.get(kind, (0, ""))
         return mask & releases, error
 
     def number(self, releases: int) -> str:
-        """Return which numbers the parameter takes: `integer`, `float`, `number` or none.
+        """Return the kind of numbers that the parameter takes.
 
-        None is the empty text: it takes words, objects or truth values, or it is not known.
+        It is `integer`, `float` or `number`; empty where the parameter takes words, objects or truth values, or it is not known.
         """
         if any(mask & releases for mask in self.words.values()) or self.kind or self._free("text", releases):
             return ""
@@ -62,9 +62,9 @@ class Parameter:
         return "float" if not self._free("one", releases) and self._free("float", releases) else "number"
 
     def takes(self, releases: int) -> str:
-        """Return in words what the parameter takes, such as `an integer above 0`.
+        """Return in words the values that the parameter takes: `an integer above 0`.
 
-        The words hold for some releases; they are empty where there is no short name.
+        The words hold for the given releases; they are empty where there is no short name.
         """
 
         def free(kind: str) -> bool:
@@ -95,7 +95,10 @@ class Parameter:
         return f"a number{low}"
 
     def _whole_number(self, releases: int) -> str:
-        """Return in words which whole numbers the parameter takes, where it takes floats for them as well."""
+        """Return in words the whole numbers that a parameter for ints and floats takes.
+
+        Empty for other parameters.
+        """
         kinds = ("one", "more", "float-one", "float-whole", "float")
         others = ("text", "float-part", "minus")
         if any(mask & releases for mask in self.words.values()) or self.kind:
@@ -119,7 +122,7 @@ class Values:
         self._others: Mapping[str, Any] | None = None
 
     def other_word(self, kind: str, word: str) -> str:
-        """Return the text by which Keras knows what has this name elsewhere, or nothing."""
+        """Return Keras's text for a name from another library, or empty text."""
         if self._others is None:
             with open(WORDS, encoding="utf-8") as stream:
                 self._others = json.load(stream)
@@ -127,7 +130,9 @@ class Values:
         return found
 
     def parameter(self, callable: str, name: str, *, inherited: bool = False) -> Parameter | None:  # noqa: A002 - what calls have
-        """Return what a parameter refuses; None where it was not tried, or takes anything.
+        """Return the values that a parameter refuses.
+
+        None where the parameter was not tried, or takes anything.
 
         Args:
             callable: The public name of what is called.
@@ -147,7 +152,7 @@ class Values:
         return self._known[key]
 
     def _tried_as(self, callable: str) -> str:  # noqa: A002 - as above
-        """Return the name under which the table has what is called: some functions have several."""
+        """Return the name of a callable in the table; some have several names."""
         if callable in self._calls:
             return callable
         if callable.startswith("keras.preprocessing."):
@@ -184,10 +189,7 @@ def _parameter(name: str, entry: Mapping[str, Any]) -> Parameter:
 
 
 def class_of(value: Any) -> str:
-    """Return the class of values that a plain value is of, as the table has them.
-
-    Empty for others.
-    """
+    """Return the table's class of values for a plain value; empty for others."""
     if value is None:
         return "none"
     if isinstance(value, bool):

@@ -47,9 +47,9 @@ ACTIVATIONS = {
 
 
 def activation_named(value: object) -> Activation:
-    """Return what an activation keeps.
+    """Return what an activation keeps for the backward pass.
 
-    It is given by its name, as a function or as a layer.
+    The activation is a name, a function or a layer.
 
     Raises:
         UnknownSize: It is none that is known.
@@ -70,7 +70,7 @@ def activation_named(value: object) -> Activation:
 
 
 def activated(sizes: LayerSizes, activation: Activation) -> LayerSizes:
-    """Return what a layer makes whose outputs go through an activation of its own."""
+    """Return the sizes of a layer together with its own activation."""
     if activation.is_linear:
         return sizes
     count = known_elements(sizes.output)
@@ -82,7 +82,7 @@ def activated(sizes: LayerSizes, activation: Activation) -> LayerSizes:
 
 
 def of_activation(activation: Activation, shape: Shape) -> LayerSizes:
-    """Return what an activation makes of a tensor as a layer of its own."""
+    """Return the sizes of an activation as a separate layer."""
     return LayerSizes(
         (shape,),
         inputs=activation.inputs,

@@ -19,10 +19,10 @@ from cfgfix.core.records import replace
 
 
 def layer_sizes(layer: Layer, inputs: Inputs) -> LayerSizes:
-    """Return what a layer makes of its inputs.
+    """Return the sizes of a layer: its outputs, weights and kept elements.
 
     Raises:
-        UnknownSize: The layer is none that is known, or a size is not.
+        UnknownSize: The layer or one of its sizes is not known.
     """
     rule = LAYERS.get(layer.name)
     if rule is None:

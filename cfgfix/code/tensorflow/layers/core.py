@@ -38,7 +38,7 @@ def _embedding(arguments: Arguments, inputs: Inputs) -> LayerSizes:
 
 
 def _of_axes(arguments: Arguments, shape: Shape, default: int) -> int:
-    """Return the product of the dimensions that a layer has weights for."""
+    """Return the product of the dimensions along a layer's `axis` argument."""
     given = arguments.value("axis", default)
     sizes = []
     for axis in given if isinstance(given, (list, tuple)) else [given]:
@@ -89,7 +89,7 @@ def _same_kept(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
 
 
 def _recomputed_sizes(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
-    """Return what a layer makes that computes anew and keeps nothing."""
+    """Return the sizes of a layer that keeps nothing for the backward pass."""
     return LayerSizes((only_input(inputs),))
 
 
@@ -120,9 +120,9 @@ def _reshape(arguments: Arguments, inputs: Inputs) -> LayerSizes:
 
 
 def reshaped(shape: Shape, wanted: tuple[int, ...]) -> Shape:
-    """Return the shape that a tensor of the same elements has.
+    """Return the shape of a tensor after it is reshaped.
 
-    One dimension may be left open.
+    One dimension of the wanted shape may be -1, for the rest of the elements.
 
     Raises:
         UnknownSize: It does not fit, or is not known.
@@ -156,9 +156,7 @@ def _repeat_vector(arguments: Arguments, inputs: Inputs) -> LayerSizes:
 
 
 def merged(inputs: Inputs) -> Shape:
-    """Return the broadcast shape of an operation on tensors, element by element.
-
-    Small ones are repeated.
+    """Return the shape of an element-wise operation on tensors, after broadcasting.
 
     Raises:
         UnknownSize: They do not fit.
@@ -188,7 +186,7 @@ def _product(_arguments: Arguments, inputs: Inputs) -> LayerSizes:
 
 
 def concatenated(inputs: Inputs, axis: object) -> Shape:
-    """Return the shape of tensors put one after another along an axis.
+    """Return the shape of tensors concatenated along an axis.
 
     The batch counts as the first axis, as in Keras.
 

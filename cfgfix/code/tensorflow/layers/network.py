@@ -32,7 +32,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A moment of a training step, by what it needs beside weights and the state of the optimizer.
+    """The memory of a moment in a training step, without weights and optimizer state.
 
     Attributes:
         gradients: Numbers in the gradients of weights that exist then.
@@ -88,9 +88,9 @@ class Network:
         return node
 
     def parts(self, width: int = FLOAT32) -> list[Part]:
-        """Return the moments of a training step that need the most.
+        """Return the moments of a training step that need the most memory.
 
-        Those for small batches are told as well as those for large ones.
+        Each needs the most at some batch size.
 
         Args:
             width: Bytes of a number in an activation.
@@ -112,7 +112,7 @@ class Network:
 
 
 def _largest(parts: Sequence[Part]) -> list[Part]:
-    """Return the parts that need the most at some batch size."""
+    """Return the parts that need the most memory at some batch size."""
     found: list[Part] = []
     for part in sorted(parts, key=lambda part: (-part.sample, -part.gradients)):
         if not found or part.gradients > found[-1].gradients:
@@ -144,7 +144,7 @@ class _Step:
                     self.buffer[number] = self.buffer[node.inputs[0]]
 
     def _kept_by(self, node: Node) -> tuple[set[int], float]:
-        """Return the buffers that a layer keeps for the backward pass, and the bytes besides."""
+        """Return the buffers that a layer keeps for the backward pass, and extra bytes."""
         learns = node.trained and node.sizes.trainable > 0
         graded = any(self.graded[number] for number in node.inputs)
         sizes = node.sizes
@@ -158,9 +158,9 @@ class _Step:
         return kept, sizes.extra * self.width + sizes.masks
 
     def moments(self) -> list[Part]:
-        """Return what each layer needs, forward and backward.
+        """Return the memory in use at each layer, in the forward and the backward pass.
 
-        The backward pass frees what a layer has kept when it has passed it.
+        The backward pass frees the buffers that a layer has kept when it has passed the layer.
         """
         produced = {number for node in self.nodes for number in node.outputs}
         readers: dict[int, int] = {}
@@ -227,7 +227,7 @@ class _Step:
     def _passed_on(
         self, node: Node, mine: list[list[int]], holders: dict[int, list[int]], shares: dict[int, int]
     ) -> float:
-        """Account for the gradients of a layer's inputs; return the bytes allocated."""
+        """Allot the gradients of a layer's inputs, and return the bytes allocated."""
         more = 0.0
         same = node.sizes.passes or node.sizes.reuses or _in_place(node.sizes)
         for number in node.inputs:
@@ -252,5 +252,8 @@ class _Step:
 
 
 def _in_place(sizes: LayerSizes) -> bool:
-    """Tell whether the gradient of a layer is worked out in the memory of the one that comes to it: of an activation."""
+    """Tell whether a layer's input gradient overwrites its output gradient.
+
+    That is so for activations.
+    """
     return not sizes.for_weights and sizes.outputs_kept and not sizes.inputs and not sizes.trainable

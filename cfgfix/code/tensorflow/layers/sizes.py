@@ -17,7 +17,7 @@ class UnknownSize(Exception):  # noqa: N818 - no error: the code does not show i
 
 
 class MisfitError(UnknownSize):
-    """What comes to a layer is certainly refused; the text says why."""
+    """The inputs of a layer are certainly refused; the text says why."""
 
 
 UNKNOWN = object()
@@ -26,7 +26,7 @@ UNKNOWN = object()
 
 @dataclass(frozen=True, slots=True)
 class LayerSizes:
-    """What a layer makes of its inputs, for one sample.
+    """The sizes of a layer for one sample: outputs, weights and kept elements.
 
     Attributes:
         outputs: The shapes of what it gives.
@@ -56,7 +56,7 @@ class LayerSizes:
 
     @property
     def output(self) -> Shape:
-        """The shape of the first thing that it gives."""
+        """The shape of the first output."""
         return self.outputs[0]
 
 
@@ -89,10 +89,10 @@ class Arguments:
         self.given = given
 
     def value(self, name: str, default: Any = None) -> Any:
-        """Return an argument.
+        """Return the value of an argument.
 
         Raises:
-            UnknownSize: It is given and not known.
+            UnknownSize: The argument is given and not known.
         """
         found = self.given.get(name, default)
         if found is UNKNOWN:
@@ -100,10 +100,10 @@ class Arguments:
         return found
 
     def number(self, name: str, default: int | None = None) -> int:
-        """Return a positive whole number.
+        """Return an argument that is a positive whole number.
 
         Raises:
-            UnknownSize: It is none.
+            UnknownSize: The argument is no such number.
         """
         found = self.value(name, default)
         if isinstance(found, float) and found.is_integer():
@@ -113,14 +113,14 @@ class Arguments:
         return found
 
     def flag(self, name: str, default: bool) -> bool:
-        """Return a truth value."""
+        """Return an argument as a truth value."""
         found = self.value(name, default)
         if not isinstance(found, bool):
             raise UnknownSize
         return found
 
     def word(self, name: str, default: str) -> str:
-        """Return a text in lower case."""
+        """Return an argument as text in lower case."""
         found = self.value(name, default)
         if found is None:
             return default
@@ -129,9 +129,9 @@ class Arguments:
         return found.lower()
 
     def sizes(self, name: str, rank: int, default: int | None = None) -> tuple[int, ...]:
-        """Return one number for each dimension in space.
+        """Return an argument as one number for each spatial dimension.
 
-        It is given as one for all or as a list.
+        The argument is one number for all dimensions, or a list.
         """
         found = self.value(name, default)
         numbers = tuple(found) if isinstance(found, (list, tuple)) else (found,) * rank
@@ -142,12 +142,12 @@ class Arguments:
         return numbers
 
     def channels_last(self) -> None:
-        """Make sure that channels are the last dimension, as is the default."""
+        """Raise `UnknownSize` unless channels are the last dimension, as by default."""
         if self.value("data_format") not in (None, "channels_last"):
             raise UnknownSize
 
     def layer(self, name: str) -> Layer:
-        """Return a layer that is given to a layer."""
+        """Return an argument that is itself a layer."""
         found = self.value(name)
         if not isinstance(found, Layer):
             raise UnknownSize
@@ -175,7 +175,7 @@ def shape_text(shape: Shape) -> str:
 
 
 def elements(shape: Shape) -> int:
-    """Return how many elements a tensor has for one sample.
+    """Return the number of elements of a tensor for one sample.
 
     Raises:
         UnknownSize: A dimension is not known.
@@ -191,11 +191,11 @@ def elements(shape: Shape) -> int:
 
 
 def channels(shape: Shape) -> int:
-    """Return the last dimension of a tensor, which weights are made for.
+    """Return the last dimension of a tensor, as a layer's weights need it.
 
     Raises:
-        UnknownSize: It has none.
-        MisfitError: It is left open.
+        UnknownSize: The tensor has no dimension.
+        MisfitError: The last dimension is left open.
     """
     if not shape:
         raise UnknownSize
@@ -205,9 +205,9 @@ def channels(shape: Shape) -> int:
 
 
 def known_elements(shape: Shape) -> float:
-    """Return how many elements a tensor has for one sample.
+    """Return the number of elements of a tensor for one sample.
 
-    Infinite where that is not known.
+    Infinite where a dimension is not known.
     """
     try:
         return elements(shape)
@@ -216,7 +216,7 @@ def known_elements(shape: Shape) -> float:
 
 
 def only_input(inputs: Inputs) -> Shape:
-    """Return the only input.
+    """Return the shape of a layer's only input.
 
     Raises:
         UnknownSize: There are several, or none.

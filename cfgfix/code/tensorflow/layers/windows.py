@@ -21,12 +21,12 @@ from cfgfix.code.tensorflow.layers.sizes import (
 
 
 def window_steps(size: int | None, kernel: int, stride: int, dilation: int, padding: str) -> int | None:
-    """Return how many steps a window takes over a dimension.
+    """Return the number of steps that a window takes over a dimension.
 
-    None where that is not known.
+    None where the dimension is not known.
 
     Raises:
-        UnknownSize: It does not fit, or the padding is none that is known.
+        UnknownSize: The window does not fit, or the padding is not known.
     """
     if size is None:
         return None
@@ -59,7 +59,7 @@ def _window_space(
 
 
 def _kernel_and_space(arguments: Arguments, shape: Shape, rank: int) -> tuple[tuple[int, ...], Shape]:
-    """Return the kernel of a layer that slides over space, and the space that comes of it."""
+    """Return the kernel size of a convolution, and its spatial output shape."""
     kernel = arguments.sizes("kernel_size", rank)
     space = _window_space(
         shape,
@@ -74,7 +74,7 @@ def _kernel_and_space(arguments: Arguments, shape: Shape, rank: int) -> tuple[tu
 def _with_weights(
     arguments: Arguments, space: Shape, filters: int, weights: int, *, extra: float = 0
 ) -> LayerSizes:
-    """Return the sizes of a layer with a kernel, and with a bias unless it is told to have none."""
+    """Return the sizes of a layer with a kernel, a bias by default, and an activation."""
     bias = filters if arguments.flag("use_bias", True) else 0
     made = LayerSizes(((*space, filters),), trainable=weights + bias, for_weights=True, extra=extra)
     return activated(made, activation_named(arguments.value("activation")))
@@ -170,7 +170,7 @@ def _global_pooling(rank: int, *, largest: bool) -> Rule:
 
 
 def _edges(arguments: Arguments, name: str, rank: int) -> list[tuple[int, int]]:
-    """Return how much is added or cut at both ends of each dimension in space."""
+    """Return the padding or cropping at both ends of each spatial dimension."""
     given = arguments.value(name, 1)
     if rank == 1 and isinstance(given, (list, tuple)) and len(given) == 2 and all(type(x) is int for x in given):  # fmt: skip
         return [(given[0], given[1])]
