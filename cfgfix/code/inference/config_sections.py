@@ -36,7 +36,7 @@ class Sections:
             self.fields[id(scope)] = node.get("properties", {}) if isinstance(node, Mapping) else {}
 
     def child(self, owner: int, name: str) -> int | None:
-        """Return the config class that a field of a config class holds, by id."""
+        """Return the identity of the config class in a field of a config class, or None."""
         entry = self.by_class.get(owner)
         if entry is None:
             return None

@@ -129,7 +129,7 @@ class Follower:
     # Values
 
     def atoms_of(self, expr: Expr | None, scope: Scope, depth: int = 0) -> Atoms:
-        """Return what an expression may be."""
+        """Return the atoms that an expression may be."""
         if expr is None:
             return _UNKNOWN
         self.steps += 1
@@ -426,9 +426,9 @@ class Follower:
         return frozenset(result)
 
     def stores(self, name: str, owner: Scope) -> list[tuple[Expr, Scope]]:
-        """Return what is given to an attribute of a class's objects.
+        """Return the values assigned to an attribute of a class's objects.
 
-        Each value has the scope it stands in.
+        Each value comes with its scope.
         """
         classes = self.program.bases(owner).classes
         found = []
@@ -457,7 +457,7 @@ class Follower:
         return found
 
     def callers(self, name: str) -> list[tuple[Scope, Call]]:
-        """Return the calls of functions or methods of that name."""
+        """Return the calls of functions or methods of a name, each with its scope."""
         return self._callers.get(name, [])
 
     def _stores(self, name: str) -> list[tuple[Expr, Scope, Scope | Expr]]:
@@ -624,7 +624,7 @@ class Follower:
         return False
 
     def _aliases(self, owner: Scope) -> list[str]:
-        """Return the names of the classes that inherit a class's `__init__`."""
+        """Return the names of all subclasses of a class."""
         if self._subclasses is None:
             self._subclasses = {}
             for module in self.modules:
@@ -635,7 +635,10 @@ class Follower:
         return self._subclasses.get(id(owner), [])
 
     def _may_enter(self, where: Scope, owner: Scope | None) -> bool:
-        """Tell whether a `super().__init__` or `cls(...)` in a scope may lead to a class."""
+        """Tell whether a scope lies in a class or a subclass of it.
+
+        `super().__init__` or `cls(...)` in the scope may then lead to the class.
+        """
         here: Scope | None = where
         while here is not None and here.kind != "class":
             here = self.program.outer(here)

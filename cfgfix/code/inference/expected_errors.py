@@ -29,7 +29,7 @@ _CATCHING = frozenset(
 
 
 def is_error_expected(scope: Scope, block: int) -> bool:
-    """Tell whether a test wants an error where a block stands: under `pytest.raises`."""
+    """Tell whether a block is inside `pytest.raises` or the like."""
     return any(
         item.kind == "with" and item.test is not None and _WANTS_AN_ERROR.match(text(item.test))
         for item in scope.block_chain(block)

@@ -35,7 +35,7 @@ NAMING = (Name, Attribute, Subscript, Call, Boolean, Conditional, Assigned)
 
 
 class Default:
-    """A parameter of which an expression is the default."""
+    """A parameter, as the parent of the expression that is its default."""
 
     __slots__ = ("name", "scope")
 
@@ -49,7 +49,7 @@ Around = Expr | Event | Default | None
 
 
 class Loads:
-    """Every expression of a program with what is around it."""
+    """Every expression of a program, with the expression or statement around it."""
 
     def __init__(self, follower: Follower) -> None:
         self.follower = follower
@@ -204,7 +204,7 @@ class Loads:
 
 
 def _loose(parent: Around, role: Role, scope: Scope) -> bool:
-    """Tell whether an expression stands where nothing follows the section that it may be."""
+    """Tell whether an expression's value goes where config sections are not followed."""
     if isinstance(parent, Event):
         kind = parent.kind
         if role == "manager":
@@ -223,7 +223,7 @@ def _loose(parent: Around, role: Role, scope: Scope) -> bool:
 
 
 def _takes_locals(call: Call) -> bool:
-    """Tell whether a call takes all local names at once."""
+    """Tell whether a call may read all local names at once, as `locals()` does."""
     func = call.func
     if isinstance(func, Name):
         return func.name in ("locals", "eval", "exec") or (func.name == "vars" and not call.args)

@@ -1,4 +1,4 @@
-"""What happens in a run that others judge: keys asked for, refused arguments, calls of libraries, files opened."""
+"""Events of a run for others to judge, such as missing keys and library calls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REQUIRED, DEFAULT, GUARD = "required", "default", "guard"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A key that was asked for and is not there.
+    """A key that was looked up in config sections and is missing.
 
     Attributes:
         sections: The config sections that were asked.
@@ -21,9 +21,9 @@ class Asked:
         how: `required`, `default` or `guard`.
         spot: Where.
         error: For a required one the exception that it raises.
-        default: What is taken instead; None where nothing is.
-        conditions: What must hold for the run to come there, where that is not known.
-        caught: Whether the code around it is ready for it.
+        default: The value taken instead; None where there is none.
+        conditions: The conditions of unknown outcome that lead to the lookup.
+        caught: Whether the code around catches the error.
     """
 
     sections: tuple[ConfigKey, ...]
@@ -38,7 +38,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class WrongAccess:
-    """A value of a config that is asked for in a way that its object does not know.
+    """A read of a config value in a way that the config's object does not support.
 
     Attributes:
         section: The section that is asked, or whose object it is.
@@ -57,7 +57,7 @@ class WrongAccess:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A key or value of the config that something in the run does not take.
+    """A config key or value that a function, class or library of the run refuses.
 
     Attributes:
         kind: `unknown-key`, `missing-key`, `swallowed`, `wrong-type`, `no-number`, `ignored-key`, `absent-file`, `given-twice`.
@@ -124,13 +124,13 @@ class Loading:
 
 
 class Host(Protocol):
-    """What an interpreter asks of the world outside the code."""
+    """The interpreter's questions about the world outside the code."""
 
     def load(self, loading: Loading) -> Value | None:
-        """Return what a config file gives, or None where the path is no file at hand."""
+        """Return the value loaded from a config file, or None where there is no such file."""
 
     def naming_absent(self, loading: Loading) -> ConfigKey | None:
-        """Return the key that names a further config to load which is not there."""
+        """Return the config key whose value names a missing file to load, or None."""
 
     def arguments(self) -> list[str] | None:
         """Return the arguments of the command that starts the program, or None.
@@ -139,10 +139,7 @@ class Host(Protocol):
         """
 
     def listed(self, folder: Value, pattern: str, spot: Spot) -> list[str] | None:
-        """Return the files of a folder that a pattern gives, or None.
-
-        None means that they are not known.
-        """
+        """Return the files of a folder that match a pattern; None if they are not known."""
 
     def chosen(self, name: str) -> str | None:
         """Return the value that an option has in this run, or None.

@@ -1,4 +1,4 @@
-"""What expressions stand for while a program is interpreted: values with the config keys they come from."""
+"""The values of an interpreted program, with the config keys that they come from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOTHING: frozenset[ConfigKey] = frozenset()
 
 
 class _Spot(NamedTuple):
-    """What a `Spot` holds."""
+    """The fields of a `Spot`."""
 
     scope: Scope
     place: Place
@@ -40,15 +40,15 @@ class Spot(_Spot):
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether another one is the same object."""
+        """Tell whether the other spot is the same object."""
         return self is other
 
     def __ne__(self, other: object) -> bool:
-        """Tell whether another one is another object."""
+        """Tell whether the other spot is another object."""
         return self is not other
 
     def __hash__(self) -> int:
-        """Return what two objects differ in."""
+        """Return the hash of the object's identity."""
         return id(self)
 
     @property
@@ -132,19 +132,19 @@ class ConfigKey:
 
 
 class Written(Protocol):
-    """A value as it stands in a config."""
+    """A value as it is written in a config."""
 
     @property
     def raw(self) -> Any:
-        """The value, without a note that it was looked at."""
+        """The value, read without marking it as looked at."""
 
     @property
     def data(self) -> Any:
-        """The value, which is looked at by this."""
+        """The value; reading it marks it as looked at."""
 
 
 class Value:
-    """Something an expression stands for.
+    """The value of an expression.
 
     Attributes:
         origins: The config keys it was made from.
@@ -157,13 +157,13 @@ class Value:
 
 
 class Unknown(Value):
-    """A value of which nothing is known but where it comes from."""
+    """A value of which only the origin is known."""
 
     __slots__ = ()
 
 
 class Tagged(Unknown):
-    """What a constructor of the program makes of a value with a tag.
+    """A config value with a YAML tag, for a constructor of the program.
 
     Attributes:
         tag: The tag.
@@ -206,7 +206,7 @@ class Scalar(Value):
 
     @classmethod
     def of_entry(cls, entry: Written, key: ConfigKey) -> Scalar:
-        """Return what stands in a config, as a value that is not looked at yet."""
+        """Return a config's entry as a value that is not looked at yet."""
         made = cls.__new__(cls)
         made.origins = frozenset({key})
         made.key = key
@@ -216,7 +216,7 @@ class Scalar(Value):
 
     @property
     def is_unlooked(self) -> bool:
-        """Whether it stands in a config and nothing has asked for its value."""
+        """Whether the value is from a config and nothing has looked at it."""
         try:
             _UNSET(self)
         except AttributeError:
@@ -226,7 +226,7 @@ class Scalar(Value):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Look at what stands in a config, when the value is asked for first."""
+            """Read the config's entry when the value is first asked for."""
             if name != "value":
                 raise AttributeError(name)
             found = self.value = self.entry.data
@@ -288,7 +288,7 @@ class Unnamed:
     __slots__ = ()
 
     def __str__(self) -> str:
-        """Return it as a reader sees it."""
+        """Return the text that a reader sees."""
         return "?"
 
 
@@ -386,7 +386,7 @@ class Sequence(Value):
     def extend(self, items: list[Value]) -> None:
         """Add items at the end.
 
-        Of a list that grows beyond `MAX_ITEMS` it is known only that there are more.
+        A list that grows beyond `MAX_ITEMS` keeps no more items, and is marked as open.
         """
         room = max(0, MAX_ITEMS - len(self.items))
         self.open = self.open or len(items) > room
@@ -486,7 +486,7 @@ class FunctionObject(Value):
     def given(
         self, args: tuple[Value, ...], keywords: dict[str, Value], spread: Mapping | None = None
     ) -> FunctionObject:
-        """Return the function with some arguments given already."""
+        """Return the function with some arguments already bound."""
         return FunctionObject(
             self.scope,
             self.names,

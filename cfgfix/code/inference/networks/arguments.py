@@ -50,13 +50,13 @@ def layer_of(made: Made, api: Api) -> Layer:
 
 
 def arguments_by_parameter(made: Made, api: Api, name: str) -> dict[str, Any]:
-    """Return what a call of a public class or function is given, by parameter."""
+    """Return the arguments of a call of a public class or function, by parameter."""
     found = by_parameter(made, api, name)
     return {parameter: plain_data(value, api) for parameter, value in found.items()}
 
 
 def by_parameter(made: Made, api: Api, name: str) -> dict[str, Value]:
-    """Return the values that a call of a public name is given, by parameter."""
+    """Return the values of a call's arguments, by parameter of the public name."""
     signature = api.constructor(name)
     order = signature.positions(api.newest) if signature is not None else ()
     found: dict[str, Value] = {

@@ -65,7 +65,7 @@ MAX_TENSORS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """One tensor as the layer that gives it.
+    """One tensor, with the layer and the call that compute it.
 
     Attributes:
         layer: What holds the weights; None for a function.
@@ -83,7 +83,7 @@ class Computed:
 
 
 class Follower:
-    """What follows the tensors of models through one run.
+    """Follows the tensors of models through one run.
 
     Args:
         run: The run.
@@ -120,7 +120,7 @@ class Follower:
     # What a run asks
 
     def attribute(self, owner: Value, name: str, spot: Spot) -> Value | None:
-        """Return an attribute of a tensor, layer or model; None where it is not followed."""
+        """Return an attribute of a tensor, layer or model; None if it is not followed."""
         if name in _TRAINED and (is_own_layer(owner) or self.is_model(owner)):
             self.asked.append(owner)
         if isinstance(owner, Instance):
@@ -154,10 +154,7 @@ class Follower:
         return None
 
     def items(self, owner: Made) -> list[Value] | None:
-        """Return what iterating over a result of a library gives.
-
-        None where that is not known.
-        """
+        """Return the items of a library's result; None where they are not known."""
         if owner.name == _ALL_LAYERS and owner.receiver is not None:
             # What a loop does to each layer, it does to the model.
             return [owner.receiver]
@@ -173,7 +170,7 @@ class Follower:
         ]
 
     def item(self, owner: Value, index: Value, spot: Spot) -> Value | None:
-        """Return what stands at a place of a result; None where it is not followed."""
+        """Return the item of a library's result at an index; None if it is not followed."""
         if isinstance(owner, Made) and owner.name in (_ALL_LAYERS, _SOME_LAYERS):
             return self._made(_SOME_LAYERS, (), spot, owner.receiver)
         if isinstance(owner, Made) and isinstance(index, Scalar):
@@ -181,7 +178,7 @@ class Follower:
         return None
 
     def operation(self, sign: str, left: Value, right: Value, spot: Spot) -> Value | None:
-        """Return what an operator makes of tensors; None where none is among them."""
+        """Return the result of an operator on tensors; None if no operand may be one."""
         if not isinstance(left, Made) and not isinstance(right, Made):
             return None
         made = self._made(f"{OPERATOR}{sign}", (left, right), spot, None)
@@ -189,9 +186,9 @@ class Follower:
         return made
 
     def call_own(self, call: Call, instance: Instance) -> Value | None:
-        """Return what the call of an object of the project gives.
+        """Return the result of calling a layer or model of a project class.
 
-        It is built before the first call. None where it is no layer.
+        The layer's `build` runs before the first call. None for any other object.
         """
         method = classes.member(instance.cls, "call")
         if not is_own_layer(instance) or not isinstance(method, FunctionObject):
@@ -210,7 +207,7 @@ class Follower:
         return UNKNOWN if self.doubted(instance) or "trainable" in instance.attributes else made
 
     def after_call(self, call: Call, name: str, made: Made) -> Value:
-        """Return what a call of a library gives."""
+        """Note a library call that concerns models, and return its result."""
         last = last_name(name)
         if name.endswith(CALLED) and isinstance(call.callee, Made):
             made.receiver = call.callee
@@ -263,7 +260,7 @@ class Follower:
     # What others ask
 
     def doubted(self, value: Value) -> bool:
-        """Tell whether something of a layer or model is not known."""
+        """Tell whether a layer or model is not fully known."""
         return id(value) in self.unsure
 
     def is_model(self, value: Value | None) -> bool:
@@ -291,11 +288,11 @@ class Follower:
         return found.sizes.outputs[found.place]
 
     def is_input(self, value: Value) -> bool:
-        """Tell whether a value is what a model is given."""
+        """Tell whether a value is an input of a model."""
         return isinstance(value, Made) and (value.name in _INPUTS or value.name in _FILLED)
 
     def computed(self, value: Value) -> Computed | None:
-        """Return a tensor as the layer that gives it; None where that is not known."""
+        """Return a tensor with the layer that computes it; None where that is not known."""
         if not isinstance(value, Made):
             return None
         if id(value) not in self._computed:
@@ -334,10 +331,10 @@ class Follower:
         return Computed(layer, sizes, tensors, 0, value)
 
     def application(self, made: Made) -> Application:
-        """Return one of the models of `keras.applications` with what it is made with.
+        """Return a model of `keras.applications` with its arguments.
 
         Raises:
-            UnknownSize: That is not known.
+            UnknownSize: The model or its arguments are not known.
         """
         name = last_name(made.name)
         given = by_parameter(made, self.api, f"keras.applications.{name}")
@@ -346,9 +343,9 @@ class Follower:
         )
 
     def ends_of(self, model: Value, spot: Spot) -> tuple[tuple[Value, ...], tuple[Value, ...]] | None:
-        """Return the tensors that a model gets and gives, as it is made.
+        """Return the input and output tensors of a model.
 
-        None where that is not known.
+        None where they are not known.
         """
         if not isinstance(model, Made) or self.doubted(model):
             return None
@@ -393,7 +390,10 @@ class Follower:
         return found
 
     def _start(self, model: Made, spot: Spot) -> Made | None:
-        """Return what stands for the input of a sequential model or an application, the same each time."""
+        """Return the input tensor of a sequential model or an application.
+
+        It is the same each time. None where its shape is not known.
+        """
         known = self._inputs.get(id(model))
         if known is not None:
             return known
@@ -430,7 +430,10 @@ class Follower:
         raise UnknownSize
 
     def _through(self, model: Made, args: tuple[Value, ...], frame: Frame, spot: Spot) -> Value | None:
-        """Return what a model of the program gives for some tensors, layer by layer."""
+        """Return a model's output for some tensors, computed layer by layer.
+
+        None where the layers are not known.
+        """
         if self.doubted(model) or not args:
             return None
         self.frame = frame
@@ -463,7 +466,13 @@ class Follower:
         self._kept.append(layer)
 
     def _tensor_of_other_inputs(self, value: Value, known: dict[int, Value], model: Made) -> Value:
-        """Return a tensor as the same layers make it of other inputs."""
+        """Return a tensor computed by the same layers from other inputs.
+
+        Args:
+            value: The tensor.
+            known: The new values of tensors, by identity of the old ones.
+            model: The model that the layers belong to.
+        """
         pending = [value]
         while pending:
             here = pending[-1]
@@ -478,7 +487,7 @@ class Follower:
         return known[id(value)]
 
     def _rebuild_call(self, value: Value, known: dict[int, Value], model: Made) -> Value:
-        """Return a call with what its arguments became."""
+        """Return a call's result with its arguments replaced by their new values."""
         if isinstance(value, Sequence):
             return Sequence([known[id(item)] for item in value.items], open=value.open, kind=value.kind)
         if not isinstance(value, Made) or not _parts(value):
@@ -533,10 +542,10 @@ def is_own_layer(value: Value | None) -> bool:
 
 
 def input_shape(made: Made, api: Api) -> Shape:
-    """Return the shape, without its batch, of what `keras.Input` gives.
+    """Return the shape, without the batch, of a tensor made by `keras.Input`.
 
     Raises:
-        UnknownSize: It is not known.
+        UnknownSize: The shape is not known.
     """
     given = by_parameter(made, api, "keras.Input")
     for name, batch in (
@@ -551,10 +560,10 @@ def input_shape(made: Made, api: Api) -> Shape:
 
 
 def first_layer_shape(layer: Made, api: Api) -> Shape:
-    """Return the shape, without its batch, that a first layer says it gets.
+    """Return the input shape, without the batch, that a first layer declares.
 
     Raises:
-        UnknownSize: It says none.
+        UnknownSize: The layer declares none.
     """
     for name, batch in (("batch_input_shape", True), ("batch_shape", True), ("input_shape", False)):
         if name in layer.keywords:
@@ -579,7 +588,7 @@ def _tensors(value: Made, layer: Made) -> tuple[Value, ...]:
 
 
 def _parts(value: Value) -> list[Value]:
-    """Return the tensors, or what holds them, that a tensor is made from."""
+    """Return the tensors, or their containers, that a tensor is computed from."""
     if isinstance(value, Sequence):
         return list(value.items)
     if isinstance(value, Made) and value.name not in _INPUTS:

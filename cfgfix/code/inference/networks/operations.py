@@ -1,4 +1,4 @@
-"""What functions and operators make of the tensors of a model, as the layers that compute the same."""
+"""Functions and operators on a model's tensors, as layers that compute the same."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ class Operation:
     means: tuple[tuple[int, ...], bool] | None = None
 
     def sizes(self, inputs: Inputs) -> LayerSizes:
-        """Return what it makes of its inputs.
+        """Return the sizes of the operation as a layer.
 
         Raises:
-            UnknownSize: That is not known.
+            UnknownSize: A size is not known.
         """
         from cfgfix.code.tensorflow.layers.all_layers import layer_sizes
 
@@ -97,9 +97,9 @@ class Operation:
 
 
 def operation_of(made: Made, api: Api) -> Operation | None:
-    """Return what a call of a function or operator computes.
+    """Return the operation that a call of a function or operator computes.
 
-    None where that is not known.
+    None where the operation is not known.
     """
     name = made.name
     if name.startswith(OPERATOR):

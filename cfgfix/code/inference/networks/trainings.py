@@ -29,7 +29,7 @@ HALF = 2
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """A call that trains a model, and what one step of it needs.
+    """A call that trains a model, with the memory that one step needs.
 
     Attributes:
         spot: Where.
@@ -67,7 +67,7 @@ class Trainings:
         run.tensors = self.follower
 
     def _note_training(self, call: Call, name: str) -> None:
-        """Note what a call does that concerns the training of models."""
+        """Note a call that compiles or trains a model, or sets the width of numbers."""
         last = last_name(name)
         if last == "compile" and call.receiver is not None:
             self._compiled[id(call.receiver)] = call
@@ -101,13 +101,13 @@ class Trainings:
             self._width = FLOAT32 if name == "float32" else None
 
     def _note(self, call: Call, model: Value, optimizer: Value | None, spot: Spot) -> None:
-        """Note a call that trains a model, where it is known what a step needs.
+        """Note a call that trains a model, if the memory of a step is known.
 
         Args:
             call: The call.
             model: The model.
             optimizer: What updates its weights.
-            spot: Where it is said that this optimizer does.
+            spot: Where the optimizer is set.
         """
         if len(self.found) < MAX_TRAININGS:
             with contextlib.suppress(UnknownSize, RecursionError, OverflowError):
@@ -115,7 +115,7 @@ class Trainings:
                 self.found.append(self._training(call, model, optimizer))
 
     def _training(self, call: Call, model: Value, given: Value | None) -> Training:
-        """Return what a step of a call that trains a model needs.
+        """Return the memory that a step of a training call needs.
 
         Raises:
             UnknownSize: Not everything is known of the model.
@@ -183,7 +183,7 @@ class Trainings:
             return self._network(model, call)
 
     def _network(self, model: Value, call: Call) -> Network:
-        """Return the layers of a model by the shape that the program itself tells it."""
+        """Return the layers of a model with the input shape that its own code sets."""
         follower, spot = self.follower, call.spot
         if isinstance(model, Instance):
             inputs, outputs = self._own_model(model, call)
@@ -197,7 +197,7 @@ class Trainings:
         return builder.network(inputs, outputs)
 
     def _own_model(self, model: Instance, call: Call) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
-        """Return what a model of a class of the project gets and gives, by its method `call`."""
+        """Return the input and output tensors of a project class's model, by its `call`."""
         follower = self.follower
         overridden = () if call.name == "apply_gradients" else ("train_step", "fit", "make_train_function")
         if not is_own_layer(model) or any(
@@ -232,7 +232,7 @@ _CHANNELS = {"grayscale": 1, "rgb": 3, "rgba": 4}
 
 
 def _shape_of_pictures(call: Call, api: Api) -> Shape | None:
-    """Return the shape of the pictures that `fit` is given, where they come from a folder."""
+    """Return the shape of the pictures passed to `fit` from a folder; None for others."""
     data = call.argument(0, "x")
     while isinstance(data, Made) and last_name(data.name) in _SAME_ELEMENTS:
         data = data.receiver
@@ -259,12 +259,12 @@ MAX_TRAININGS = 64
 
 
 class _Builder:
-    """The network of one model, from the tensors that it gets and gives.
+    """Builds the network of one model from its input and output tensors.
 
     Args:
-        follower: What knows the tensors.
+        follower: Follows the tensors of the run.
         spot: Where the model is trained.
-        trained: Whether its weights are.
+        trained: Whether its weights are trained.
     """
 
     def __init__(self, follower: Follower, spot: Spot, trained: bool) -> None:
@@ -294,7 +294,7 @@ class _Builder:
         return self.made
 
     def _add(self, value: Value) -> None:
-        """Add a tensor and all that it is made from, what comes first first."""
+        """Add a tensor after all tensors that it is computed from."""
         pending = [value]
         while pending:
             here = pending[-1]
@@ -344,7 +344,7 @@ class _Builder:
         return True
 
     def _check(self, call: Made, layer: Value | None) -> None:
-        """Make sure that a layer and its call are certainly part of what is trained."""
+        """Raise `UnknownSize` unless a layer and its call are certainly part of the model."""
         for made in (call, layer):
             if made is None:
                 continue
@@ -359,10 +359,10 @@ MAX_PENDING = 50_000
 
 
 def _require_together(inner: Spot, outer: Spot) -> None:
-    """Make sure that what is done at one place of a run is done whenever it comes to another.
+    """Make sure that a run that comes to `outer` has also come to `inner`.
 
     Raises:
-        UnknownSize: It is not certain.
+        UnknownSize: That is not certain.
     """
     if not set(inner.conditions) <= set(outer.conditions) or inner.turns != outer.turns[: len(inner.turns)]:
         raise UnknownSize

@@ -62,7 +62,7 @@ _REDUCED: dict[str, Callable[[list[Any]], Any]] = {
 
 
 def builtin(call: Call) -> Value:
-    """Return what a call of a built-in function gives."""
+    """Return the result of a built-in function."""
     function = _FUNCTIONS.get(call.name.removeprefix("builtins."))
     if function is not None:
         return function(call)
@@ -158,7 +158,7 @@ def _text(call: Call) -> Value:
 
 
 def make_dictionary(call: Call) -> Value:
-    """Return what `dict(...)` gives."""
+    """Return the mapping that `dict(...)` makes."""
     result = Mapping()
     for value in call.args[:1]:
         if isinstance(value, Mapping):
@@ -284,7 +284,7 @@ def _isinstance(call: Call) -> Value:
 
 
 def _is_single_option(run: Run, value: Value) -> bool:
-    """Tell whether a value is what an option of the command line gives that takes one text or number."""
+    """Tell whether a value comes from a command-line option for a single value."""
     if type(value) is not Unknown or len(value.origins) != 1:
         return False
     (key,) = value.origins
@@ -508,7 +508,10 @@ def _super(call: Call) -> Value:
 
 
 def _import(call: Call) -> Value:
-    """Return the module that `__import__` gives: the outermost package, or with names to take the module itself."""
+    """Return the module that `__import__` returns.
+
+    That is the outermost package, or with `fromlist` the module itself.
+    """
     call.use(call.first)
     name = constant_text(call.first)
     if name is None:
@@ -528,7 +531,7 @@ def _iterate(call: Call) -> Value:
 
 
 def _until(call: Call) -> Value:
-    """Return what `iter(function, sentinel)` gives, as far as the items are known."""
+    """Return the items of `iter(function, sentinel)`, as far as they are known."""
     items: list[Value] = []
     end = constant_of(call.args[1])
     for _ in range(MAX_TURNS):
@@ -571,7 +574,10 @@ def _module_variables(call: Call) -> Value:
 
 
 def _evaluate_text(call: Call) -> Value:
-    """Return what a text of names says: `eval("args." + name)`; any other text may read all that it names."""
+    """Return the value of a dotted name in a text: `eval("args." + name)`.
+
+    Any other text gives an unknown value, and may read all variables that it names.
+    """
     call.escape()
     if len(call.args) != 1:
         return UNKNOWN
@@ -591,7 +597,10 @@ def _evaluate_text(call: Call) -> Value:
 
 
 def _walk_what_is_named(call: Call, text: Value) -> None:
-    """Note that every variable that a text of code names is gone through, or all where it is not known."""
+    """Note that evaluated code may read all of each variable that it names.
+
+    Where the code is not known, it may read all variables.
+    """
     parts = text.parts if isinstance(text, PartialText) else (constant_text(text),)
     words = {word for part in parts if part is not None for word in _NAMES.findall(part)}
     is_open = not any(parts) and None in parts

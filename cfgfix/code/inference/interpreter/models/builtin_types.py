@@ -37,7 +37,7 @@ from cfgfix.code.inference.interpreter.values import (
 
 
 def builtin_method(call: Call) -> Value | None:
-    """Return what a method of a built-in type gives; None for other owners."""
+    """Return the result of a method of a built-in type; None for other owners."""
     owner, name = call.receiver or UNKNOWN, call.name
     if isinstance(owner, Mapping):
         return mapping_method(call)
@@ -67,7 +67,7 @@ def builtin_method(call: Call) -> Value | None:
 
 
 def mapping_method(call: Call) -> Value:
-    """Return what a method of a dictionary gives."""
+    """Return the result of a method of a dictionary."""
     model = _MAPPING_METHODS.get(call.name)
     found = model(call) if model is not None else None
     if found is not None:
@@ -176,9 +176,9 @@ def _sequence_method(call: Call) -> Value:
 
 
 def _in_open_loop(call: Call) -> bool:
-    """Tell whether a list gets items in a loop of which it is not known how often it turns, where models are followed.
+    """Tell whether a call stands in a loop with an unknown number of turns.
 
-    Elsewhere what such a list may hold counts, not how much.
+    The answer is True only where models are followed; elsewhere the length of a list does not matter.
     """
     return call.run.tensors is not None and bool(call.run.turns)
 
@@ -227,7 +227,7 @@ def _pop(call: Call) -> Value:
 
 
 def _is_settled(call: Call) -> bool:
-    """Tell whether it is known what a list holds, and that the call is made."""
+    """Tell whether a list's items are known and the call is certainly made."""
     owner = call.sequence
     return owner.kind == "list" and not owner.open and call.run.sure and not _in_open_loop(call)
 
@@ -280,7 +280,7 @@ _SEQUENCE_METHODS: dict[str, Model] = {
 
 
 def fill(call: Call, entries: Mapping, args: tuple[Value, ...]) -> None:
-    """Fill a new object whose class is a mapping with what its constructor is given."""
+    """Fill the mapping of a new object with the arguments of its constructor."""
     plain = entries.flavour == "dict"
     for value in args:
         inner = value.entries if isinstance(value, Instance) and value.entries is not None else value
@@ -299,9 +299,9 @@ def fill(call: Call, entries: Mapping, args: tuple[Value, ...]) -> None:
 
 
 def init_by_name(call: Call) -> Value | None:
-    """Return what `dict.__init__(self, ...)` gives, or None for other calls.
+    """Return the result of a named base's `__init__`, as `dict.__init__(self, ...)`.
 
-    The base class is named instead of asked for. The call is one of an `__init__`.
+    None for other calls of an `__init__`.
     """
     receiver = call.first
     if not isinstance(receiver, Instance) or receiver.entries is None:
@@ -311,7 +311,7 @@ def init_by_name(call: Call) -> Value | None:
 
 
 def super_method(call: Call, owner: Made) -> Value:
-    """Return what a method of `super()` gives."""
+    """Return the result of a method of `super()`."""
     name = call.name
     receiver, cls = owner.args[0], owner.args[1] if len(owner.args) > 1 else None
     start = (

@@ -38,7 +38,7 @@ _OTHER = "click.ParamType"
 
 
 def values_given(call: Call, declared: tuple[Made, ...]) -> dict[str, Value]:
-    """Return a command's parameters as the command line and defaults give them."""
+    """Return the values of a command's parameters from its command line and defaults."""
     parser = Made("click", (), {}, None)
     call.run.kept.append(parser)
     for made in declared:
@@ -49,7 +49,7 @@ def values_given(call: Call, declared: tuple[Made, ...]) -> dict[str, Value]:
 
 
 def _as_argument(call: Call, made: Made) -> Call:
-    """Return a declaration of click as argparse would have it."""
+    """Return the argparse call that is equal to a declaration of click."""
     names: list[Value] = []
     keywords: dict[str, Value] = {
         name: made.keywords[name] for name in ("default", "required") if name in made.keywords
@@ -101,7 +101,7 @@ def _is_no(value: Value | None) -> bool:
 
 
 def _kind_of(kind: Value | None, default: Value | None) -> str:
-    """Return what a text is converted to: click goes by the default where no type is named."""
+    """Return the type that click converts a text to; the default's if none is named."""
     if kind is None:
         value = default.value if type(default) is Scalar else None
         return "builtins.str" if value is None else _KINDS.get(f"builtins.{type(value).__name__}", _OTHER)
@@ -111,7 +111,7 @@ def _kind_of(kind: Value | None, default: Value | None) -> str:
 def run_commands(call: Call, group: Value) -> Value:
     """Call the command of a group or app that the command line names.
 
-    Each is called where it names none.
+    All of its commands are called where the command line names none.
     """
     run = call.run
     commands = run.commands.pop(id(group), [])
@@ -147,6 +147,6 @@ def names_of_command(name: str, decorator: Value) -> frozenset[str]:
 
 
 def call_command(call: Call, plain: FunctionObject, declared: tuple[Made, ...]) -> Value:
-    """Call a function as click does, with what its decorators declare."""
+    """Call a command's function as click does, with the options of its decorators."""
     values = values_given(call, declared)
     return call.then(plain, (), {**values, **call.keywords}, opaque=True)

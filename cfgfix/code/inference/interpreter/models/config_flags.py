@@ -29,7 +29,7 @@ _MAKER = "get_config"
 
 
 def _config_file(call: Call) -> Value:
-    """Return the flag of a config that a file of the project makes."""
+    """Return the flag for a config that a Python file of the project makes."""
     name = constant_text(call.argument(0, "name") or UNKNOWN)
     if name is None:
         return UNKNOWN
@@ -45,13 +45,13 @@ def _config_file(call: Call) -> Value:
 
 
 def _config_dict(call: Call) -> Value:
-    """Return the flag of a config that the program makes itself."""
+    """Return the flag for a config that the program makes itself."""
     name = constant_text(call.argument(0, "name") or UNKNOWN)
     return UNKNOWN if name is None else _flag(call, name, call.argument(1, "config") or UNKNOWN)
 
 
 def _flag(call: Call, name: str, made: Value) -> Value:
-    """Note the value of a flag, with what the command says of its keys."""
+    """Note and return a flag with its config, as the command overrides the keys."""
     for path, text in _given(call.run, name):
         if path and isinstance(made, Mapping):
             _override(call, made, path, text)
@@ -62,7 +62,7 @@ def _flag(call: Call, name: str, made: Value) -> Value:
 
 
 def _override(call: Call, config: Mapping, path: tuple[str, ...], text: str) -> None:
-    """Give a key of a config the value that the command has for it."""
+    """Set a config's key to its value on the command line."""
     holder: Value = config
     for step in path[:-1]:
         holder = holder.entries.get(step, UNKNOWN) if isinstance(holder, Mapping) else UNKNOWN
@@ -83,7 +83,10 @@ def _override(call: Call, config: Mapping, path: tuple[str, ...], text: str) -> 
 
 
 def _given(run: Run, name: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield what the command says of a config: keys, none for its file, each with the text."""
+    """Yield the overrides of a config on the command line, as key path and text.
+
+    The key path is empty for the config's file.
+    """
     arguments = run.arguments() or []
     for number, item in enumerate(arguments):
         option, mark, text = item.lstrip("-").partition("=")
@@ -95,7 +98,10 @@ def _given(run: Run, name: str) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def _module_of(run: Run, path: str) -> Module | None:
-    """Return the module of a file that a flag names, as seen from the program or a folder above it."""
+    """Return the module of a file named by a flag, or None.
+
+    The name is relative to the program's folder or one above.
+    """
     base = os.path.dirname(run.started_at())
     for _ in range(MAX_FOLDERS):
         found = run.program.module_at(os.path.join(base, path))

@@ -32,7 +32,7 @@ def _merge_from_other(call: Call) -> Value:
 
 
 def _merge_strict(call: Call, owner: Mapping, other: Mapping, kind: str) -> None:
-    """Lay a mapping over defaults that know all keys and their types."""
+    """Merge a mapping into defaults, noting unknown keys and wrong types."""
     for name, value in other.entries.items():
         before = owner.entries.get(name)
         key = key_of(value)
@@ -80,7 +80,10 @@ def _decode(value: Value) -> Value:
 
 
 def _fits(before: Value, value: Value, kind: str) -> bool:
-    """Tell whether yacs (0.1.8, `_check_and_coerce_cfg_value_type`) or ml_collections takes a value in a default's place."""
+    """Tell whether yacs or ml_collections lets a value replace a default.
+
+    yacs 0.1.8 decides in `_check_and_coerce_cfg_value_type`.
+    """
     if type(before) is not Scalar or type(value) is not Scalar:
         if isinstance(before, Sequence) and isinstance(value, Sequence):
             return True
@@ -140,7 +143,7 @@ def _change_nothing(_: Call) -> Value:
 
 
 def _take_unknown_values(call: Call) -> Value:
-    """Take values that are not known, for any key: what the file says may be replaced."""
+    """Note that a merge of unknown values uses its arguments."""
     for value in call.args:
         for item in held_values(value, 2):
             call.use(item)

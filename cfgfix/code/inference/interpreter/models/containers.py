@@ -137,7 +137,7 @@ def _make_namespace(call: Call) -> Value:
 
 
 def _convert_entry(call: Call) -> Value:
-    """Return an entry as a `ConfigBox` converts it; without one, what is given instead."""
+    """Return an entry converted by a `ConfigBox`, or the default for a missing one."""
     owner, key = call.mapping, constant_text(call.first)
     default = call.argument(1, "default")
     found = reading.item(call.frame, owner, call.first, call.spot, default=default)
@@ -158,7 +158,7 @@ def to_plain(call: Call) -> Value:
 
 
 def write_down(call: Call) -> Value:
-    """Note that the values of a mapping are only written down as a text."""
+    """Note that the values of a mapping are only written to a text."""
     for item in held_values(call.mapping):
         for key in item.origins:
             key.logs.append(call.spot)

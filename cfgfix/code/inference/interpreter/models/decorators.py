@@ -10,13 +10,16 @@ from cfgfix.code.inference.interpreter.run import Call
 
 
 def note_decorator(function: FunctionObject, decorator: Value, name: str) -> None:
-    """Note an outside decorator that decides how its function is called."""
+    """Note a library's decorator that changes how its function is called."""
     if name in ("hydra.main", *DECLARES) and isinstance(decorator, Made):
         function.keywords = {**function.keywords, f"<{name} {len(function.keywords)}>": decorator}
 
 
 def call_decorated(call: Call, function: FunctionObject) -> Value | None:
-    """Return what a call gives that a decorator answers; None for a plain call."""
+    """Return the result of a call that a library's decorator handles.
+
+    None for a plain call.
+    """
     if not function.decorated:
         return None
     if not call.args:

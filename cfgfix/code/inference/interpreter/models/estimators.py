@@ -28,7 +28,7 @@ def is_estimator(name: str) -> bool:
 
 
 def make_estimator(call: Call) -> Value:
-    """Return an estimator; the function of its model is called with its settings."""
+    """Return an estimator, after calling its `model_fn` with its settings."""
     function = call.argument(_MODEL_PLACE, "model_fn")
     params = _params_of(call)
     if function is None or params is None:
@@ -43,7 +43,10 @@ def make_estimator(call: Call) -> Value:
 
 
 def _params_of(call: Call) -> Mapping | None:
-    """Return the settings that an estimator hands on: a copy, with what one for TPUs adds."""
+    """Return a copy of an estimator's `params`, with those that a TPU estimator adds.
+
+    None where they are not known as a mapping.
+    """
     place = _PARAMS_PLACE if not call.name.endswith(_ON_TPU) else len(call.args)
     given = call.argument(place, "params")
     if not isinstance(given, Mapping):
@@ -56,9 +59,9 @@ def _params_of(call: Call) -> Mapping | None:
 
 
 def run_estimator(call: Call, owner: Made) -> Value | None:
-    """Call the function for the data that a method of an estimator is given.
+    """Call the `input_fn` given to an estimator's method, and return the result.
 
-    None where the method takes none.
+    None for methods that take no `input_fn`.
     """
     if call.name not in _FED:
         return None
@@ -71,9 +74,9 @@ def run_estimator(call: Call, owner: Made) -> Value | None:
 
 
 def _call(call: Call, function: Value, given: dict[str, Value]) -> bool:
-    """Call a function of the project with those of some arguments that it has parameters for.
+    """Call a function of the project, and tell whether it is one.
 
-    Tell whether it is one.
+    It gets those of the given arguments that it has parameters for.
     """
     is_partial = isinstance(function, Made) and function.name == "functools.partial" and bool(function.args)
     inner = function.args[0] if isinstance(function, Made) and is_partial else function

@@ -1,4 +1,4 @@
-"""What classes say of their fields: dataclasses, attrs, pydantic models, named tuples."""
+"""The fields that classes declare: dataclasses, attrs, pydantic, named tuples."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _TUPLES = frozenset({"typing.NamedTuple"})
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of such a class.
+    """One declared field of a class.
 
     Attributes:
         name: Its name.
@@ -94,9 +94,9 @@ class Field:
 
 
 def kind_of(run: Run, cls: ClassObject) -> str:
-    """Return how a class makes its constructor from its fields.
+    """Return the library that makes a class's constructor from its fields.
 
-    The answer is `dataclass`, `attrs`, `pydantic`, `tuple`, or empty for any other class.
+    It is `dataclass`, `attrs`, `pydantic` or `tuple`, and empty for any other class.
     """
     for here in classes.lineage(cls):
         scope = here.scope
@@ -216,7 +216,7 @@ EVERY_FIELD = "*"
 
 
 def _changed_before(run: Run, cls: ClassObject) -> frozenset[str]:
-    """Return the fields whose value a validator of the class may change before its type is asked for."""
+    """Return the fields whose values a validator may change before types are checked."""
     scope = cls.scope
     found = {
         event.targets[0].name
@@ -264,7 +264,7 @@ _NUMBERS: dict[str, tuple[str, tuple[tuple[str, float], ...]]] = {
 
 
 def _limits_of(expr: Expr | None) -> tuple[tuple[str, float], ...]:
-    """Return what a type such as `PositiveInt` asks of a number."""
+    """Return the limits that a type such as `PositiveInt` sets for a number."""
     name = (dotted(expr) or "").rpartition(".")[2] if expr is not None else ""
     return _NUMBERS[name][1] if name in _NUMBERS else ()
 
@@ -305,7 +305,7 @@ def _choices_of(expr: Expr | None) -> tuple[Any, ...] | None:
 
 
 def _items_of(run: Run, expr: Expr | None, cls: ClassObject) -> Field | None:
-    """Return what each item of a list must be: `list[PositiveInt]`."""
+    """Return a field for each item of an annotated list: `list[PositiveInt]`; or None."""
     if not isinstance(expr, nodes.Subscript):
         return None
     name = (dotted(expr.base) or "").rpartition(".")[2]
@@ -441,7 +441,7 @@ def takes_names_too(cls: ClassObject) -> bool:
 
 
 def model_option(cls: ClassObject, name: str) -> Value:
-    """Return what the configuration of a model itself says of an option."""
+    """Return the value of an option in a pydantic model's own configuration."""
     config = cls.names.names.get("model_config")
     value: Value | None = None
     if isinstance(config, Made):
@@ -455,7 +455,7 @@ def model_option(cls: ClassObject, name: str) -> Value:
 
 
 def unknown_keys(cls: ClassObject) -> str:
-    """Return what a model does with unknown keys: `ignore`, `forbid` or `allow`."""
+    """Return how a pydantic model treats unknown keys: `ignore`, `forbid` or `allow`."""
     value = model_option(cls, "extra")
     if type(value) is Scalar and isinstance(value.value, str):
         return value.value

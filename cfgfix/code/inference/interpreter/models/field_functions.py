@@ -24,10 +24,7 @@ from cfgfix.code.inference.interpreter.values import alternatives, choice, copie
 
 
 def class_method(call: Call, cls: ClassObject) -> Value | None:
-    """Return what a method that a class has from outside gives, or None.
-
-    None means that it is not modelled.
-    """
+    """Return the result of a class method from a library, or None if not modelled."""
     name = call.name
     if name == "add_implicit_resolver":
         return add_resolver(call, cls)
@@ -52,10 +49,7 @@ def class_method(call: Call, cls: ClassObject) -> Value | None:
 
 
 def instance_method(call: Call, owner: Instance) -> Value | None:
-    """Return what a method that an object has from outside gives, or None.
-
-    None means that it is not modelled.
-    """
+    """Return the result of an object's method from a library, or None if not modelled."""
     name = call.name
     if name in ("dict", "model_dump", "to_dict", "asdict", "_asdict") and kind_of(call.run, owner.cls):
         return Mapping({**owner.attributes}, open=owner.open, sections=owner.sections)
@@ -118,7 +112,7 @@ def _from_dict(call: Call) -> Value | None:
 
 
 def _structure(call: Call) -> Value | None:
-    """Return what cattrs makes of a mapping: an object of a class, with its values converted."""
+    """Return the object that cattrs makes of a mapping, with its values converted."""
     cls, data = call.argument(1, "cl"), call.argument(0, "obj")
     if isinstance(cls, ClassObject) and data is not None and kind_of(call.run, cls):
         return choice(construct_from_mapping(call, cls, "cattrs", item) for item in alternatives(data))

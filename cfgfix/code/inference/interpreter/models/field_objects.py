@@ -49,16 +49,16 @@ def construct_from_mapping(call: Call, cls: ClassObject, kind: str, data: Value)
 
 
 def construct_unknown(call: Call, cls: ClassObject) -> Value:
-    """Return an object of a class of fields whose values are not known."""
+    """Return an object of a class with declared fields, with unknown values."""
     return construct_with_fields(
         Call(call.frame, cls, (), {}, call.spot, opaque=True), cls, kind_of(call.run, cls)
     )
 
 
 def construct_with_fields(call: Call, cls: ClassObject, kind: str) -> Value:
-    """Return an object of a class of fields.
+    """Return an object of a class with declared fields.
 
-    What the class does not take of a config's section is noted.
+    Keys of a config section that the class does not take are noted.
     """
     init = cls.names.names.get("__init__")
     if isinstance(init, FunctionObject):
@@ -154,7 +154,7 @@ def construct_with_fields(call: Call, cls: ClassObject, kind: str) -> Value:
 
 
 def _note_written(call: Call, cls: ClassObject, instance: Instance, fields: list[Field], kind: str) -> None:
-    """Note the fields of an object that the code itself makes, as settings that stand in it."""
+    """Note the fields of an object made in the code as settings in the code."""
     written = call.run.code_settings
     assert written is not None
     for field in fields:
@@ -168,7 +168,7 @@ def _note_written(call: Call, cls: ClassObject, instance: Instance, fields: list
 
 
 def _note_variables(call: Call, cls: ClassObject, fields: list[Field]) -> None:
-    """Note the environment variables that settings of pydantic are taken from."""
+    """Note the environment variables that pydantic reads for the fields of settings."""
     prefix = constant_text(model_option(cls, "env_prefix")) or ""
     for field in fields:
         for name in field.names or (f"{prefix}{field.name}",):
@@ -193,7 +193,10 @@ _BUILDING = frozenset({"pydantic", "dacite", "cattrs"})
 
 
 def _one_of(call: Call, found: tuple[ClassObject, ...], value: Mapping) -> Value:
-    """Return what the class of a union makes of a mapping that its literals tell from the others."""
+    """Return the object made of a mapping by the one class of a union that fits.
+
+    A class fits by its fields with literal values. Unknown where not exactly one fits.
+    """
     fitting = []
     for cls in found:
         kind = kind_of(call.run, cls)
@@ -301,7 +304,10 @@ _HOLDS: dict[str, Callable[[float, float], bool]] = {
 
 
 def _coerce(value: object, field: Field, version: int) -> tuple[object, str]:
-    """Return a value as pydantic makes it, and what is wrong: `wrong-type`, `cut` (pydantic 1 drops a fraction), or empty."""
+    """Return a value as pydantic converts it, and the fault.
+
+    The fault is `wrong-type`, `cut` where pydantic 1 drops a fraction, or empty.
+    """
     types = field.types
     name = "None" if value is None else type(value).__name__
     if isinstance(value, (int, float)) and not all(

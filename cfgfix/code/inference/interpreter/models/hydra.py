@@ -47,7 +47,7 @@ _TRUTH = frozenset({"on", "off", "yes", "no", "true", "false", "y", "n", "1", "0
 
 
 def hydra_config(call: Call, made: Made) -> Value:
-    """Return the config that `hydra.main` gives."""
+    """Return the config that `hydra.main` passes to its function."""
     names = ("config_path", "config_name")
     given = dict(zip(names, made.args, strict=False)) | made.keywords
     where = made.spot or call.spot
@@ -59,7 +59,10 @@ def hydra_config(call: Call, made: Made) -> Value:
 
 
 def _config_of_class(call: Call) -> Value | None:
-    """Return the config that OmegaConf makes of a class of fields: it knows its keys and their types."""
+    """Return the config that OmegaConf makes of a class with declared fields.
+
+    The config has the class's keys and types as its schema.
+    """
     cls = call.first.cls if isinstance(call.first, Instance) else call.first
     if not isinstance(cls, ClassObject):
         return make_container(call)
@@ -87,7 +90,10 @@ def _schema_of(call: Call, cls: ClassObject, depth: int) -> Mapping | None:
 
 
 def _fit_to_schema(call: Call, holder: Mapping, name: str, value: Value) -> Value | None:
-    """Return a value as a config with a schema takes it, noting what it refuses; None for a key that it has not."""
+    """Return a value as a config with a schema converts it, noting a refusal.
+
+    None for a key that the schema does not have.
+    """
     field = (holder.fields or {}).get(name)
     key = key_of(value)
     if field is None:
@@ -109,7 +115,7 @@ def _fit_to_schema(call: Call, holder: Mapping, name: str, value: Value) -> Valu
 
 
 def _convert(value: Any, types: frozenset[str], *, optional: bool) -> tuple[Any, bool]:
-    """Return a value as a node of OmegaConf 2.3 makes it of a field's types, and whether it takes it."""
+    """Return a value as OmegaConf 2.3 converts it to a type, and whether it can."""
     if value is None:
         return None, optional or "None" in types
     if isinstance(value, str) and ("${" in value or value == "???"):
@@ -153,7 +159,7 @@ def _merge(call: Call) -> Value:
 
 
 def _given_by_command(value: Value) -> set[ConfigKey]:
-    """Return the keys by which a command gives a value."""
+    """Return the command-line keys that a value and its contents come from."""
     return {key for item in held_values(value, 3) for key in item.origins if key.source == OPTIONS}
 
 
@@ -183,7 +189,7 @@ def _lay_over(call: Call, holder: Mapping, other: Mapping) -> None:
 
 
 def _from_cli(call: Call) -> Value:
-    """Return what the command line gives as `a.b=c`."""
+    """Return the mapping of the command line's `a.b=c` arguments."""
     result = Mapping(access=EITHER, absent="ConfigAttributeError", flavour="omegaconf")
     of_command = not call.args or _is_whole_command(call)
     given = call.run.host.arguments() if of_command else None
@@ -235,7 +241,7 @@ def _select(call: Call) -> Value:
 
 
 def _instantiate(call: Call) -> Value:
-    """Return what Hydra makes of a section with `_target_`."""
+    """Return the object that Hydra makes of a section with `_target_`."""
     if not call.args:
         return UNKNOWN
     return choice(
@@ -246,7 +252,10 @@ def _instantiate(call: Call) -> Value:
 def _instantiate_section(
     call: Call, value: Value, args: tuple[Value, ...] = (), keywords: dict[str, Value] | None = None
 ) -> Value:
-    """Return what becomes of a section, with what `instantiate` adds to its arguments."""
+    """Return the object that Hydra makes of a section, with further arguments.
+
+    Lists are gone through; other values are returned as they are.
+    """
     if isinstance(value, Sequence):
         return Sequence(
             [_instantiate_section(call, item) for item in value.items],

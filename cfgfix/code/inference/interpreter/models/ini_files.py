@@ -85,7 +85,7 @@ def _fill_in(sections: list[Mapping]) -> None:
 
 
 def _fill(parser: Mapping, found: Value) -> None:
-    """Lay what a file or a mapping gives over the sections that a parser has."""
+    """Merge the sections of a file or mapping into those of a parser."""
     if not isinstance(found, Mapping):
         parser.open = True
         return
@@ -134,7 +134,7 @@ def _read_mapping(call: Call) -> Value:
 
 
 def _key_asked_for(call: Call) -> tuple[Value, Value, Value | None]:
-    """Return the section, the name and what is taken where there is none, of `get` and its like."""
+    """Return the section, the option's name and the fallback of a call such as `get`."""
     if call.mapping.flavour == _SECTION:
         return call.mapping, call.argument(0, "option") or UNKNOWN, call.argument(1, "fallback")
     fallback = call.keywords.get("fallback")

@@ -1,4 +1,4 @@
-"""Where calls of libraries go: the model of each function and method by its name."""
+"""The model of each library function and method, by its name."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _MAPPING_METHODS: dict[tuple[str, str], Model] = {
 
 
 def call_external(call: Call) -> Value:
-    """Return what a call of something outside the project gives."""
+    """Return the result of a call of something outside the project."""
     name = call.name
     for model in _models_of(name):
         found = model(call)
@@ -62,7 +62,7 @@ def call_external(call: Call) -> Value:
 
 @functools.lru_cache(maxsize=16_384)
 def _models_of(name: str) -> tuple[Model, ...]:
-    """Return what is asked what a call of something outside the project gives, one after the other."""
+    """Return the models that may answer a library call, in the order they are tried."""
     first: tuple[Model, ...] = (init_by_name,) if name.endswith(".__init__") else ()
     if name.startswith("builtins."):
         return (*first, builtin)
@@ -87,7 +87,7 @@ def _add_resolver(call: Call) -> Value:
 
 
 def library_method(call: Call) -> Value | None:
-    """Return what a method of a library's object gives; None where it is not modelled."""
+    """Return the result of a method of a library's object; None if not modelled."""
     owner, name = call.receiver, call.name
     if isinstance(owner, Mapping):
         model = _MAPPING_METHODS.get((owner.flavour, name)) or _MAPPING_METHODS.get(("", name))

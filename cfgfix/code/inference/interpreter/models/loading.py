@@ -71,7 +71,7 @@ _WRITTEN = frozenset({"json.dumps", "yaml.dump", "yaml.safe_dump"})
 
 
 def _load_by_function(call: Call) -> Value:
-    """Return what a function such as `yaml.load` gives."""
+    """Return the value that a function such as `yaml.load` loads."""
     name = call.name
     how, loader = _LOADS[name]
     named = (call.keywords.get(name) for name in ("stream", "fp", "f"))
@@ -97,10 +97,7 @@ def _load_by_function(call: Call) -> Value:
 
 
 def load(call: Call, how: str, source: Value, facts: dict[str, Any]) -> Value:
-    """Return what loading a file gives.
-
-    That is the config, or something of which nothing is known.
-    """
+    """Return the config loaded from a file or text, or an unknown value."""
     results: list[Value] = []
     for item in _without_arguments(alternatives(source)):
         path: Value
@@ -133,9 +130,9 @@ def load(call: Call, how: str, source: Value, facts: dict[str, Any]) -> Value:
 
 
 def _refuse_absent(call: Call, loading: Loading) -> None:
-    """Note that a config names a further one to load which is not there.
+    """Note that a config names a missing file that the program loads.
 
-    It counts where the program does not look whether it is, and is not ready for the exception.
+    Files that the program tests for, or whose absence it catches, do not count.
     """
     run = call.run
     text = constant_text(loading.path)
@@ -148,7 +145,7 @@ def _refuse_absent(call: Call, loading: Loading) -> None:
 
 
 def load_named(call: Call, how: str, source: Value, loader: str) -> Value:
-    """Return what a class makes of a file that it loads by itself.
+    """Return the value of a file that a library class loads by itself.
 
     Args:
         call: The call of the class.
@@ -169,7 +166,9 @@ def load_named(call: Call, how: str, source: Value, loader: str) -> Value:
 
 
 def _without_arguments(sources: tuple[Value, ...]) -> list[Value]:
-    """Return of several files the ones that are known, where the others are what a command line may give instead.
+    """Return the known files among several, where the others come from a command line.
+
+    All are returned where that is not so.
 
     `sys.argv[1] if len(sys.argv) > 1 else "run.yaml"` is `run.yaml` for a program that is started without arguments.
     """
@@ -226,7 +225,7 @@ def _apply_to_mappings(call: Call, value: Value, hook: Value) -> Value:
 
 
 def add_constructor(call: Call) -> Value:
-    """Note what makes a value of what stands behind a tag."""
+    """Note the program's constructor for a YAML tag."""
     tag, function = constant_text(call.argument(0, "tag") or UNKNOWN), call.argument(1, "constructor")
     if tag is not None and function is not None:
         call.run.constructors[tag] = function
@@ -234,7 +233,7 @@ def add_constructor(call: Call) -> Value:
 
 
 def _construct_tagged(call: Call, value: Value) -> Value:
-    """Return a value with what the program's constructors make of those with tags."""
+    """Return a value with its tagged parts made by the program's constructors."""
     if isinstance(value, Tagged):
         function = call.run.constructors.get(value.tag)
         if not isinstance(function, FunctionObject) or value.text is None:
@@ -256,7 +255,7 @@ YAML_LOADER = "yaml.SafeLoader()"
 
 
 def read_node(call: Call) -> Value | None:
-    """Return the text that a loader reads out of a node; None for another node."""
+    """Return the text that a YAML loader reads from a scalar node; None for others."""
     node = call.first
     return (
         node.attributes.get("value") if isinstance(node, Made) and call.name == "construct_scalar" else None
@@ -268,7 +267,7 @@ _LOADERS_BY_DEFAULT = ("yaml.Loader", "yaml.FullLoader", "yaml.UnsafeLoader")
 
 
 def add_resolver(call: Call, *owners: Value) -> Value:
-    """Note that a program has its loaders read plain scalars in another way.
+    """Note that a program changes how YAML loaders read plain scalars.
 
     Args:
         call: The call, with tag, pattern, first letters and, of the function, the loader.
@@ -313,9 +312,9 @@ def may_load(name: str) -> bool:
 
 
 def load_by_package(call: Call) -> Value | None:
-    """Return what a package that is not known makes of a config file.
+    """Return the config that an unknown package loads from a file named in a call.
 
-    None where the call has nothing of that. Its name is one that `may_load` is true of.
+    None where the call names no config file. The callee's name must be one for which `may_load` is true.
     """
     path = next((item for item in call.values if (constant_text(item) or "").endswith(_ENDINGS)), None)
     if path is None or call.spread is not None:

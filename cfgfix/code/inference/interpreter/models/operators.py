@@ -1,4 +1,4 @@
-"""What Python's operators make of values."""
+"""The results of Python's operators on values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MAX_EXPONENT = 64
 
 
 def _power(base: Any, exponent: Any) -> Any:
-    """Return a power.
+    """Return a number raised to a power.
 
     Raises:
         OverflowError: It may be too large to work out.
@@ -77,7 +77,7 @@ _COMPARES: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def binary(run: Run, sign: str, left: Value, right: Value, spot: Spot) -> Value:
-    """Return what an operator makes of two values."""
+    """Return the result of a binary operator."""
     origins = left.origins | right.origins
     if type(left) is Scalar and type(right) is Scalar:
         result = _computed(run, sign, left, right, spot)
@@ -125,9 +125,9 @@ def binary(run: Run, sign: str, left: Value, right: Value, spot: Spot) -> Value:
 
 
 def names_left(run: Run, wanted: Sequence, given: Value, spot: Spot) -> Sequence | None:
-    """Return of some names those that another set does not hold.
+    """Return the names of one set that another does not have.
 
-    None where they are not known. Of a set of the names of a section it is noted that they were looked for.
+    None where they are not known. Names that a config section does not have are noted as looked for.
     """
     mapping = given if isinstance(given, Mapping) else given.names_of if isinstance(given, Sequence) else None
     names = [constant_of(item) for item in wanted.items]
@@ -189,16 +189,13 @@ def _computed(run: Run, sign: str, left: Scalar, right: Scalar, spot: Spot) -> S
 
 
 def refuse_text(run: Run, value: Scalar, spot: Spot, by: str) -> None:
-    """Note that a text of a config stands where a number is needed."""
+    """Note a text in a config where the code needs a number."""
     if value.key is not None:
         run.refuse("no-number", value.key, by, spot, "TypeError", value=value.value)
 
 
 def same_class(left: Value, right: Value) -> bool | None:
-    """Tell whether two classes are the same.
-
-    None where something is no class that is known.
-    """
+    """Tell whether two classes are the same; None where one is not known."""
     for one, other in ((left, right), (right, left)):
         if not isinstance(one, External) or one.name not in CLASSES_TOLD_APART:
             continue
@@ -212,7 +209,7 @@ def same_class(left: Value, right: Value) -> bool | None:
 
 
 def compared(sign: str, left: Value, right: Value) -> bool | None:
-    """Return what a comparison gives, or None where that is not known."""
+    """Return the result of a comparison, or None where it is not known."""
     if type(left) is Scalar and type(right) is Scalar:
         if left.optional or right.optional:
             return None

@@ -113,7 +113,7 @@ def add_argument(call: Call, parser: Made) -> Value:
 
 
 def _action_of(action: Value) -> str:
-    """Return the name of an action; `?` for one that a class of the project makes."""
+    """Return the name of an option's action; `?` for an action class of the project."""
     if isinstance(action, External) and action.name == "argparse.BooleanOptionalAction":
         return ON_OR_OFF
     name = constant_text(action)
@@ -121,7 +121,7 @@ def _action_of(action: Value) -> str:
 
 
 def _kind_of(kind: Value | None) -> str:
-    """Return the conversion that an option names: a function, or for `optparse` a text."""
+    """Return the conversion of an option, given as a function or a text."""
     if isinstance(kind, (External, Made)):
         return kind.name
     name = constant_text(kind) if kind is not None else None
@@ -179,7 +179,7 @@ def options_given(run: Run, parser: Made) -> Mapping:
 
 
 def parser_method(call: Call, parser: Made) -> Value:
-    """Return what a method of a parser gives."""
+    """Return the result of a method of a parser."""
     name = call.name
     if name in ("add_argument", "add_option"):
         return add_argument(call, parser)
@@ -214,7 +214,7 @@ def parser_method(call: Call, parser: Made) -> Value:
 
 
 def _set_defaults(call: Call, parser: Made) -> None:
-    """Give options other defaults: what a config holds takes their place, and is converted as they are."""
+    """Give options new defaults, as `parser.set_defaults(**config)` does."""
     options = call.run.parsers.setdefault(id(parser), [])
     if call.opaque or call.args:
         call.run.open_parsers.add(id(parser))
@@ -297,7 +297,7 @@ def _value_given(option: Option, given: list[str]) -> Value:
 
 
 def _texts_given(options: list[Option], arguments: list[str]) -> dict[str, list[str]]:
-    """Return what a command's arguments say, by option."""
+    """Return the texts that a command's arguments give each option."""
     by_name = {name: option for option in options for name in option.names if name.startswith("-")}
     places = [option for option in options if not option.names[0].startswith("-")]
     found: dict[str, list[str]] = {}
@@ -328,7 +328,7 @@ def _texts_given(options: list[Option], arguments: list[str]) -> dict[str, list[
 
 
 def define_flag(call: Call) -> Value:
-    """Return what `DEFINE_string` and the like give."""
+    """Declare a flag with `DEFINE_string` or the like, and return its holder."""
     kind = call.name.rpartition(".")[2]
     if kind.startswith("mark_"):
         _mark(call, kind)
@@ -357,7 +357,7 @@ def define_flag(call: Call) -> Value:
 
 
 def _mark(call: Call, kind: str) -> None:
-    """Note the flags that a program of `absl` stops without."""
+    """Note the flags of `absl` that a program marks as required."""
     named = call.argument(0, "flag_name" if kind == "mark_flag_as_required" else "flag_names")
     if not call.run.sure:
         return
@@ -418,9 +418,9 @@ def set_flag(run: Run, name: str | None, value: Value) -> None:
 
 
 def note_holder(run: Run, holder: Made, spot: Spot) -> None:
-    """Note that a flag is read by its holder.
+    """Note that a flag is read by its holder, as in `RATE.value`.
 
-    After `RATE = DEFINE_float(...)` that is `RATE.value`.
+    The holder is the result of `RATE = DEFINE_float(...)`.
     """
     name = constant_text(holder.args[0]) if holder.args else None
     option = run.options.get(name) if name is not None else None
@@ -429,7 +429,7 @@ def note_holder(run: Run, holder: Made, spot: Spot) -> None:
 
 
 def _flags_given(run: Run) -> dict[str, list[str]]:
-    """Return what the command gives the flags, by their names."""
+    """Return the flags by name, with their values on the command line."""
     given = run.arguments()
     if given is None:
         return {}
@@ -483,7 +483,7 @@ def _run_command(call: Call) -> Value | None:
 
 
 def keywords_given(run: Run, function: FunctionObject) -> dict[str, Value]:
-    """Return what a command gives a function's parameters: `--rate 0.1`."""
+    """Return the parameter values that a command line gives: `--rate 0.1`."""
     given = run.arguments()
     if given is None:
         return {}

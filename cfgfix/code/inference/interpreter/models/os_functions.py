@@ -49,7 +49,7 @@ def environment(run: Run, name: Value, default: Value | None, spot: Spot) -> Val
 
 
 def read_environment(call: Call) -> Value:
-    """Return what `os.getenv` and the methods of `os.environ` give."""
+    """Return the result of `os.getenv` or a method of `os.environ`."""
     return environment(call.run, call.first, call.args[1] if len(call.args) > 1 else NONE, call.spot)
 
 
@@ -58,7 +58,7 @@ def _join(call: Call) -> Value:
 
 
 def _same_file(call: Call) -> Value:
-    """Return the path itself: made absolute or expanded, it names the same file."""
+    """Return the path itself for calls that keep the file, such as `os.path.abspath`."""
     path = text_of(call.first)
     known = constant_text(path)
     return Scalar(normal(known), call.first.origins) if known is not None else path
@@ -115,7 +115,7 @@ def _glob(call: Call) -> Value:
 
 
 def _test_path(call: Call) -> Value:
-    """Note of which path the program asks whether there is such a file."""
+    """Note that the program tests whether a path exists."""
     known = constant_text(text_of(call.first))
     if known is not None:
         call.run.tested_paths.add(known)

@@ -119,7 +119,7 @@ def note(call: Call, name: str) -> None:
 
 @functools.lru_cache(maxsize=16_384)
 def _only_tells(name: str) -> bool:
-    """Tell whether a call only prints, logs or writes down what it is given."""
+    """Tell whether a call only prints, logs or writes down its arguments."""
     last = name.rpartition(".")[2]
     if last in _SETTINGS_OF_LOGS or (last == "add" and name.startswith("loguru.")):
         # `logger.add(path)` of loguru opens the file that the log goes to.
@@ -132,7 +132,9 @@ def _only_tells(name: str) -> bool:
 
 
 def _called_with_given(call: Call) -> Mapping | None:
-    """Call a function of the project with the named arguments that stand beside it; return these.
+    """Call a function argument with the mapping of arguments passed beside it.
+
+    The mapping is returned; None where there is none.
 
     `Trainer(build=net, build_kwargs={"cfg": cfg})` calls `net(cfg=cfg)`, with further arguments that are not known.
     """
@@ -157,7 +159,7 @@ def _is_of_config(values: tuple[Value, ...]) -> bool:
 
 
 def library_call(call: Call, name: str) -> Value:
-    """Note a call of something outside the project, and return what it made."""
+    """Note a call of something outside the project, and return its result."""
     run, spot = call.run, call.spot
     values = call.values
     if call.spread is not None or name.startswith(FRAMEWORK) or _is_of_config(values):

@@ -18,7 +18,10 @@ from cfgfix.code.inference.interpreter.values import constant_text
 
 
 def _folder(call: Call, anchor: Value | None) -> Value | None:
-    """Return the folder of a package, given itself, its name or that of a module in it; the caller's where none is."""
+    """Return the folder of a package, given the package or a module, or the name.
+
+    The caller's folder where nothing is given; None where the name is not known.
+    """
     module = call.spot.scope.module
     if isinstance(anchor, ModuleObject):
         module = anchor.module

@@ -23,7 +23,7 @@ from cfgfix.code.inference.interpreter.values import constant_text
 
 
 def join_paths(values: Iterable[Value]) -> Value:
-    """Return what `os.path.join` makes of some texts."""
+    """Return the path that `os.path.join` makes of texts."""
     result: list[str | None] = []
     origins = NOTHING
     for value in values:
@@ -43,7 +43,7 @@ def join_paths(values: Iterable[Value]) -> Value:
 
 
 def normal(path: str) -> str:
-    """Return a path without the steps that mean nothing."""
+    """Return a path without redundant steps such as `.`."""
     return posixpath.normpath(path) if path else path
 
 
@@ -75,7 +75,7 @@ def path_attribute(owner: FilePath, name: str) -> Value:
 
 
 def path_method(call: Call, owner: FilePath) -> Value:
-    """Return what a method of a `pathlib.Path` gives."""
+    """Return the result of a method of a `pathlib.Path`."""
     name = call.name
     if name in ("resolve", "absolute", "expanduser", "as_posix", "__fspath__", "relative_to"):
         return owner if name not in ("as_posix", "__fspath__") else owner.text
@@ -115,7 +115,7 @@ def opens_for_writing(mode: Value | None) -> bool:
 
 
 def file_method(call: Call, owner: OpenFile) -> Value:
-    """Return what a method of an open file, or of its text, gives."""
+    """Return the result of a method of an open file or its text."""
     if call.name in ("read", "readlines", "__enter__", "decode", "splitlines", "strip"):
         return owner
     for value in call.args:

@@ -34,7 +34,7 @@ _ABSENT = "MissingConfigError"
 
 
 def experiment_method(call: Call, owner: Made) -> Value | None:
-    """Return what a method of an experiment gives; None where it is not modelled."""
+    """Return the result of an experiment's method; None where it is not modelled."""
     if call.name == "add_config":
         for value in call.args:
             _add(call, owner, value)
@@ -53,7 +53,7 @@ def experiment_method(call: Call, owner: Made) -> Value | None:
 
 
 def decorate(frame: Frame, function: FunctionObject, decorator: Value, spot: Spot) -> None:
-    """Do what a decorator of an experiment does with a function."""
+    """Apply an experiment's decorator to a function."""
     method = decorator.receiver if isinstance(decorator, Made) else decorator
     prefix: Value | None = None
     if isinstance(decorator, Made):
@@ -82,9 +82,9 @@ def decorate(frame: Frame, function: FunctionObject, decorator: Value, spot: Spo
 
 
 def call_captured(call: Call, function: FunctionObject) -> Value | None:
-    """Return what a function gives that is filled from a config.
+    """Call a captured function with its parameters filled from the config.
 
-    None for any other function.
+    None for a function that is not captured.
     """
     given = function.keywords.get(_GIVEN)
     if not isinstance(given, Made):
@@ -115,7 +115,7 @@ def call_captured(call: Call, function: FunctionObject) -> Value | None:
 
 
 def _note_absent(call: Call, function: FunctionObject, section: Mapping, name: str) -> None:
-    """Note that a parameter is not in the config."""
+    """Note that a captured function's parameter is missing in the config."""
     default = function.defaults.get(name)
     if section.open or not section.sections:
         for key in section.sections:
@@ -185,7 +185,7 @@ def _section(config: Mapping, prefix: str | None) -> Mapping | None:
 
 
 def _add(call: Call, owner: Made, value: Value) -> None:
-    """Add a file, a mapping or what is not known to a config."""
+    """Add a file, a mapping or an unknown value to a config."""
     config = _config_of(owner)
     for item in alternatives(value):
         path = constant_text(item)
@@ -202,7 +202,7 @@ def _add(call: Call, owner: Made, value: Value) -> None:
 
 
 def _fill(call: Call, config: Mapping, other: Mapping) -> None:
-    """Lay a mapping over a config, section by section."""
+    """Merge a mapping into a config, section by section."""
     for name, value in other.entries.items():
         before = config.entries.get(name)
         if isinstance(before, Mapping) and isinstance(value, Mapping):

@@ -52,9 +52,9 @@ def _import_named(call: Call) -> Value:
 
 
 def _import_given(call: Call, written: WrittenSettings) -> Value | None:
-    """Return the module that a run is given of those which a call may import; None where it is given none.
+    """Return the module that a run chooses for an import by a computed name.
 
-    They are the modules whose name has the parts that are known, or those beside the one that a command names.
+    None where the run chooses none; the modules that fit the known parts of the name, or its package, are then noted.
     """
     run = call.run
     site = (call.spot.path, *call.spot.place.start)
@@ -76,7 +76,7 @@ def _import_given(call: Call, written: WrittenSettings) -> Value | None:
 
 
 def _modules_named(call: Call, parts: tuple[str | None, ...]) -> list[str]:
-    """Return the names of the modules of which some parts are known, by which a call can import them."""
+    """Return the importable names of modules that fit the known parts of a name."""
     fits = reading.partial_pattern(PartialText(parts))
     steps = sum(part.count(".") for part in parts if part is not None) + 1
     program, importer = call.run.program, call.frame.scope.module
@@ -108,9 +108,9 @@ def _getter(call: Call) -> Value:
 
 
 def make_tuple(call: Call, cls: Made) -> Value | None:
-    """Return what a class that `namedtuple` made gives.
+    """Return an object of a class made by `namedtuple`.
 
-    None where its fields are not known.
+    None where the class's fields are not known.
     """
     given = cls.args[1] if len(cls.args) > 1 else cls.keywords.get("field_names")
     text = constant_text(given) if given is not None else None
@@ -141,7 +141,7 @@ def make_tuple(call: Call, cls: Made) -> Value | None:
 
 
 def call_getter(call: Call, getter: Made) -> Value:
-    """Return what `itemgetter("a", "b")` takes out of what it is called with."""
+    """Return the items or attributes that an `itemgetter` or `attrgetter` takes."""
     found: list[Value] = []
     for name in getter.args:
         value = call.first
@@ -180,7 +180,10 @@ def _fill(call: Call) -> Value | None:
 
 
 def _chain(call: Call) -> Value | None:
-    """Return what a `ChainMap` answers: each name as the first of its mappings has it."""
+    """Return a `ChainMap` as one mapping, with each name from the first that has it.
+
+    None where one of the mappings is not known.
+    """
     found = Mapping()
     for value in reversed(call.args):
         maps = [item for item in alternatives(value) if isinstance(item, Mapping)]

@@ -45,7 +45,7 @@ def parts_of(value: Value) -> list[str | None]:
 
 
 def joined(parts: Iterable[str | None], origins: frozenset[ConfigKey] = NOTHING) -> Value:
-    """Return a text made of parts."""
+    """Return a text joined from its parts, with None for an unknown part."""
     found: list[str | None] = []
     for part in parts:
         if found and part is not None and found[-1] is not None:
@@ -80,7 +80,7 @@ def formatted(value: Value, written: str | None) -> str | None:
 
 
 def percent(left: Scalar, right: Value) -> Value:
-    """Return what `text % values` gives."""
+    """Return the result of `text % values`."""
     values: Any = None
     if type(right) is Scalar:
         values = right.value
@@ -99,7 +99,10 @@ def percent(left: Scalar, right: Value) -> Value:
 
 
 def _percent_in_part(text: str, right: Value, origins: frozenset[ConfigKey]) -> Value:
-    """Return what a text whose signs are all `%s` gives with values of which not all are known."""
+    """Return the partly known result of `text % values` with unknown values.
+
+    Unknown unless all signs in the text are `%s`.
+    """
     literals = text.split("%s")
     is_tuple = isinstance(right, Sequence) and right.kind == "tuple" and not right.open
     items = right.items if is_tuple and isinstance(right, Sequence) else [right]
@@ -147,7 +150,7 @@ _TESTS = frozenset({"startswith", "endswith", "isdigit", "isalpha", "isnumeric",
 
 
 def text_method(call: Call, owner: Value) -> Value:
-    """Return what a method of a text gives."""
+    """Return the result of a method of a text."""
     name = call.name
     origins = owner.origins | origins_of(call.values)
     known = owner.value if type(owner) is Scalar else None
@@ -200,7 +203,7 @@ def text_method(call: Call, owner: Value) -> Value:
 
 
 def _may_grow(known: str, name: str, values: list[Any]) -> bool:
-    """Tell whether a method may give a text far longer than any that is kept."""
+    """Tell whether a method's result may be longer than the longest text kept."""
     if name == "zfill":
         return not (values and type(values[0]) is int and values[0] <= MAX_TEXT)
     if name == "replace" and len(values) > 1 and isinstance(values[1], str):

@@ -1,4 +1,4 @@
-"""Trackers of experiments that keep the settings of a run, which the program may go on with."""
+"""Experiment trackers that keep the settings of a run for the program to read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from cfgfix.code.inference.interpreter.values import wrapped
 
 
 def _settings(call: Call) -> Mapping:
-    """Return the settings of the tracker's run, empty ones at first: a sweep may add to them."""
+    """Return the settings of the tracker's run.
+
+    They begin empty and open, since a sweep may add to them.
+    """
     run = call.run
     if run.tracked is None:
         run.tracked = Mapping(open=True, access=EITHER, absent="AttributeError", flavour="wandb")
@@ -18,7 +21,7 @@ def _settings(call: Call) -> Mapping:
 
 
 def _start(call: Call) -> Value:
-    """Start a run: its settings are there as `wandb.config` and as `config` of what it gives."""
+    """Start a tracker's run, with its settings as `wandb.config` and `run.config`."""
     made = library_call(call, call.name)
     settings = _settings(call)
     given = call.keywords.get("config")

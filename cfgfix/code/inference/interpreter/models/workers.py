@@ -21,7 +21,7 @@ POOL_METHODS = frozenset(
 
 
 def pool_method(call: Call) -> Value:
-    """Return what a method of a pool or executor gives.
+    """Return the result of a method of a pool or executor.
 
     The method calls a function, once or for each item.
     """
@@ -44,9 +44,9 @@ def pool_method(call: Call) -> Value:
 
 
 def start_worker(call: Call, worker: Made) -> Value:
-    """Call the function of a thread or process.
+    """Call the function of a started thread or process.
 
-    In a program with queues it waits for what comes next: as a rule the queue is filled behind the start.
+    In a program with queues the call is put off, since queues are mostly filled after the start.
     """
     if call.run.queues:
         call.run.started.append((call, worker))
@@ -62,15 +62,15 @@ def _run_worker(call: Call, worker: Made) -> None:
 
 
 def run_started(run: Run) -> None:
-    """Call the functions of threads and processes that were started and not run."""
+    """Call the functions of threads and processes whose start was put off."""
     while run.started:
         _run_worker(*run.started.pop(0))
 
 
 def finish(run: Run) -> None:
-    """Run what was started.
+    """Run the started workers that were put off.
 
-    What is in queues that nothing takes from goes to code that is not known.
+    Items of queues that nothing reads are noted as going to unknown code.
     """
     run_started(run)
     for queue, items in run.queues.items():
@@ -86,7 +86,7 @@ def _make_queue(call: Call) -> Value:
 
 
 def queue_method(call: Call, queue: Made) -> Value | None:
-    """Return what a method of a queue gives: items come out as they were put in."""
+    """Return the result of a queue's method; items come out as they were put in."""
     items = call.run.queues.get(id(queue))
     if items is None:
         return None
@@ -104,7 +104,7 @@ def queue_method(call: Call, queue: Made) -> Value | None:
 
 
 def _call_with(call: Call, target: Value, items: Value | None, named: Value | None) -> Value:
-    """Call a function with arguments that stand in a sequence and a mapping."""
+    """Call a function with arguments from a sequence and a mapping."""
     args = tuple(items.items) if isinstance(items, Sequence) else ()
     keywords = {str(k): v for k, v in named.entries.items()} if isinstance(named, Mapping) else {}
     return call.then(target, args, keywords)
