@@ -39,7 +39,7 @@ _ALIASES = re.compile(
 def canonical_name(name: str) -> str:
     """Return the canonical form of a full dotted name.
 
-    Compatibility prefixes and moved modules folded away.
+    Compatibility prefixes and moved modules are folded into one name.
     """
     if name.startswith(("tensorflow", "keras", "tf_keras")):
         if not name.startswith("tensorflow.compat.v1"):

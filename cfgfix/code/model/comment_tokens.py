@@ -23,7 +23,7 @@ def comment_tokens(text: str) -> Iterator[tuple[int, str]]:
 
 
 def readable_comments(text: str) -> list[tuple[int, str]]:
-    """Return the comments up to where the text is no Python any more."""
+    """Return the comments of a text up to the first place that is no Python."""
     found: list[tuple[int, str]] = []
     with contextlib.suppress(tokenize.TokenError, SyntaxError):
         # What came before an error is kept.

@@ -1,4 +1,4 @@
-"""Comments beside code: what whoever wrote it said of it."""
+"""The comments above and behind lines of code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cfgfix.code.model.summary import Scope
 def comments_above(scope: Scope, line: int, signs: tuple[str, ...] = ("#",)) -> Iterator[str]:
     """Yield the comment lines right above a line, the nearest first.
 
-    They begin with one of some signs and lose their indentation.
+    Only lines that begin with one of some signs count; their indentation is removed.
     """
     lines = scope.module.source_lines()
     number = line - 2
@@ -20,9 +20,9 @@ def comments_above(scope: Scope, line: int, signs: tuple[str, ...] = ("#",)) -> 
 
 
 def comments_behind(scope: Scope, first: int, last: int) -> list[str]:
-    """Return what stands behind the `#` of some lines, both ends included.
+    """Return the comments behind the `#` of some lines, both ends included.
 
-    Empty text for those without one.
+    Empty text for lines without a comment.
     """
     lines = scope.module.source_lines()
     return [line.partition("#")[2] for line in lines[first - 1 : last]]

@@ -103,11 +103,11 @@ class ExpressionBuilder:
         return found
 
     def optional(self, node: Any) -> Expr | None:
-        """Return an expression that may be missing."""
+        """Return the node for an expression, or None where the expression is missing."""
         return None if node is None else self.expr(node)
 
     def many(self, nodes: list[Any]) -> tuple[Expr, ...]:
-        """Return several expressions."""
+        """Return the nodes for several expressions."""
         if len(nodes) == 1:
             return (self.expr(nodes[0]),)
         if len(nodes) > MAX_ITEMS:
@@ -119,7 +119,10 @@ class ExpressionBuilder:
         return tuple(found)
 
     def _elements(self, nodes: list[Any]) -> tuple[Expr, ...]:
-        """Return the elements of a literal or a call, the last one a `*` where some are not kept."""
+        """Return the elements of a literal or a call.
+
+        The last element is a `*` where some are not kept.
+        """
         found = self.many(nodes)
         return found if len(nodes) <= MAX_ITEMS else (*found, Starred(NOT_KEPT))
 

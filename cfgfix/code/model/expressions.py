@@ -50,7 +50,7 @@ def dotted(expr: Expr | None) -> str | None:
 
 
 def is_name(expr: Expr | None, name: str) -> TypeGuard[Name]:
-    """Tell whether an expression is a certain plain name."""
+    """Tell whether an expression is a plain name with the given text."""
     return isinstance(expr, Name) and expr.name == name
 
 
@@ -103,7 +103,7 @@ def place_of(expr: Expr, scope: Scope) -> Place | None:
 def children(expr: Expr) -> Sequence[Expr]:
     """Return the direct parts of an expression.
 
-    For a call its callee and its arguments.
+    For a call these are its callee and its arguments.
     """
     return _PARTS[type(expr)](expr)
 
@@ -157,7 +157,7 @@ _PARTS: dict[type[Expr], Callable[[Any], Sequence[Expr]]] = {
 
 
 def walk(expr: Expr) -> Iterator[Expr]:
-    """Yield an expression and all its parts, calls entered, lambdas not."""
+    """Yield an expression and all its parts, also in calls but not in lambdas."""
     pending = [expr]
     while pending:
         here = pending.pop()
@@ -166,9 +166,9 @@ def walk(expr: Expr) -> Iterator[Expr]:
 
 
 def walk_own(exprs: Iterable[Expr]) -> Iterator[Expr]:
-    """Yield expressions and all their parts, loop variables too; calls not entered.
+    """Yield expressions and all their parts, but no parts of calls.
 
-    Those are in the list of their scope, each once.
+    Loop variables count. The calls of a scope are listed there, each once.
     """
     pending = list(exprs)
     while pending:

@@ -1,4 +1,4 @@
-"""Arguments of calls that configs give a value, put in their place: the program as it is under those configs."""
+"""Replace arguments by values from configs: the program as it is under them."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class GivenValue:
 
 @dataclass(frozen=True, slots=True)
 class Substitution:
-    """What a value of a config was put in the place of: an argument, or an `if` that it decides.
+    """The replacement of an argument, or of an `if`, by a config value.
 
     Attributes:
-        scope: The scope that it stands in.
-        place: Where it is written; for an `if` nowhere.
-        around: The call or the `if`.
+        scope: The scope of the call or the `if`.
+        place: The place of the replaced argument; None for an `if`.
+        around: The place of the call or the `if`.
         given: The value.
         argument: The position or name of the argument; None for an `if`.
         taken: Whether an `if` is taken.
@@ -64,12 +64,12 @@ class Substitution:
 
 @dataclass(frozen=True, slots=True)
 class GivenByConfigs:
-    """What some configs give to the calls of a program.
+    """The values that some configs give to arguments and tests of a program.
 
     Attributes:
         configs: Their paths.
-        calls: For each call its arguments, by position or name; those of a `**section`, which are all of it, behind `SPREAD`.
-        branches: For each `if` that they decide whether it is taken, with the value that decides it.
+        calls: The arguments of each call, by position or name; under `SPREAD` all entries of a `**section`.
+        branches: For each `if` decided by the configs, whether its branch is taken, and the value that decides.
     """
 
     configs: tuple[str, ...]
@@ -78,23 +78,21 @@ class GivenByConfigs:
 
     @property
     def question(self) -> object:
-        """What tells one from another, as text."""
+        """A text that tells these values from others."""
         calls = sorted((place, sorted(map(repr, given.items()))) for place, given in self.calls.items())
         return repr((self.configs, calls, sorted(map(repr, self.branches.items()))))
 
 
 def substitute(program: Program, under: GivenByConfigs, edited: Container[str] = ()) -> list[Substitution]:
-    """Put values in place of the arguments of a program.
-
-    Its flow was not followed yet.
+    """Replace a program's arguments by config values, before its flow is followed.
 
     Args:
         program: The program.
         under: The values.
-        edited: Absolute paths of modules whose text is another than on disk: nothing stands there where it stood.
+        edited: Absolute paths of modules with a text other than on disk; the places of the values are not right there.
 
     Returns:
-        What was replaced.
+        The replacements.
     """
     paths = {path for path, _ in (*under.calls, *under.branches)}
     replaced: list[Substitution] = []
@@ -125,7 +123,7 @@ def substitute(program: Program, under: GivenByConfigs, edited: Container[str] =
 def _take(
     events: list[Event], scope: Scope, path: str, under: GivenByConfigs, replaced: list[Substitution]
 ) -> None:
-    """Put the side of each decided `if` in its place, as if it stood in no condition."""
+    """Replace each decided `if` by the statements of the branch that is taken."""
     for number in range(len(events) - 1, -1, -1):
         event = events[number]
         for _, body in event.bodies or ():
@@ -143,7 +141,10 @@ def _take(
 
 
 def _unpack(call: Call, spread: Mapping[str, GivenValue], scope: Scope) -> Place | None:
-    """Write the entries of the one `**section` of a call out and return where it stands; None where that is not certain."""
+    """Replace a call's only `**section` by its entries, and return its place.
+
+    None where the call has several, or names an entry itself.
+    """
     sections = [expr for name, expr in call.keywords if name is None]
     if len(sections) != 1 or any(name in spread for name, _ in call.keywords):
         return None
@@ -154,7 +155,7 @@ def _unpack(call: Call, spread: Mapping[str, GivenValue], scope: Scope) -> Place
 
 
 def _written(given: GivenValue, place: Place) -> Expr:
-    """Return a value as an expression: a list of plain values as one of constants."""
+    """Return a value as an expression, a list as one of constants."""
     value = given.value
     if isinstance(value, list) and not any(isinstance(item, (list, dict)) for item in value):
         return Collection("list", tuple(Literal(item, place) for item in value), place)
@@ -162,7 +163,10 @@ def _written(given: GivenValue, place: Place) -> Expr:
 
 
 def _replace(call: Call, argument: int | str, given: GivenValue, scope: Scope) -> Place | None:
-    """Give an argument a constant value and return where it stands; None where it is one already or is not written."""
+    """Replace an argument by a constant, and return the argument's place.
+
+    None where the argument is a constant already or is not written.
+    """
     if isinstance(argument, int):
         written = call.args[argument] if argument < len(call.args) and not call.opaque else None
     else:

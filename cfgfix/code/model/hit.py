@@ -1,4 +1,4 @@
-"""What a check of Python source yields."""
+"""The hits that checks of Python source yield."""
 
 from __future__ import annotations
 
@@ -87,17 +87,17 @@ class Way:
 
 
 class Entry(Protocol):
-    """What knows every way to a hit: one of them decides whether it takes effect, not the first that was met."""
+    """Knows every way to a hit: any of them may decide whether it takes effect."""
 
     def flow(self) -> tuple[Step, ...]:
-        """Return the steps of the way that was met first."""
+        """Return the steps of the first way that was met."""
 
     def ways(self, block: int, place: Place) -> Iterator[Way]:
-        """Yield the ways to a place, the one that was met first before the others."""
+        """Yield all ways to a place, the first that was met before the others."""
 
 
 class Calls:
-    """The calls by which the scope of a site was entered."""
+    """The ways to a call site, by the calls that entered its scope."""
 
     __slots__ = ("_site",)
 
@@ -105,13 +105,13 @@ class Calls:
         self._site = site
 
     def flow(self) -> tuple[Step, ...]:
-        """Return the calls that were met first as steps."""
+        """Return the calls of the first way that was met, as steps."""
         return steps_to(self._site.scope, self._site.through)
 
     def ways(self, block: int, place: Place) -> Iterator[Way]:
         """Yield each way as steps.
 
-        The function was run with the same values for all of them.
+        These are the ways on which the function was run with the same values.
         """
         del block, place
         for path in ways_to(self._site):
@@ -142,7 +142,7 @@ class CodePlace(HitPlace):
 
 
 class HitFields(TypedDict, total=False):
-    """What a check may say of a hit beside its place and its operands; see `Hit`."""
+    """The fields of a hit that a check may set beside place and operands; see `Hit`."""
 
     related: tuple[Step, ...]
     severity: str | None
@@ -172,7 +172,7 @@ class Check(Protocol):
     """
 
     def __call__(self, program: Program) -> Iterable[Hit]:
-        """Yield what is wrong."""
+        """Yield the hits of the check in a program."""
 
 
 def at(site: Site, *, label: str = "", whole: bool = False) -> Step:
@@ -208,9 +208,9 @@ def hit_at(
     rewrites: tuple[Rewrite, ...] = (),
     **about: Unpack[HitFields],
 ) -> Hit:
-    """Return a hit at a call.
+    """Return a hit at a call site.
 
-    Unless its flow or entry is given, the calls it was reached through are its ways.
+    Without `flow` or `entry`, its ways are the calls that entered the site's scope.
     """
     step = at(site, whole=whole)
     if flow is None and entry is None:
@@ -229,7 +229,7 @@ def hit_at(
 
 
 def place_in_code(hit: Hit) -> CodePlace:
-    """Return where a hit in a program is."""
+    """Return the place of a hit in a program's code."""
     assert isinstance(hit.at, CodePlace)
     return hit.at
 
@@ -237,9 +237,7 @@ def place_in_code(hit: Hit) -> CodePlace:
 def steps_to(scope: Scope, path: tuple[Site, ...]) -> tuple[Step, ...]:
     """Return the calls on the way to a scope as steps.
 
-    Each is named by the function that is really entered there.
-
-    A call may enter one of several functions; the scope that the next call stands in says which one this way takes.
+    Each step names the function that the call enters on this way: of several, the one that the next call stands in.
     """
     entered = [*(site.scope for site in path[1:]), scope]
     return tuple(
@@ -254,7 +252,7 @@ def steps_to(scope: Scope, path: tuple[Site, ...]) -> tuple[Step, ...]:
 
 
 def site_name(site: Site) -> str:
-    """Return a short name of what a site calls."""
+    """Return a short name for the callee of a call site."""
     if site.targets:
         return site.targets[0].scope.qualname
     func = site.call.func

@@ -1,4 +1,4 @@
-"""One Python file of a project, summarised, and its name."""
+"""One summarised Python file of a project, and its dotted name."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ class Module:
             scope.module = self
 
     def stores(self) -> list[tuple[Scope, Event, Attribute]]:
-        """Return the assignments to attributes, `a.b = value`.
+        """Return the assignments to attributes: `a.b = value`.
 
-        Scope, statement, target; listed once.
+        Each is scope, statement and target. The list is made once.
         """
         found = self._stores
         if found is None:

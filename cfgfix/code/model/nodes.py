@@ -57,7 +57,7 @@ Constants: TypeAlias = "str | bytes | bool | int | float | None"
 
 
 class Expr:
-    """One expression; what it is, its class says."""
+    """One expression; its class tells its kind."""
 
     __slots__ = ()
 
@@ -164,7 +164,7 @@ class Call(Expr):
 
     @property
     def method(self) -> str | None:
-        """The attribute that is called, such as `map` of `ds.map(f)`.
+        """The name of the method that is called: `map` for `ds.map(f)`.
 
         None for a plain name.
         """
@@ -173,7 +173,7 @@ class Call(Expr):
 
     @property
     def receiver(self) -> Expr | None:
-        """What the method is called on, such as `ds` of `ds.map(f)`.
+        """The expression whose method is called: `ds` for `ds.map(f)`.
 
         None for a plain name.
         """
@@ -428,7 +428,7 @@ class Pattern(Expr):
 
 @final
 class NotKept(Expr):
-    """What the summary does not keep; there is one, `NOT_KEPT`."""
+    """An expression that the summary does not keep; `NOT_KEPT` is the only object."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""The text of a Python file by the parser's places."""
+"""Offsets in the text of a Python file, from the parser's places."""
 
 from __future__ import annotations
 

@@ -22,7 +22,10 @@ from cfgfix.code.tensorflow.requirement import NOTHING, Requirement
 
 
 def _sides(base: Expr) -> tuple[Expr, ...]:
-    """Return what a base of a class may be: `Layer if HAS_TENSORFLOW else object` is a layer where it is used as one."""
+    """Return the expressions that a base of a class may be.
+
+    For `Layer if HAS_TENSORFLOW else object` these are the sides but `object`; any other base is returned itself.
+    """
     if not isinstance(base, Conditional):
         return (base,)
     return tuple(side for side in (base.then, base.otherwise) if not is_name(side, "object"))
@@ -66,7 +69,7 @@ class NamedLeaves(Protocol):
 
 
 class Runs(Protocol):
-    """What the parts below the runs over a program ask of them."""
+    """The questions of lower packages to the runs over a program."""
 
     def callers(self, scope: Scope) -> Sequence[Site]:
         """Return the calls that may enter a scope."""
@@ -123,9 +126,9 @@ class Program(ProgramFiles):
         self._heads: dict[tuple[int, str], str | None] = {}
 
     def find(self, name: str, importer: Module | None = None) -> Value:
-        """Return what a dotted import source stands for.
+        """Return the value of a dotted import source.
 
-        A module, class or function of the project, or an external.
+        It is a module, class or function of the project, or an external.
         """
         key = (name, id(importer))
         known = self._found.get(key)
@@ -158,7 +161,7 @@ class Program(ProgramFiles):
         return External(name)
 
     def member(self, module: Module, name: str) -> Value:
-        """Return what a module's top-level name stands for, through re-exports."""
+        """Return the value of a module's top-level name, following re-exports."""
         key = (id(module), name)
         known = self._members.get(key)
         if known is None:
@@ -197,7 +200,7 @@ class Program(ProgramFiles):
         return External(f"{module.name}.{name}")
 
     def _is_one_of_several(self, module: Module, scope: Scope, name: str) -> bool:
-        """Tell whether a module takes a name from one file of the project or another, as its conditions say."""
+        """Tell whether a module imports a name from one of several files of the project."""
         bound = scope.binding(name)
         if len(bound) < 2:
             return False
@@ -215,7 +218,7 @@ class Program(ProgramFiles):
         return ClassValue(scope) if scope.kind == "class" else Function(scope)
 
     def imported(self, scope: Scope, name: str) -> Value | None:
-        """Return what an import in scope makes a name stand for, or None."""
+        """Return the value of a name imported in a scope or around it, or None."""
         here: Scope | None = scope
         while here is not None:
             source = here.imports.get(name)
@@ -225,11 +228,9 @@ class Program(ProgramFiles):
         return None
 
     def static_name(self, expr: Expr, scope: Scope) -> str | None:
-        """Return the full dotted name that imports alone give an expression, or None.
+        """Return the full dotted name of an expression by imports alone, or None.
 
-        For example `tensorflow.keras.Model`.
-
-        A name that a scope on the way binds otherwise gives None.
+        An example is `tensorflow.keras.Model`. None where a scope on the way binds the first name in another way.
         """
         below: list[str] = []
         while isinstance(expr, Attribute):
@@ -269,7 +270,7 @@ class Program(ProgramFiles):
         return found
 
     def static_value(self, expr: Expr, scope: Scope) -> Value | None:
-        """Return what definitions and imports make of a dotted expression, or None."""
+        """Return the value of a dotted expression by definitions and imports, or None."""
         text = dotted(expr)
         if text is None:
             return None
@@ -307,7 +308,10 @@ class Program(ProgramFiles):
         return value
 
     def _other_name(self, name: str, scope: Scope) -> Value | None:
-        """Return what a module gives another name once and for all, as `Layer = keras.layers.Layer` does; else None."""
+        """Return the value of a module's alias such as `Layer = keras.layers.Layer`.
+
+        None where the name is bound in any other way, or more than once.
+        """
         bound = scope.binding(name) if scope.kind == "module" else []
         if len(bound) != 1 or bound[0].kind != "assign" or bound[0].block != 0 or bound[0].value is None:
             return None
@@ -331,7 +335,7 @@ class Program(ProgramFiles):
     def is_subclass(self, owner: Scope, names: frozenset[str]) -> bool:
         """Tell whether a class has one of some external classes among its bases.
 
-        Those are given by their canonical names.
+        The external classes are given by their canonical names.
         """
         return any(name in names for name in self.bases(owner).outside)
 
@@ -363,7 +367,7 @@ def is_keras_part(program: Program, owner: Scope) -> bool:
 
 
 def _imported_as(name: str, scope: Scope) -> str | None:
-    """Return the full dotted name that an import gives a name as a scope sees it, or None."""
+    """Return the full dotted name of a name that an import binds for a scope, or None."""
     here: Scope | None = scope
     while here is not None:
         source = here.imports.get(name)

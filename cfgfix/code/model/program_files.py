@@ -86,7 +86,10 @@ class ProgramFiles:
         self._read_named()
 
     def _read_named(self) -> None:
-        """Read what a person names whatever it holds, so that it is not said to be right where it is no Python."""
+        """Read the files that a person names, whatever they hold.
+
+        A named file that is no Python is noted as a problem.
+        """
         named = (key for key, file in self.files.items() if file.named and key not in self._loaded)
         for key in itertools.islice(named, MAX_NAMED):
             module = self._load(key)
@@ -94,7 +97,7 @@ class ProgramFiles:
                 self.problems.append(module)
 
     def _scan_in_processes(self, jobs: int) -> None:
-        """Let other processes read and summarise what is not known yet, where that takes long enough to pay."""
+        """Let other processes read and summarise the unknown files, if that saves time."""
         unknown = [
             (key, file.path, file.stamp)
             for key, file in self.files.items()
@@ -160,7 +163,10 @@ class ProgramFiles:
         return module
 
     def _load(self, key: str) -> Module | None:
-        """Return the module of a file, summarising it if need be; None where the file is gone."""
+        """Return the module of a file, summarising the file if need be.
+
+        None where the file is not among the project's.
+        """
         found = self._loaded.get(key)
         if found is not None:
             return found
@@ -179,11 +185,9 @@ class ProgramFiles:
         return self._loaded[key]
 
     def all_modules(self, bits: int = 0, words: tuple[bytes, ...] = ()) -> Iterator[Module]:
-        """Yield every module whose bytes hold all of `bits`, summarising what is not yet.
+        """Yield every module of the project whose bytes hold all of `bits`.
 
-        For whole-project questions.
-
-        Where there are words, a file that is not summarised yet must hold one of them.
+        Files that are not summarised yet are summarised; with `words`, only those that hold one of the words.
         """
         for key in list(self.files):
             if self._bits.get(key, 0) & bits == bits:
@@ -196,7 +200,7 @@ class ProgramFiles:
                     yield module
 
     def unread(self) -> list[str]:
-        """Return the files that cannot be read as Python, by their keys."""
+        """Return the keys of the files that cannot be read as Python."""
         known = {module.path for module in self.all_modules() if module.scope is not None}
         return [path for path in self.files if path not in known]
 
@@ -219,7 +223,7 @@ class ProgramFiles:
         return names
 
     def module(self, name: str, importer: Module | None = None) -> Module | None:
-        """Return the project's module of that dotted name, or None.
+        """Return the project's module with a dotted name, or None.
 
         Relative names start with dots.
         """
@@ -231,7 +235,7 @@ class ProgramFiles:
         return self._load(os.path.normpath(path))
 
     def path_of(self, name: str, importer: Module | None = None) -> str | None:
-        """Return the path of the module of a dotted name, unread, or None."""
+        """Return the path of the module with a dotted name, without reading it, or None."""
         key = self._key_of(name, importer)
         return self.files[key].path if key is not None else None
 

@@ -56,7 +56,7 @@ def find_python(
 
     Args:
         paths: Files and folders.
-        excluded: Tells what to leave out of a folder.
+        excluded: Tells which paths in a folder to leave out.
         by_person: Whether a person gave the paths, and no hook.
     """
     found: dict[str, PythonFile] = {}
@@ -125,7 +125,7 @@ def _walk(folder: str, excluded: Callable[[str], bool], found: dict[str, PythonF
 
 
 class _NamePatterns:
-    """Names of files and folders that plain patterns stand for: `build`, `*.h5`, `dataset*`, and any other as an expression."""
+    """Patterns for names of files and folders, such as `build`, `*.h5`, `dataset*`."""
 
     __slots__ = ("_literals", "_prefixes", "_suffixes", "_wild")
 
@@ -229,13 +229,16 @@ class _Ignore:
 
 
 def _parts_from_root(parts: list[str]) -> tuple[str | None, ...]:
-    """Return the parts of a pattern up to the first that stands for several, None for those that are no plain names."""
+    """Return the parts of a pattern before the first with `**`.
+
+    None stands for a part with another wildcard.
+    """
     known = parts[: next((number for number, part in enumerate(parts) if "**" in part), len(parts))]
     return tuple(None if _WILD.intersection(part) or "\\" in part else part for part in known)
 
 
 def _begins(root: tuple[str | None, ...], parts: list[str]) -> bool:
-    """Tell whether a path may be, or lie below, what a pattern stands for."""
+    """Tell whether a path may be or lie below a path that a pattern matches."""
     return len(root) <= len(parts) and all(
         part is None or part == name for part, name in zip(root, parts, strict=False)
     )
@@ -247,10 +250,9 @@ _ESCAPED = late(r"\\([\w#*?.~$%&+,;:=@ -])")
 
 
 def _required_part(line: str) -> str | None:
-    """Return a part between slashes that some part of every path a pattern fits must fit too.
+    """Return a part of a pattern that some part of every matching path must match.
 
-    That is empty text for a pattern that ignores nothing, and None where there is no telling without reading the pattern
-    as the library does.
+    Empty text for a pattern that ignores nothing. None where only the library for such patterns can tell.
     """
     if line.startswith("!"):
         return ""
@@ -351,7 +353,7 @@ def _outer_ignores(folder: str) -> tuple[_Ignore, ...]:
 
 
 def is_ignored(root: str, path: str) -> bool:
-    """Tell whether Git is told to leave a file of a repository out."""
+    """Tell whether `.gitignore` files of a repository exclude a file."""
     here, *names = root, *path.split("/")
     for number, _ in enumerate(names):
         ignore = _Ignore.read(os.path.join(here, *names[:number]))
@@ -369,7 +371,7 @@ _PACKAGES: dict[str, bool] = {}
 def package_root(path: str) -> str:
     """Return the folder that must be on the import path for a file.
 
-    The first one above it that is no package.
+    It is the first folder above that is no package.
     """
     here = os.path.dirname(path)
     for _ in range(40):
@@ -420,9 +422,9 @@ def read_bytes(path: str) -> bytes | str:
 
 
 def decode(data: bytes, path: str) -> tuple[str, tuple[tuple[int, int], ...]] | str:
-    """Return the text of a Python file or notebook, or what is wrong with it.
+    """Return the text of a Python file or notebook, or the reason why there is none.
 
-    For a notebook, where its cells begin comes with it.
+    The text of a notebook comes with the first lines of its cells.
     """
     if path.endswith(".ipynb"):
         return _notebook(data)

@@ -28,7 +28,7 @@ POOL_BYTES = 3 * 1024 * 1024
 
 
 def needles_of(data: bytes, needles: tuple[bytes, ...]) -> int:
-    """Return what some bytes hold."""
+    """Return as bits which of the search words a file's bytes hold."""
     bits = 0
     if any(needle in data for needle in FRAMEWORKS):
         bits |= NEEDLE_FRAMEWORK
@@ -76,7 +76,10 @@ def begin_child(needles: tuple[bytes, ...]) -> None:
 
 
 def summarised(path: str) -> tuple[bytes, int, bytes | None]:
-    """Return a file's hash, the search words it holds as bits, its packed summary."""
+    """Return a file's hash, the search words it holds as bits, and its packed summary.
+
+    The summary is None for a file that holds none of the words that matter.
+    """
     data = discover.read_bytes(path)
     if isinstance(data, str):
         return b"", NEEDLE_FRAMEWORK | NEEDLE_RULES, dump(pack(broken_summary(data)))
@@ -87,7 +90,10 @@ def summarised(path: str) -> tuple[bytes, int, bytes | None]:
 
 
 def _without_broken_cells(text: str, cells: tuple[tuple[int, int], ...], path: str) -> ModuleSummary | None:
-    """Summarise a notebook leaving out the cells that are no Python on their own; None where none is left."""
+    """Return the summary of a notebook without the cells that are no Python.
+
+    None where no cell is left.
+    """
     lines = text.split("\n")
     starts = [start for start, _ in cells]
     good = False

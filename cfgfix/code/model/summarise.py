@@ -49,7 +49,10 @@ _LINES = [0]
 
 
 def _line_numbers(last: int) -> Sequence[int]:
-    """Return the line numbers up to one, the same objects for every file but a huge one."""
+    """Return the line numbers up to a last one.
+
+    They are the same objects for every file but a huge one.
+    """
     if last >= _MANY_LINES:
         return range(last + 1)
     if last >= len(_LINES):
@@ -62,7 +65,7 @@ _RUN = 3000
 
 
 def _too_deep(text: str) -> bool:
-    """Tell whether a text has a run that only nests: such a text can exhaust the parser's own stack.
+    """Tell whether a text nests so deeply that it can exhaust the parser's stack.
 
     Python limits brackets (200) and indentation (100) itself, but not prefix operators and long operator chains.
     """

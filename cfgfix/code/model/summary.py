@@ -149,7 +149,7 @@ Point = tuple[int, int]
 
 
 class Parameter(NamedTuple):
-    """What a function takes.
+    """A parameter of a function.
 
     Attributes:
         name: Its name.
@@ -326,7 +326,7 @@ class Scope:
     def binding(self, name: str) -> list[Event]:
         """Return the statements that bind a name, in order.
 
-        By assignment, as a loop's variable, or by import.
+        They bind it by assignment, as a loop's variable, or by import.
         """
         bound = self._bound
         if bound is None:
@@ -382,7 +382,7 @@ def bind(target: Expr, names: dict[str, None]) -> None:
 
 
 class ModuleSummary:
-    """What one file does.
+    """The summary of one file.
 
     Attributes:
         scopes: All scopes, the module first; a scope comes before those inside it.

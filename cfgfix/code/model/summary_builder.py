@@ -1,4 +1,4 @@
-"""One walk over a syntax tree to the summary of a file."""
+"""Build the summary of a file in one walk over its syntax tree."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class SummaryBuilder(ExpressionBuilder):
         self.scope.body = self.statements(tree.body, 0)
 
     def statements(self, nodes: list[Any], block: int) -> list[Event]:
-        """Return the statements of one suite.
+        """Return the events of one suite.
 
-        What follows `if c: return` gets a block of its own.
+        Statements behind `if c: return` get a block of their own.
         """
         outer = self.block
         self.block = block
@@ -117,7 +117,7 @@ class SummaryBuilder(ExpressionBuilder):
         value: Expr | None = None,
         extra: Any = None,
     ) -> Event:
-        """Return what a statement does, with its place."""
+        """Return the event for a statement."""
         lines = self.lines
         return Event(
             kind,

@@ -91,10 +91,7 @@ class SummaryStore:
         return entry[2]
 
     def packed(self, path: str, stamp: Stamp) -> bytes | None:
-        """Return the packed summary of a file that looks unchanged.
-
-        None where there is none of it.
-        """
+        """Return the packed summary of a file that looks unchanged, or None."""
         entry = self._entries.get(path)
         if entry is None or entry[0] != stamp or entry[3] < 0:
             return None
@@ -108,7 +105,7 @@ class SummaryStore:
         return found
 
     def put(self, path: str, stamp: Stamp, content: bytes, needles: int, packed: bytes | None) -> None:
-        """Keep what was found out about a file."""
+        """Keep the stamp, hash, needles and packed summary of a file."""
         if len(self._entries) >= MAX_ENTRIES:
             self._entries.clear()
             self._drop_new()
@@ -128,14 +125,14 @@ class SummaryStore:
         self._changed = True
 
     def keep_only(self, paths: set[str]) -> None:
-        """Drop the entries of files that are no more."""
+        """Drop the entries of files that do not exist any more."""
         for path in [path for path in self._entries if path not in paths]:
             del self._entries[path]
             self._fresh.discard(path)
             self._changed = True
 
     def save(self) -> None:
-        """Write the store if anything changed; failing to is no failure."""
+        """Write the store if anything changed; a failure to write is ignored."""
         if not self._changed or not self._begin() or self._new is None:
             return
         entries: dict[str, _Entry] = {}
@@ -168,7 +165,7 @@ class SummaryStore:
         self._changed = False
 
     def _open(self) -> None:
-        """Read the list of entries, where there is a sound one for this key."""
+        """Read the list of entries, if the store's file is sound and made with this key."""
         place = caching.cache_folder()
         if place is None:
             self.writes = False
@@ -200,7 +197,7 @@ class SummaryStore:
         return packed if len(packed) == entry[4] else None
 
     def _begin(self) -> bool:
-        """Tell whether there is a new file to write to; the first call begins it."""
+        """Begin a new file at the first call, and tell whether there is one to write to."""
         if self._new is not None or not self.writes:
             return self.writes
         place = caching.cache_folder()
@@ -218,7 +215,7 @@ class SummaryStore:
         return self.writes
 
     def _drop_new(self) -> None:
-        """Forget the new file; its entries go with it."""
+        """Drop the new file and its entries."""
         new, self._new = self._new, None
         if new is not None:
             # What stands in its buffer may find no room on the disk.
@@ -238,7 +235,7 @@ class SummaryStore:
 
 
 def _sweep(place: str) -> None:
-    """Remove what a run that was killed while it wrote has left behind."""
+    """Remove the files that a killed run has left behind while it wrote."""
     with os.scandir(place) as scan:
         for entry in scan:
             if entry.name.startswith("source-") and entry.name.endswith(".tmp"):

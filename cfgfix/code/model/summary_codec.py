@@ -76,7 +76,7 @@ def pack(summary: ModuleSummary) -> tuple[Any, ...]:
 
 
 def unpack(data: tuple[Any, ...]) -> ModuleSummary:
-    """Return the summary that `pack` made data of."""
+    """Return the summary from the data that `pack` made."""
     (calls, names, literals, others), scopes, suppressions, problem, cells, lines, words = data
     summary = ModuleSummary()
     summary.suppressions = suppressions
@@ -102,7 +102,7 @@ def unpack(data: tuple[Any, ...]) -> ModuleSummary:
 
 
 def _collect(summary: ModuleSummary) -> tuple[list[Name], list[Literal], list[Expr]]:
-    """Return each node once: names, literals, then all others behind their parts."""
+    """Return each node once: names, then literals, then others after their parts."""
     names: list[Name] = []
     literals: list[Literal] = []
     others: list[Expr] = []

@@ -1,4 +1,4 @@
-"""What an expression may stand for, as far as reading the code tells."""
+"""The values that expressions may have, as far as reading the code tells."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cfgfix.code.model.summary import Scope
 
 
 class Value:
-    """Something a name or an expression stands for; this class itself means: not known."""
+    """The value of a name or an expression; an object of this class itself is unknown."""
 
     __slots__ = ()
 
@@ -31,7 +31,7 @@ class External(Value):
         self._members: dict[str, External] | None = None
 
     def member(self, name: str) -> External:
-        """Return what an attribute of it is, the same object each time."""
+        """Return the value of an attribute, the same object each time."""
         members = self._members
         if members is None:
             members = self._members = {}
@@ -43,7 +43,7 @@ class External(Value):
 
 
 class Made(Value):
-    """What a call of something outside the project returned: an object of `name`, made by `site`."""
+    """The result of a library call: an object of `name`, made by `site`."""
 
     __slots__ = ("name", "site")
 
@@ -133,7 +133,7 @@ class Function(Value):
 
 
 class Many(Value):
-    """One of several things, depending on the way taken."""
+    """One of several values, depending on the branch taken."""
 
     __slots__ = ("values",)
 
@@ -274,7 +274,7 @@ class Site:
 
 
 def alternatives(value: Value | None) -> tuple[Value, ...]:
-    """Return what a value may be, each alternative once."""
+    """Return the alternatives of a value, each once."""
     if value is None:
         return ()
     return value.values if type(value) is Many else (value,)
@@ -288,10 +288,7 @@ def _joined(sets: list[Dataset]) -> Value:
 
 
 def without_none(ways: Many) -> Value:
-    """Return the values among some that have attributes.
-
-    That is never `None`, which has none.
-    """
+    """Return some values without the constant `None`, which has no attributes."""
     left = tuple(item for item in ways.values if not (type(item) is Constant and item.value is None))
     if not left or len(left) == len(ways.values):
         return ways
@@ -299,7 +296,7 @@ def without_none(ways: Many) -> Value:
 
 
 def join(first: Value, second: Value) -> Value:
-    """Return what is known where two ways meet."""
+    """Return the value after two branches, from the value in each."""
     if first is second:
         return first
     # By type, since no class is derived from these: `isinstance` takes three times as long to say no.
@@ -352,9 +349,9 @@ _NUMBER = operator.attrgetter("number")
 
 
 def ways_to(site: Site) -> Iterator[tuple[Site, ...]]:
-    """Yield every way by which a site's scope is entered as it was for the site.
+    """Yield every path of calls that enters a site's scope with the site's values.
 
-    That of the site comes first; `()` is a run on its own.
+    The site's own path comes first; `()` is a run on its own.
     """
     if not site.through:
         yield ()
@@ -366,7 +363,7 @@ def ways_to(site: Site) -> Iterator[tuple[Site, ...]]:
 
 
 def first_dataset(value: Value | None) -> Dataset | None:
-    """Return the dataset a value may be, or None."""
+    """Return the first dataset among a value's alternatives, or None."""
     if type(value) is Dataset:
         return value
     if type(value) is Many:
@@ -377,5 +374,5 @@ def first_dataset(value: Value | None) -> Dataset | None:
 
 
 def functions_of(value: Value | None) -> tuple[Function, ...]:
-    """Return the project functions a value may be."""
+    """Return the functions of the project among a value's alternatives."""
     return tuple(item for item in alternatives(value) if isinstance(item, Function))
