@@ -306,7 +306,7 @@ def ways_of(program: Program) -> Ways:
 
 
 class _NameUses:
-    """Where a scope uses and gives names.
+    """The statements of a scope that use or assign names.
 
     Attributes:
         numbers: The numbers of its statements in order, by identity.
@@ -336,7 +336,14 @@ class _NameUses:
                 self._by_name.setdefault(name, []).append((number, event, name in used))
 
     def behind(self, name: str, number: int) -> Iterator[tuple[Event, bool]]:
-        """Yield the statements behind one that use or give a name, each with whether it uses it."""
+        """Yield the later statements that use or assign a name.
+
+        Each comes with whether it uses the name.
+
+        Args:
+            name: The name.
+            number: The number of the statement behind which to look.
+        """
         rows = [_behind(row, number) for row in (self._by_name.get(name, []), self._defines)]
         for _, event, uses in merge(*rows, key=itemgetter(0)):
             yield event, uses

@@ -522,7 +522,7 @@ class Conditions:
         return self._local(last, module.scope, 1 << 30, after_error, depth + 1)
 
     def _loops_back(self, scope: Scope, event: Event, before: int) -> bool:
-        """Tell whether a later assignment reaches an earlier use through a loop around both."""
+        """Tell whether a later assignment reaches an earlier use by a loop around both."""
         return any(
             block.kind in ("for", "while") and block.line <= before
             for block in scope.block_chain(event.block)
@@ -588,7 +588,10 @@ class Conditions:
         return self._lookup(path) is UNKNOWN and not self._fields(path[-1])
 
     def _class_default(self, path: tuple[str, ...]) -> Any:
-        """Return the default that config classes give a field of that name, where they agree."""
+        """Return the default of a field on which all config classes with it agree.
+
+        Of several classes those named like the key's section count first. `UNKNOWN` where the classes do not agree.
+        """
         found = self._fields(path[-1])
         if len(path) > 1 and len(found) > 1:
             section = path[-2].replace("_", "").lower()
@@ -625,7 +628,7 @@ def _fields(program: Program, name: str) -> list[tuple[str, Any]]:
 
 @once
 def _fields_of(program: Program, module: Module) -> dict[str, list[tuple[str, Any]]]:
-    """Return the `(class, default)` pairs of the fields of a module's config classes, by the name of the field."""
+    """Return by field name the `(class, default)` pairs of a module's config classes."""
     del program
     fields: dict[str, list[tuple[str, Any]]] = {}
     for scope in module.summary.scopes:

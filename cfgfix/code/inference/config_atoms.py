@@ -38,7 +38,7 @@ class ConfigMapping(Atom):
 
 @dataclass(frozen=True, slots=True)
 class Loaded(Atom):
-    """What a loader made of a file, at a key path."""
+    """A value in a file that a loader has read, at a key path."""
 
     path: Path
 

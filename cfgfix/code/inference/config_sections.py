@@ -10,7 +10,7 @@ from cfgfix.code.model.summary import Scope
 
 
 class Sections:
-    """The config classes and what they hold.
+    """The config classes of a project and the key paths that hold them.
 
     Args:
         schema: The schema read from the root class.

@@ -194,7 +194,7 @@ def _up_to_the_top(scope: Scope) -> Iterator[Scope]:
 
 
 def _never_named_inside(scope: Scope) -> bool:
-    """Tell whether a function inside another is never named there, so that nobody calls it."""
+    """Tell whether a nested function is never named in the function around it."""
     if scope.kind != "function" or scope.decorators or scope.parent <= 0:
         return False
     scopes = scope.module.summary.scopes
@@ -540,7 +540,10 @@ MAX_SEARCHED = 100
 
 
 def _is_mentioned(program: Program, module: Module) -> bool:
-    """Tell whether another file of the program has the name of a module in it, be it in a text or a comment."""
+    """Tell whether another file of the program has a module's name in it.
+
+    Texts and comments count too.
+    """
     return _mentions(program).get(module.path, True)
 
 

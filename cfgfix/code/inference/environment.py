@@ -71,7 +71,7 @@ def environment_of(program: Program, module: Module) -> list[Variable]:
 
 
 def other_backend(program: Program, scope: Scope) -> bool:
-    """Tell whether the file of a scope has Keras run on JAX or PyTorch.
+    """Tell whether the file of a scope makes Keras run on JAX or PyTorch.
 
     It sets `os.environ["KERAS_BACKEND"] = "jax"` or the like.
     """

@@ -38,9 +38,9 @@ def is_for_other_releases(program: Program, module: Module) -> bool:
 
 @once
 def _for_another_release(program: Program) -> set[int]:
-    """Return the modules that the program only imports under a test of a version, by identity.
+    """Return the modules, by identity, that are only imported under a version test.
 
-    What such a module lacks under the newest release says nothing: it may be the one for the older.
+    Such a module may be meant for older releases, so a name that the newest one lacks may be right there.
     """
     # Modules that are read already: a lookup by import would read others for nothing.
     modules = {module.name: id(module) for module in program.modules}
@@ -211,7 +211,7 @@ def _grade(table: Api, presence: Presence) -> tuple[str, str] | None:
 
 
 def _grade_early(presence: Presence) -> tuple[str, str] | None:
-    """Return severity and confidence for a name where only TensorFlow 2.0 to 2.3 are asked for.
+    """Return severity and confidence for a missing name in TensorFlow 2.0 to 2.3.
 
     They came before the inspected releases. What 2.4 does not have they lack as well, but for what is experimental and for
     Keras, of which names went between them: version 2 of the API takes no other name back (tensorflow.org, "TensorFlow
@@ -234,7 +234,7 @@ def severity_by_releases(table: Api, severity: str) -> str | None:
 
 
 def severity_by_keras_releases(table: Api, severity: str) -> str | None:
-    """Return a severity for what Keras lacks in some of the releases asked for.
+    """Return the severity of a finding on a name that Keras lacks in some releases.
 
     A release of Keras that is asked for decides as well as one of TensorFlow; `severity_by_releases` says the rest.
     """
@@ -514,7 +514,7 @@ def _unknown_for(program: Program, module: Module) -> bool:
 
 
 def _over_updates(reference: Reference) -> bool:
-    """Tell whether a name stands in `for update in self.updates`, a loop that has no turns in TensorFlow 2.
+    """Tell whether a reference is in a loop over `updates`, empty in TensorFlow 2.
 
     Keras runs the updates of a layer when `add_update` is called, and keeps none (TensorFlow 2.3 and tf_keras 2.21,
     `engine/base_layer.py`, `add_update` and `updates`).

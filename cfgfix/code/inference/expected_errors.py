@@ -46,7 +46,7 @@ def is_caught(scope: Scope, block: int) -> bool:
 
 
 def _catches(event: Event, scope: Scope) -> bool:
-    """Tell whether a handler of a `try` takes the usual errors and does not raise again."""
+    """Tell whether a handler of a `try` catches common errors without raising again."""
     for number, body in event.bodies:
         handler = scope.blocks[number]
         if handler.kind != "except" or (body and body[-1].kind == "raise"):

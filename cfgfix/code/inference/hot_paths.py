@@ -198,7 +198,7 @@ class Reach:
 
 
 class HotPaths:
-    """All hot roots of a program and what they reach."""
+    """All hot roots of a program, and the functions that they reach."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -527,7 +527,10 @@ class HotPaths:
         return self._uses_tape(function.scope, 0)
 
     def _uses_tape(self, scope: Scope, depth: int) -> bool:
-        """Tell whether a function computes gradients itself or through what it calls directly."""
+        """Tell whether a function, or one that it calls, computes gradients.
+
+        Two levels of calls are followed; `depth` tells how many have been.
+        """
         key = (id(scope), depth)
         known = self._taped.get(key)
         if known is None:

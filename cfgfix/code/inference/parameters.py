@@ -1,4 +1,4 @@
-"""What a function can be called with, as far as that is written down."""
+"""The arguments that a function takes, as far as its signature tells."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SAME_PARAMETERS = ("staticmethod", "classmethod", "function")
 
 
 class Parameters:
-    """What a function can be called with, as far as that is written down."""
+    """The arguments that a function takes, as far as its signature tells."""
 
     __slots__ = ("any_keyword", "any_position", "changed", "classmethod", "named", "plain")
 
@@ -49,7 +49,7 @@ class Parameters:
                 self.any_keyword = True
 
     def take(self, call: Call, offset: int) -> bool:
-        """Tell whether a call gives what is needed and nothing else.
+        """Tell whether a call passes all required arguments and no unknown ones.
 
         Args:
             call: The call.

@@ -45,7 +45,7 @@ class Part:
 
 
 class Reached:
-    """Which functions and classes at the top of a program's modules are named by something that runs.
+    """The functions and classes at the tops of modules that code that runs names.
 
     Names are taken as they stand, without asking what they mean: what has the name of something that runs is held to run. A text
     that is a name counts too, so that what is looked up by its name is found.
@@ -197,7 +197,7 @@ class Reached:
         return path in self._entered
 
     def _files_naming(self, unit: Scope) -> Iterator[str]:
-        """Yield the paths of the files in which the name of a function or class stands."""
+        """Yield the paths of the files that have the name of a function or class in them."""
         word = unit.name.encode()
         pattern = re.compile(rb"(?<!\w)" + re.escape(word) + rb"(?!\w)")
         for file in self._program.files.values():

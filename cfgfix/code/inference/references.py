@@ -270,7 +270,7 @@ def binder_of(scope: Scope, name: str) -> Scope | None:
 
 
 def _is_assigned(scope: Scope, name: str) -> bool:
-    """Tell whether a name is assigned as well in the scope that imports it."""
+    """Tell whether the scope that imports a name assigns the name too."""
     here = binder_of(scope, name)
     return here is not None and any(
         is_name(target, name) for event in here.binding(name) for target in event.targets
@@ -319,7 +319,7 @@ def _in_annotation(name: Expr, scope: Scope) -> bool:
 
 
 def public_name(name: str) -> str:
-    """Return a name of the table as people write it."""
+    """Return a name of the table as people write it: `tf.keras.Model`."""
     if name.startswith("keras"):
         return "tf." + name
     return "tf" + name[len("tensorflow") :]

@@ -62,7 +62,7 @@ def is_instance(value: Any, types: Expr) -> Any:
 
 
 def calculated(operator: str, left: Any, right: Any) -> Any:
-    """Return what an operator makes of two numbers, or `UNKNOWN`."""
+    """Return the result of an operator on two numbers, or `UNKNOWN`."""
     if not (isinstance(left, (int, float)) and isinstance(right, (int, float))):
         return UNKNOWN
     if abs(left) > 1e15 or abs(right) > 1e15:

@@ -43,7 +43,7 @@ _DEPTH = 6
 
 
 def is_operation(name: str) -> bool:
-    """Tell whether a dotted name is that of something that gives tensors."""
+    """Tell whether a dotted name is that of a function that returns tensors."""
     return OPERATION.fullmatch(name) is not None and name not in NONE
 
 
@@ -187,7 +187,7 @@ class TracedTensors:
         return found[0]
 
     def handed_on(self, site: Site, target: Function, depth: int = _DEPTH) -> Iterator[str]:
-        """Yield the parameters of a function that a call gives tensors."""
+        """Yield the parameters of a function that get tensors from a call."""
         call: Call = site.call
         if call.opaque:
             return

@@ -96,7 +96,7 @@ class Module:
         return found[1]
 
     def cell(self, line: int) -> str | None:
-        """Return in words where in a notebook a line of the joined text stands.
+        """Return in words the cell and line of a notebook for a line of the joined text.
 
         None for a plain file.
         """

@@ -92,7 +92,7 @@ class Bases(NamedTuple):
 
 
 class _Search:
-    """One search for where a name is defined: how deep it is, and what it has looked through, by module and name."""
+    """One search for a name's definition: its depth, and the names it has looked up."""
 
     __slots__ = ("depth", "seen")
 
@@ -102,7 +102,7 @@ class _Search:
 
 
 class Program(ProgramFiles):
-    """The files of a project and what links them."""
+    """The linked files of a project."""
 
     def __init__(
         self,

@@ -441,7 +441,7 @@ def decode(data: bytes, path: str) -> tuple[str, tuple[tuple[int, int], ...]] | 
 
 
 def _declared_encoding(data: bytes) -> str:
-    """Return the encoding that one of the first two lines declares (PEP 263), else UTF-8."""
+    """Return the encoding declared in the first two lines (PEP 263), else UTF-8."""
     head = data[:400].split(b"\n", 2)[:2]
     for line in head:
         if line.lstrip().startswith(b"#") and b"coding" in line:
@@ -456,7 +456,7 @@ _SLOW = frozenset({"idna", "punycode"})
 
 
 def _text_encoding(name: str) -> str:
-    """Return the encoding of a name as Python's tokenizer takes it, or UTF-8 where there is none."""
+    """Return the encoding that Python's tokenizer takes for a name, else UTF-8."""
     if f"{name}-".startswith("utf-8-"):
         return "utf-8"
     if f"{name}-".startswith(("latin-1-", "iso-8859-1-", "iso-latin-1-")):
@@ -470,7 +470,7 @@ def _text_encoding(name: str) -> str:
 
 
 def _notebook(data: bytes) -> tuple[str, tuple[tuple[int, int], ...]] | str:
-    """Join the code cells of a notebook; a line that only IPython understands becomes a comment.
+    """Return the joined code cells of a notebook, with IPython's lines as comments.
 
     Each cell begins with a line `# cell N`, so that a place can be told by cell.
     """

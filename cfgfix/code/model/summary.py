@@ -292,7 +292,7 @@ class Scope:
         return [call for method in methods for call in self._by_method.get(method, ())]
 
     def calls_on(self, name: str, *methods: str) -> list[Call]:
-        """Return the calls of some methods of what a name stands for, in order by method."""
+        """Return the calls of some methods on a name, in order by method."""
         found = self._by_receiver
         if found is None:
             found = self._by_receiver = {}

@@ -115,11 +115,11 @@ class Signature:
         return None if (named | self.open) & releases or inspected != releases else False
 
     def ignores(self, parameter: str, releases: int) -> bool:
-        """Tell whether one of some releases takes a parameter and forgets it."""
+        """Tell whether any of some releases takes a parameter and ignores it."""
         return bool(self.ignored.get(parameter, 0) & releases)
 
     def positions(self, release: int) -> tuple[str, ...]:
-        """Return the parameters that go by position in a release, given by its bit.
+        """Return the positional parameters in a release, given by its bit.
 
         Nothing where the table cannot tell.
         """

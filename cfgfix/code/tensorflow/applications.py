@@ -64,7 +64,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """One of the models with what it is made with.
+    """A model of `keras.applications` with its arguments.
 
     Attributes:
         row: What the table says of it.

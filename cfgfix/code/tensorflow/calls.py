@@ -14,7 +14,7 @@ TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tf_calls.json"
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """What a callable takes.
+    """The parameters of a callable.
 
     Attributes:
         positional: The parameters that go by position, in order.

@@ -19,7 +19,7 @@ MAX_SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class ParameterFacts:
-    """What is known of a parameter in one release.
+    """The facts on a parameter in one release.
 
     Attributes:
         takes: What it takes, in words; empty where that has no short name.

@@ -42,7 +42,7 @@ def _versions_of_tf2(text: str) -> dict[int, list[Version]]:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """What a project asks for.
+    """The releases that a project asks for.
 
     Attributes:
         path: The file that says it; empty where none does.

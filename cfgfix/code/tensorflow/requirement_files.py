@@ -100,7 +100,7 @@ def included_files(path: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class FileStatement:
-    """What one file says."""
+    """The statement of one file on the releases it asks for."""
 
     text: str = ""
     keras_2: bool = False

@@ -107,7 +107,10 @@ def find_requirement(paths: Sequence[str], asked: str = FILES) -> Requirement:
 
 
 def _installed_requirement(top: str, looked: list[str]) -> Requirement | None:
-    """Return the TensorFlow of the project's environment, of the one in use, or of this interpreter's."""
+    """Return the TensorFlow installed for a project, or None.
+
+    The project's environment is searched, then the active one, then that of this interpreter.
+    """
     folders = [top]
     for _ in range(MAX_LEVELS):
         above = os.path.dirname(folders[-1])
@@ -314,7 +317,10 @@ def _requirement_of_keras(path: str, requirement: Requirement, keras: str) -> Re
 
 
 def _constrain(folder: str, requirement: Requirement, looked: list[str]) -> Requirement:
-    """Return a requirement with what a constraints file beside it pins: `pip install -c constraints.txt`."""
+    """Return a requirement with the pins of a constraints file beside it.
+
+    Such a file goes with `pip install -c constraints.txt`.
+    """
     if requirement.computed:
         return requirement
     for name in _names_in(folder, (".txt",)):

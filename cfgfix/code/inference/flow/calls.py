@@ -107,7 +107,7 @@ class Calls(Datasets):
         return site.result
 
     def _arguments(self, frame: Frame, site: Site) -> tuple[Value, ...]:
-        """Return the values of the positional arguments, those of `*items` of known length one by one."""
+        """Return the values of the positional arguments, with a known `*items` unpacked."""
         args = site.call.args
         if len(args) == 1 and not isinstance(args[0], Starred):
             expr = args[0]
@@ -284,7 +284,10 @@ def _is_of_class(name: str) -> bool:
 
 
 def _constants_of_partial(function: Function, site: Site) -> tuple[tuple[str, object], ...]:
-    """Return the constants that `functools.partial` gives, by parameter, those given before included."""
+    """Return the constants that a `functools.partial` binds, by parameter.
+
+    Those that the function has bound before are included.
+    """
     if site.call.opaque:
         return ()
     plain = [name for name, _, _, kind in function.scope.params if kind == "plain"]

@@ -132,7 +132,7 @@ WITH_FUNCTION = {
 
 
 class Datasets(Run):
-    """Runs that know what makes and changes datasets."""
+    """The part of the runs that follows how datasets are made and changed."""
 
     def _used(self, site: Site, name: str) -> Value:
         """Note the datasets that a library call gets, and return the call's result."""
@@ -144,7 +144,7 @@ class Datasets(Run):
         return Made(name, site)
 
     def _tfds(self, site: Site) -> Value:
-        """Return what `tfds.load` gives, where its arguments tell."""
+        """Return the result of `tfds.load`, as far as its arguments tell."""
         split = site.call.keyword("split")
         value = constant(split) if split is not None else None
         data: Value
@@ -181,7 +181,7 @@ class Datasets(Run):
         return result
 
     def _called_by(self, value: Value | None) -> tuple[Function, ...]:
-        """Return the project functions that a call of a value enters, `__call__` of its objects included."""
+        """Return the project functions, or `__call__` methods, that a value's call enters."""
         found = list(functions_of(value))
         for item in alternatives(value):
             if type(item) is Instance:

@@ -205,7 +205,7 @@ class Expressions(Calls):
         return External(f"builtins.{name}") if name in _BUILTINS and not scope.stars else UNKNOWN
 
     def _member(self, module: Module, name: str) -> Value:
-        """Return a module's top-level name, with values its body gives it."""
+        """Return the value of a module's top-level name after its body has run."""
         scope = module.scope
         if scope is not None and name in scope.names and name not in scope.children:
             env = self.module_env(module)
@@ -374,6 +374,6 @@ class Expressions(Calls):
 
 
 def decorator_call(decorator: Expr, scope: Scope) -> Call:
-    """Return a call that stands for a decorator without brackets."""
+    """Return a call in place of a decorator that is written without brackets."""
     place = decorator.place if isinstance(decorator, (Name, Attribute)) else scope.place
     return Call(decorator, (), (), 0, place, -1)

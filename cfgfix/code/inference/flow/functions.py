@@ -73,7 +73,7 @@ class Functions(Expressions):
         return self.eval(Frame(scope, env, Instance(owner) if owner is not None else None, ()), expr)
 
     def default(self, scope: Scope) -> Value:
-        """Run a function on its own, once, and return what it returns."""
+        """Run a function once without known arguments, and return its result."""
         key = id(scope)
         if key in self._done:
             return self._done[key]
@@ -172,9 +172,9 @@ class Functions(Expressions):
     def enter(
         self, function: Function, site: Site, args: tuple[Value, ...], keywords: Mapping[str, Value]
     ) -> Value:
-        """Return what a call of a project function returns.
+        """Return the result of calling a function of the project.
 
-        The function is run with the arguments of the call where they tell something.
+        The function is run with the arguments of the call where these are of use.
         """
         scope = function.scope
         telling = any(

@@ -36,7 +36,7 @@ class Frame:
 
 
 class Run:
-    """What the runs over a program share: which scopes were run, and what they met.
+    """The shared state of the runs over a program: the calls and datasets they met.
 
     Attributes:
         sites: Every resolved or project-internal call, in the order it was met.
@@ -102,7 +102,7 @@ class Run:
         return found
 
     def within(self, scope: Scope) -> list[Site]:
-        """Return the sites that stand in a scope."""
+        """Return the call sites in a scope."""
         return self.by_scope.get(id(scope), [])
 
     def of_calls(self, scope: Scope, numbers: Iterable[int]) -> list[Site]:
@@ -159,15 +159,15 @@ class Run:
         raise NotImplementedError
 
     def default(self, scope: Scope) -> Value:
-        """Run a function on its own, once, and return what it returns."""
+        """Run a function once without known arguments, and return its result."""
         raise NotImplementedError
 
     def enter(
         self, function: Function, site: Site, args: tuple[Value, ...], keywords: Mapping[str, Value]
     ) -> Value:
-        """Return what a call of a project function returns.
+        """Return the result of calling a function of the project.
 
-        The function is run with the arguments of the call where they tell something.
+        The function is run with the arguments of the call where these are of use.
         """
         raise NotImplementedError
 

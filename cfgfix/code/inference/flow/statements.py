@@ -46,7 +46,7 @@ def _dataset_or_made(value: Value) -> Value:
 
 
 class Statements(Functions):
-    """Runs that know what statements do."""
+    """The part of the runs that executes statements."""
 
     def _body(self, frame: Frame) -> None:
         self._statements(frame, frame.scope.body)
@@ -133,7 +133,7 @@ class Statements(Functions):
             self._class_body(frame, scope)
 
     def _class_body(self, frame: Frame, scope: Scope) -> None:
-        """Run the statements of a class body, so that its calls are noted."""
+        """Run the statements of a class body, noting its calls."""
         if id(scope) in self._envs:
             return
         env = Env(scope, frame.env)

@@ -36,7 +36,7 @@ def holds_symbolic(value: Value) -> bool:
 
 
 def as_layer_sees(value: Value) -> Value:
-    """Return an argument as the code inside a layer gets it."""
+    """Return an argument as a layer's code gets it: a KerasTensor becomes unknown."""
     return UNKNOWN if holds_symbolic(value) else value
 
 

@@ -55,7 +55,7 @@ def derived_hook(cls: ClassObject) -> Value | None:
 
 
 def member(cls: ClassObject, name: str) -> Value | None:
-    """Return what a class or a base of the project defines under a name."""
+    """Return the member of a name in a class or its project bases, or None."""
     for here in lineage(cls):
         found = here.names.names.get(name)
         if found is not None:

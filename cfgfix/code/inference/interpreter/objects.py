@@ -24,7 +24,7 @@ class _Spot(NamedTuple):
 
 
 class Spot(_Spot):
-    """A place in the code, with the calls through which the run came to it; equal to no other one.
+    """A place in the code, with the calls that led there; equal to no other spot.
 
     Nothing is made as often in a run, and nothing is made faster than a tuple.
 
@@ -53,13 +53,13 @@ class Spot(_Spot):
 
     @property
     def path(self) -> str:
-        """The file it stands in."""
+        """The path of the file."""
         found: str = self.scope.module.path
         return found
 
     @property
     def line(self) -> int:
-        """The 1-based line at which it begins."""
+        """The 1-based line at which the place begins."""
         return self.place.line
 
 
@@ -522,7 +522,9 @@ class Instance(Value):
 
 
 class OwnAttributes(Mapping):
-    """The attributes of an object as a mapping, such as its `__dict__`: what is written to one is in the other.
+    """The attributes of an object as a mapping, such as its `__dict__`.
+
+    A write to the mapping sets the attribute, and the other way round.
 
     Attributes:
         owner: The object.
@@ -564,7 +566,7 @@ class External(Value):
 
 
 class Made(Value):
-    """What a call of something outside the project returned.
+    """The result of a library call.
 
     Attributes:
         name: Full dotted name of what was called.

@@ -290,7 +290,7 @@ class Tensors(Protocol):
 
 
 class Run(Decisions):
-    """What is known and noted while a program runs.
+    """The state and the notes of one run of a program.
 
     Args:
         program: The linked program.
@@ -399,7 +399,7 @@ class Run(Decisions):
     # What the parts above this one do
 
     def call(self, call: Call) -> Value:
-        """Return what a call gives, doing what it does."""
+        """Carry out a call and return its result."""
         raise NotImplementedError
 
     def suite(self, frame: Frame, events: list[Event]) -> int:

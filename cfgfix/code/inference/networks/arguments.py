@@ -67,7 +67,7 @@ def by_parameter(made: Made, api: Api, name: str) -> dict[str, Value]:
 
 
 def shape_in(value: Any, *, batch: bool = False) -> Shape:
-    """Return the shape that an argument gives.
+    """Return the shape in an argument.
 
     Args:
         value: The argument as plain data.

@@ -577,7 +577,7 @@ def first_layer_shape(layer: Made, api: Api) -> Shape:
 
 
 def _tensors(value: Made, layer: Made) -> tuple[Value, ...]:
-    """Return the tensors that a call gives a layer."""
+    """Return the tensors that a call passes to a layer."""
     names = ("query", "value", "key") if last_name(layer.name) == "MultiHeadAttention" else ("inputs",)
     found: list[Value] = []
     for place, name in enumerate(names):
@@ -597,7 +597,10 @@ def _parts(value: Value) -> list[Value]:
 
 
 def _flat(value: Value | None) -> tuple[Value, ...]:
-    """Return the tensors in a list or dictionary, or the one tensor; nothing where they are not all known."""
+    """Return the tensors in a list or dictionary, or a single tensor.
+
+    Empty where not all of them are known.
+    """
     if value is None or isinstance(value, Choice):
         return ()
     if isinstance(value, Sequence):

@@ -139,7 +139,7 @@ class Trainings:
         )
 
     def _optimizer(self, given: Value | None) -> tuple[str, int]:
-        """Return the name of an optimizer and the bytes of its state for each number that is trained."""
+        """Return the name of an optimizer, and the bytes of its state per trained number."""
         api = self.follower.api
         while isinstance(given, Made) and last_name(given.name) in ("LossScaleOptimizer", "get"):
             given = given.args[0] if given.args else given.keywords.get("inner_optimizer")

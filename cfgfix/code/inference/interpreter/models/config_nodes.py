@@ -66,7 +66,10 @@ def _merge_strict(call: Call, owner: Mapping, other: Mapping, kind: str) -> None
 
 
 def _decode(value: Value) -> Value:
-    """Return a text as yacs reads it (0.1.8, `_decode_cfg_value`): what is a Python literal becomes its value."""
+    """Return a text as yacs reads it: a Python literal becomes its value.
+
+    yacs 0.1.8 does so in `_decode_cfg_value`.
+    """
     if type(value) is not Scalar or not isinstance(value.value, str) or len(value.value) > 200:
         return value
     try:

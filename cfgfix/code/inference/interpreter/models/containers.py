@@ -75,7 +75,7 @@ _LOADED: dict[str, tuple[str, str]] = {
 
 
 def _load_container(call: Call) -> Value:
-    """Return the container that `Box.from_yaml(filename=...)` and its like make of a file or a text."""
+    """Return the container that a loader such as `Box.from_yaml(filename=...)` makes."""
     name, form = _LOADED[call.name]
     by_name = call.name.endswith("box_from_file")
     path = call.argument(0 if by_name else 1, "file" if by_name else "filename")

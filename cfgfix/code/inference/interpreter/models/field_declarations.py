@@ -290,7 +290,7 @@ def _aliases(made: Made) -> tuple[str, ...]:
 
 
 def _choices_of(expr: Expr | None) -> tuple[Any, ...] | None:
-    """Return the values of a `Literal`, in `Optional` too; None for any other annotation."""
+    """Return the values of a `Literal`, in `Optional` too; None for other annotations."""
     if not isinstance(expr, nodes.Subscript):
         return None
     name = (dotted(expr.base) or "").rpartition(".")[2]
@@ -318,7 +318,7 @@ def _items_of(run: Run, expr: Expr | None, cls: ClassObject) -> Field | None:
 
 
 def _classes_of(expr: Expr | None, cls: ClassObject) -> tuple[ClassObject, ...]:
-    """Return the classes of the project in an annotation, those of a union that has a name too."""
+    """Return the classes of the project in an annotation, also in an aliased union."""
     if isinstance(expr, nodes.Binary) and expr.operator == "|":
         return (*_classes_of(expr.left, cls), *_classes_of(expr.right, cls))
     if isinstance(expr, nodes.Subscript):
@@ -352,7 +352,7 @@ def _by_field(made: Made) -> tuple[bool, Value]:
 def _annotation(
     run: Run, expr: Expr | None, cls: ClassObject
 ) -> tuple[frozenset[str], ClassObject | None, bool]:
-    """Return the types that an annotation takes, the project's class in it, and whether it takes None."""
+    """Return an annotation's types, its class of the project, and if it takes None."""
     if expr is None:
         return frozenset(), None, False
     if isinstance(expr, nodes.Literal):

@@ -126,7 +126,10 @@ def _class_of(value: Value) -> ClassObject | None:
 
 
 def _fields(call: Call) -> Value | None:
-    """Return the fields of a dataclass or attrs class, as objects with name, type and default."""
+    """Return the fields of a dataclass or attrs class, with name, type and default.
+
+    None for other classes.
+    """
     cls = _class_of(call.first)
     kind = kind_of(call.run, cls) if cls is not None else ""
     if cls is None or kind not in ("dataclass", "attrs"):

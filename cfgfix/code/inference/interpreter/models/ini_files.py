@@ -67,7 +67,7 @@ _PLACE = re.compile(r"%\((\w+)\)s|\$\{(?:\w+:)?(\w+)\}")
 
 
 def _fill_in(sections: list[Mapping]) -> None:
-    """Replace texts that name other options by unknown values, and note those options as used."""
+    """Replace texts with interpolations by unknown values, noting the named options."""
     for section in sections:
         for name, item in list(section.entries.items()):
             key = key_of(item)

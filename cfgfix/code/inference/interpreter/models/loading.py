@@ -196,7 +196,7 @@ def _without_arguments(sources: tuple[Value, ...]) -> list[Value]:
 
 
 def _loader_of(run: Run, given: Value | None) -> tuple[str, tuple[str, ...]]:
-    """Return the canonical class of a YAML loader and the tags of the resolvers that the program has added to it."""
+    """Return the canonical class of a YAML loader and the tags of added resolvers."""
     for item in alternatives(given) if given is not None else ():
         if isinstance(item, ClassObject):
             outside = [name for name in classes.outside_bases(item) if name.startswith("yaml.")]
@@ -214,7 +214,7 @@ def _added_to(run: Run, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _apply_to_mappings(call: Call, value: Value, hook: Value) -> Value:
-    """Return a value with a function applied to each of its mappings, the inner ones first."""
+    """Apply a hook to each mapping in a value, inner ones first; return the result."""
     if isinstance(value, Mapping):
         for name, item in list(value.entries.items()):
             value.entries[name] = _apply_to_mappings(call, item, hook)
@@ -289,7 +289,7 @@ def add_resolver(call: Call, *owners: Value) -> Value:
 
 
 def load_by_ruamel(call: Call, loader: Made) -> Value:
-    """Return what a method of `ruamel.yaml.YAML` loads."""
+    """Return the value that a method of `ruamel.yaml.YAML` loads."""
     facts = {"call": "ruamel.yaml.YAML.load", "class": "ruamel", "made": loader}
     return load(call, "yaml", call.first, facts)
 

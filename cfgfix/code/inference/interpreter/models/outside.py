@@ -101,7 +101,7 @@ _CARRIERS = frozenset(
 
 
 def note(call: Call, name: str) -> None:
-    """Note a call of something outside the project for those who judge it."""
+    """Note a library call for the checks that judge such calls."""
     run = call.run
     run.calls.append(
         LibraryCall(

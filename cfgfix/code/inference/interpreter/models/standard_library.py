@@ -174,7 +174,10 @@ def fill_template(call: Call, template: Made) -> Value | None:
 
 
 def _fill(call: Call) -> Value | None:
-    """Return the text of a file with the variables of the environment put in, or another change made to it."""
+    """Return the text of a file after a call has filled in variables or changed it.
+
+    None where the call gets no file's text.
+    """
     source = next((item for item in call.args if isinstance(item, OpenFile)), None)
     return OpenFile(source.path, filled=True) if source is not None else None
 
@@ -202,7 +205,7 @@ def _chain(call: Call) -> Value | None:
 
 
 def _signature(call: Call) -> Value | None:
-    """Return the signature of a function or class of the project: its parameters by their names."""
+    """Return the signature of a project's function or class: its parameters by name."""
     function = call.first
     if isinstance(function, ClassObject):
         init = classes.member(function, "__init__")

@@ -32,7 +32,7 @@ def is_text(value: Value) -> bool:
 
 
 def parts_of(value: Value) -> list[str | None]:
-    """Return the known parts of a text, None for what is not known."""
+    """Return the known parts of a text, with None for each unknown part."""
     if isinstance(value, PartialText):
         return list(value.parts)
     if type(value) is Scalar and not value.optional and value.value is not None:
