@@ -55,8 +55,8 @@ def never_run(program: Program, scope: Scope) -> bool:
 def is_never_called(program: Program, scope: Scope) -> bool:
     """Tell whether no code that runs names the function or class around a scope.
 
-    Only functions and classes at the top of a module count, and nested functions that are never named. The answer is False
-    for tests, for decorated functions, and for libraries, whose callers are not at hand.
+    Only functions and classes at the top of a module count, and nested functions that are never named. For those at the
+    top the answer is False in tests, under decorators, and in libraries, whose callers are not at hand.
     """
     if any(_never_named_inside(inner) for inner in _up_to_the_top(scope)):
         return True
@@ -179,7 +179,7 @@ def _may_give(call: Call, called: str, name: str, position: int, default: Expr) 
 def has_all_callers(program: Program, module: Module) -> bool:
     """Tell whether the program has all callers of a module's code.
 
-    It has where it has an entry point, is not an installed package, and all files of the module's folder belong to it.
+    The program must have an entry point, be no installed package, and include all files of the module's folder.
     """
     return (
         _begins_somewhere(program) and not _is_installed(program, module) and _whole_folder(program, module)

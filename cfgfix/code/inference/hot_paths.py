@@ -479,7 +479,7 @@ class HotPaths:
     def _covers(self, other: Reach, reach: Reach, count: int) -> bool:
         """Tell whether a kept way to a function reaches all that another way reaches.
 
-        It does where it knows no more argument values, and its function was made in the same run.
+        The kept way must know no other argument values, and have its function made in the same run.
 
         Args:
             other: A way to a function that is kept.

@@ -494,7 +494,7 @@ class Run(Decisions):
     def refuse_choice(self, frame: Frame, chosen: Value, error: str, why: str, spot: Spot) -> bool:
         """Note that a config value ends the run, and tell whether it does.
 
-        It does where the value comes from a single config key and nothing catches the exception.
+        The value must come from a single config key, and nothing may catch the exception.
         """
         keys = {key for key in keys_of(chosen) if key.path}
         if not self.sure or self.every_way or len(keys) != 1 or frame.catches(error):

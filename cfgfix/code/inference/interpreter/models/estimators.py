@@ -74,9 +74,9 @@ def run_estimator(call: Call, owner: Made) -> Value | None:
 
 
 def _call(call: Call, function: Value, given: dict[str, Value]) -> bool:
-    """Call a function of the project, and tell whether it is one.
+    """Call a value if it is a function of the project, and tell whether it is.
 
-    It gets those of the given arguments that it has parameters for.
+    The function gets those of the given arguments that it has parameters for.
     """
     is_partial = isinstance(function, Made) and function.name == "functools.partial" and bool(function.args)
     inner = function.args[0] if isinstance(function, Made) and is_partial else function
