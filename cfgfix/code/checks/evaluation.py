@@ -392,6 +392,10 @@ def _text_of_call(call: Call) -> str:
 _FOLLOW = frozenset({"EarlyStopping", "ReduceLROnPlateau", "ModelCheckpoint"})
 
 
+_LEFT_OUT = "..."
+"""What stands in the text of an expression for a part that is not shown."""
+
+
 def _follows_validation(program: Program, fit: Site) -> bool:
     """Tell whether a callback of a `fit` decides by what is measured on its validation data."""
     given = fit.call.argument(5, "callbacks")
@@ -421,6 +425,8 @@ def _validated_on_training(program: Program) -> Iterator[Hit]:
         if first is None or not isinstance(first, (Name, Attribute, Subscript)):
             continue
         shown = text(first)
+        if _LEFT_OUT in shown:
+            continue
         same = (type(given) is type(first) and text(given) == shown) or (
             isinstance(given, Collection)
             and len(given.items) >= 2

@@ -221,6 +221,9 @@ def text(expr: Expr | None, depth: int = 6) -> str:
         return {"tuple": f"({listed})", "list": f"[{listed}]", "set": f"{{{listed}}}"}[expr.kind]
     if isinstance(expr, Starred):
         return f"*{inner(expr.value)}"
+    if isinstance(expr, Slice):
+        bounds = [inner(part) if part is not None else "" for part in (expr.lower, expr.upper)]
+        return ":".join([*bounds, inner(expr.step)] if expr.step is not None else bounds)
     if isinstance(expr, Lambda):
         return "lambda"
     return "..."
