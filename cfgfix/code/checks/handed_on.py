@@ -1,15 +1,15 @@
-"""Constants that a call gets from those who call the function around it."""
+"""What a function gets from those who call it, and an object from those who make it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.model.expressions import MISSING, constant
-from cfgfix.code.model.nodes import Expr, Name
+from cfgfix.code.model.expressions import MISSING, constant, is_name
+from cfgfix.code.model.nodes import Attribute, Expr, Name
 from cfgfix.code.model.program import Program
-from cfgfix.code.model.summary import Scope
-from cfgfix.code.model.values import Constant, Site, alternatives
+from cfgfix.code.model.summary import Parameter, Scope
+from cfgfix.code.model.values import UNKNOWN, Constant, Site, Value, alternatives
 
 _MOST_CALLERS = 32
 
@@ -60,3 +60,68 @@ def constant_of(program: Program, scope: Scope, expr: Expr | None, caller: Site 
         return known
     values = alternatives(caller.argument(position, expr.name))
     return values[0].value if len(values) == 1 and isinstance(values[0], Constant) else MISSING
+
+
+def values_of(program: Program, scope: Scope, expr: Expr) -> tuple[Value, ...]:
+    """Return what a name or an attribute may stand for, by those who hand it on.
+
+    A parameter is what every caller gives; an attribute that methods set from their parameters likewise. A value that is
+    not known stays among them where one of the callers gives what is not known.
+    """
+    given = _of_parameter(program, scope, expr) if isinstance(expr, Name) else None
+    if given is not None:
+        return given
+    values = alternatives(flow_of(program).value_of_name(scope, expr))
+    if UNKNOWN not in values or not isinstance(expr, Attribute):
+        return values
+    owner = program.owner(scope)
+    if owner is None or not scope.params or not is_name(expr.base, scope.params[0].name):
+        return values
+    found: list[Value] = []
+    for method, value in _stores(owner, expr.attribute):
+        handed = _of_parameter(program, method, value) if isinstance(value, Name) else None
+        if handed is None:
+            handed = alternatives(flow_of(program).value_of_name(method, value))
+        found += [item for item in handed if item not in found]
+    return tuple(found) or values
+
+
+def _stores(owner: Scope, attribute: str) -> Iterator[tuple[Scope, Expr]]:
+    """Yield the methods of a class that set an attribute, each with what it is set to."""
+    for method, event, target in owner.module.stores():
+        if (
+            method.parent == owner.number
+            and method.params
+            and target.attribute == attribute
+            and is_name(target.base, method.params[0].name)
+            and event.value is not None
+        ):
+            yield method, event.value
+
+
+def _of_parameter(program: Program, scope: Scope, expr: Name) -> tuple[Value, ...] | None:
+    """Return what the callers of a function give for a parameter; None for another name, or where nothing calls it."""
+    parameter = next((item for item in scope.params if item.name == expr.name), None)
+    if parameter is None or parameter.kind not in ("plain", "keyword") or scope.binding(expr.name):
+        return None
+    found: list[Value] = []
+    for caller in callers_of(program, scope):
+        if caller is None:
+            return None
+        for value in alternatives(_handed(caller, scope, parameter)):
+            if value not in found:
+                found.append(value)
+    return tuple(found)
+
+
+def _handed(caller: Site, scope: Scope, parameter: Parameter) -> Value:
+    """Return what a call gives for a parameter of the function that it enters."""
+    target = next((item for item in caller.targets if item.scope is scope), None)
+    if caller.call.opaque or target is None or target.partial or target.fixed:
+        return UNKNOWN
+    names = [item.name for item in scope.params if item.kind == "plain"]
+    position = (
+        names.index(parameter.name) - int(target.receiver is not None) if parameter.kind == "plain" else -1
+    )
+    value = caller.argument(position, parameter.name)
+    return UNKNOWN if value is None else value

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.code.checks.common import inside_function
+from cfgfix.code.checks.handed_on import values_of
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
@@ -13,7 +14,7 @@ from cfgfix.code.model.hit import Rewrite, at, hit_in
 from cfgfix.code.model.nodes import NOWHERE, Attribute, Call, Expr, Literal, Name, Starred
 from cfgfix.code.model.program import Program, is_keras_part, once
 from cfgfix.code.model.summary import Scope
-from cfgfix.code.model.values import Function, Instance, Made, Site, alternatives
+from cfgfix.code.model.values import Function, Instance, Made, Site
 from cfgfix.rules.hit import Hit
 
 NEEDLES = (b"GradientTape",)
@@ -141,16 +142,16 @@ def _given_flag(program: Program, scope: Scope) -> dict[str, list[Call]]:
     return found
 
 
-def _layer_of(program: Program, scope: Scope, expr: Expr) -> tuple[str, Site] | None:
+def _layer_of(program: Program, scope: Scope, expr: Expr, depth: int = 2) -> tuple[str, Site] | None:
     """Return a layer of a model that acts otherwise in training, with what it does, where every way to the model has one."""
-    values = alternatives(flow_of(program).value_of_name(scope, expr))
+    values = values_of(program, scope, expr)
     found = None
     for value in values:
         here = None
         if isinstance(value, Made) and value.name in _MODELS:
             here = _made_in(program, value.site) if value.site is not None else None
         elif isinstance(value, Instance) and is_keras_part(program, value.scope):
-            here = _layer_of_class(program, value.scope)
+            here = _layer_of_class(program, value.scope, depth)
         if here is None:
             return None
         found = found or here
@@ -279,6 +280,10 @@ def _layer_of_class(program: Program, owner: Scope, depth: int = 2) -> tuple[str
         for attribute, value in _attributes(scope):
             if not _left_open(method, attribute):
                 continue
+            if isinstance(value, Name) and depth > 0:
+                found = _layer_of(program, scope, value, depth - 1)
+                if found is not None:
+                    return found
             for part in walk(value):
                 site = sites.get(part.number) if isinstance(part, Call) else None
                 if site is None:
