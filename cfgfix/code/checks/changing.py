@@ -9,6 +9,7 @@ from typing import Any
 from cfgfix.code.checks.bindings import bound_once
 from cfgfix.code.checks.common import COMPILED, few_turns, in_tests, tensorflow_alias
 from cfgfix.code.checks.counters import counter_of
+from cfgfix.code.checks.handed_on import values_of
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, hot_paths, inside
@@ -31,7 +32,7 @@ from cfgfix.code.model.nodes import (
 )
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
-from cfgfix.code.model.values import Function, Site
+from cfgfix.code.model.values import Constant, Function, Site
 from cfgfix.rules.hit import Hit
 
 NEEDLES = (*COMPILED, *IMPORTS)
@@ -56,7 +57,8 @@ _DRAWS = frozenset(
 _SETTINGS = re.compile(
     r"(?:.*\.)?(?:cfg|config|conf|args|opt|opts|options|flags|hparams|hp|params|settings)", re.IGNORECASE
 )
-_DEPTH = 6
+_DEPTH = 14
+_MOST_RETURNS = 4
 
 
 def scalar_argument(program: Program) -> Iterator[Hit]:
@@ -327,14 +329,18 @@ class _Turns:
                     if found in (COUNTER, _ATTRIBUTE) and not isinstance(bound[0].value, Name)
                     else found
                 )
-            return "" if self._setting(expr) else None
+            if self._setting(expr) or self._is_known_number(expr):
+                return ""
+            return self._kind_before(expr, depth)
         if isinstance(expr, Attribute) and self._own_counter(expr):
             return _ATTRIBUTE
         if isinstance(expr, (Attribute, Subscript)):
             # What a module offers, such as `math.pi`, is a number as well.
             return (
                 ""
-                if self._setting(expr) or dotted(expr) in ("math.pi", "math.e", "np.pi", "numpy.pi")
+                if self._setting(expr)
+                or dotted(expr) in ("math.pi", "math.e", "np.pi", "numpy.pi")
+                or self._is_known_number(expr)
                 else None
             )
         if isinstance(expr, Binary) and expr.operator in _OPERATORS:
@@ -342,6 +348,22 @@ class _Turns:
         if isinstance(expr, Call):
             return self._how_call_differs(expr, depth)
         return None
+
+    def _is_known_number(self, expr: Expr) -> bool:
+        """Tell whether a name or an attribute is a number on every way that is known."""
+        values = values_of(self.program, self.scope, expr)
+        return bool(values) and all(
+            isinstance(item, Constant) and type(item.value) in (int, float) for item in values
+        )
+
+    def _kind_before(self, expr: Name, depth: int) -> str | None:
+        """Return how a number differs that the scope computes once, outside of the loops."""
+        bound = self.scope.binding(expr.name)
+        if len(bound) != 1 or bound[0].kind not in ("assign", "annotate") or bound[0].value is None:
+            return None
+        if not any(is_name(target, expr.name) for target in bound[0].targets):
+            return None
+        return self._kind(bound[0].value, depth - 1)
 
     @staticmethod
     def _all(kinds: list[str | None]) -> str | None:
@@ -355,7 +377,7 @@ class _Turns:
         if name.startswith("random.") and name[7:] in _DRAWS and self._imports("random"):
             return _DRAWN
         if call.keywords:
-            return None
+            return self._how_result_differs(call, depth)
         if name.startswith("math.") or name in _PLAIN:
             kinds = [self._kind(item, depth - 1) for item in call.args]
             if name == "float" and len(call.args) == 1 and kinds == [None]:
@@ -386,22 +408,27 @@ class _Turns:
             ),
             None,
         )
-        if target is None or target.partial or target.compiled is not None or call.opaque or call.keywords:
+        if target is None or target.partial or target.compiled is not None or call.opaque:
             return None
         scope = target.scope
         returns = [event for event in scope.events() if event.kind == "return"]
-        if len(returns) != 1 or returns[0].value is None or scope.generator:
+        if not 1 <= len(returns) <= _MOST_RETURNS or scope.generator:
             return None
-        offset = int(target.receiver is not None)
-        kinds = [self._kind(item, depth - 1) for item in call.args]
-        if None in kinds:
+        names = [item.name for item in scope.params[int(target.receiver is not None) :]]
+        given = dict(zip(names, call.args, strict=False))
+        given.update({name: value for name, value in call.keywords if name is not None})
+        kinds = {name: self._kind(item, depth - 1) for name, item in given.items()}
+        if None in kinds.values():
             return None
-        # Its own: what the parameters are is put in.
-        inner = _Turns(self.program, scope, returns[0].block)
-        names = [item.name for item in scope.params[offset:]]
-        inner.counters = {name: kind or "" for name, kind in zip(names, kinds, strict=False)}
-        found = inner._kind(returns[0].value, depth - 2)
-        return _COMPUTED if found in (COUNTER, _ATTRIBUTE) else found
+        found: list[str | None] = []
+        for event in returns:
+            # Its own: what the parameters are is put in.
+            inner = _Turns(self.program, scope, event.block)
+            inner.counters = {item.name: "" for item in scope.params if inner._constant(item.default)} | {
+                name: kind or "" for name, kind in kinds.items()
+            }
+            found.append(inner._kind(event.value, depth - 2) if event.value is not None else None)
+        return self._all(found)
 
     def _imports(self, name: str) -> bool:
         here: Scope | None = self.scope
