@@ -9,6 +9,7 @@ from cfgfix.code.checks.common import COMPILED
 from cfgfix.code.checks.eager_steps import DEBUG_WORDS, guarded_by_words
 from cfgfix.code.checks.guarded_calls import flag
 from cfgfix.code.checks.models import trains
+from cfgfix.code.inference.entry_points import importers_of, is_test
 from cfgfix.code.inference.environment import other_backend
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model import comments as remarks
@@ -41,7 +42,9 @@ def eager_switch(program: Program) -> Iterator[Hit]:
             yield hit_at(
                 site,
                 severity="info"
-                if _exports(program, site.scope) or not trains(program, site.scope) or _says_why(site)
+                if _exports(program, site.scope)
+                or not _is_trained_under(program, site.scope)
+                or _says_why(site)
                 else None,
                 values={"what": "every tf.function runs"},
                 rewrites=(Rewrite("drop-statement", site.scope, event.place),) if event is not None else (),
@@ -62,6 +65,28 @@ def eager_switch(program: Program) -> Iterator[Hit]:
             )
 
 
+def _is_trained_under(program: Program, scope: Scope) -> bool:
+    """Tell whether a file trains that sets a switch, or one that calls the function which sets it."""
+    pending, seen = [scope], {id(scope)}
+    while pending and len(seen) < _MOST_CALLERS:
+        here = pending.pop()
+        if trains(program, here):
+            return True
+        for caller in flow_of(program).callers(here):
+            if id(caller.scope) not in seen:
+                seen.add(id(caller.scope))
+                pending.append(caller.scope)
+    if scope.kind != "module":
+        return False
+    importers = importers_of(program, scope.module)
+    return any(
+        trains(program, module.scope)
+        for module in program.modules
+        if module.scope is not None and module.path in importers and not is_test(module.path)
+    )
+
+
+_MOST_CALLERS = 32
 _RUNS = frozenset(
     f"{name}{ending}"
     for name in ("fit", "evaluate", "predict", "train", "test")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cfgfix.code.checks.handed_on import callers_of
+from cfgfix.code.checks.pipelines import pipelines_to, possible
+from cfgfix.code.inference.branches import is_forced_by_call
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import constant, dotted, walk
@@ -182,20 +185,42 @@ def _where_shuffled(program: Program, scope: Scope, data: Expr, *, in_order: boo
         return _generator(program, scope, data)
     values = alternatives(flow_of(program).value_of_name(scope, data))
     found = values[0] if len(values) == 1 else None
-    for _ in range(_MOST):
-        if not isinstance(found, Dataset) or found.site is None:
-            return None
+    if not isinstance(found, Dataset):
+        return None
+    for way in pipelines_to(found):
+        step = _shuffled_way(way)
+        if step is not None and possible(program, way):
+            guarded = any(block.kind == "if" for block in step.scope.block_chain(step.block))
+            if not guarded or _is_asked_for(program, scope, data, step):
+                return step
+    return None
+
+
+def _shuffled_way(way: list[Dataset]) -> Step | None:
+    """Return where data is shuffled that came to be in one way, if nothing behind puts it in order."""
+    for found in way:
         site = found.site
+        if site is None:
+            return None
         if found.op == "shuffle":
             again = site.call.argument(2, "reshuffle_each_iteration")
             whole = again is None and site.call.argument(1, "seed") is None and not site.call.opaque
             return Step(site.scope, site.call.name_place, site.call.block, "shuffled here") if whole else None
         if found.op in _DATA_OF_FOLDERS:
             return _of_folders(found)
-        if found.op not in _KEEP_ORDER or len(found.parents) != 1:
+        if found.op not in _KEEP_ORDER:
             return None
-        found = found.parents[0]
     return None
+
+
+def _is_asked_for(program: Program, scope: Scope, data: Expr, step: Step) -> bool:
+    """Tell whether the call that makes the data has every condition around the shuffle hold."""
+    if step.scope is scope:
+        return False
+    callers = [site for site in callers_of(program, step.scope) if site is not None]
+    made = [event.value for event in scope.binding(data.name)] if isinstance(data, Name) else []
+    own = [site for site in callers if any(site.call is value for value in made)]
+    return bool(callers) and all(is_forced_by_call(site, step.scope, step.block) for site in own or callers)
 
 
 def _of_folders(data: Dataset) -> Step | None:

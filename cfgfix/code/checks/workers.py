@@ -23,6 +23,7 @@ from cfgfix.code.model.nodes import (
     Binary,
     Call,
     Collection,
+    Comprehension,
     Dictionary,
     Expr,
     Literal,
@@ -363,9 +364,12 @@ def _has_several_devices(value: Value) -> bool:
     if not isinstance(value, Made) or value.site is None or value.name not in _STRATEGIES:
         return False
     devices = value.site.call.argument(0, "devices")
-    return not value.name.endswith(".MirroredStrategy") or (
-        devices is None or (isinstance(devices, Collection) and len(devices.items) > 1)
-    )
+    if devices is None or not value.name.endswith(".MirroredStrategy"):
+        return True
+    if isinstance(devices, Name):
+        bound = bound_once(value.site.scope, devices.name, value.site.call.block)
+        devices = bound[0] if bound is not None else devices
+    return isinstance(devices, Comprehension) or (isinstance(devices, Collection) and len(devices.items) > 1)
 
 
 def _step_of_mean(program: Program, scope: Scope) -> tuple[Scope, Call, Site, bool] | None:

@@ -373,6 +373,12 @@ def modules_sharing_runs(program: Program, module: Module) -> set[str]:
     return found
 
 
+def importers_of(program: Program, module: Module) -> set[str]:
+    """Return the paths of the modules that come to a module by imports."""
+    graph = _imports(program)
+    return {path for path in graph if path != module.path and module.path in _reachable(graph, path)}
+
+
 def switched_by_entries(program: Program, module: Module, switched: Iterable[tuple[Module, bool]]) -> bool:
     """Tell whether every entry point that imports a module throws a switch.
 
