@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from cfgfix.code.checks.bindings import names_in, statement
-from cfgfix.code.checks.common import inside_function, is_augmentation, short
+from cfgfix.code.checks.common import inside_function, is_augmentation, only_value, short
 from cfgfix.code.checks.guarded_calls import flag, is_given, number
 from cfgfix.code.checks.moves import ELSEWHERE, REGROUPS, move
 from cfgfix.code.checks.order import block_of, kind, named_for_evaluation, ways_to
@@ -15,10 +15,10 @@ from cfgfix.code.checks.pipelines import downstream, is_done_to_all_members, pip
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import without_negation
 from cfgfix.code.model import comments as remarks
-from cfgfix.code.model.expressions import constant, text, walk
+from cfgfix.code.model.expressions import constant, is_name, text, walk
 from cfgfix.code.model.hit import Repair, Rewrite, at, hit_at
 from cfgfix.code.model.module import Module
-from cfgfix.code.model.nodes import Attribute, Call, Compare, Name
+from cfgfix.code.model.nodes import Attribute, Call, Compare, Name, Subscript
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Dataset, Site
@@ -411,19 +411,55 @@ def shuffle_after_decode(program: Program) -> Iterator[Hit]:
     """Find shuffle buffers of decoded elements."""
     for dataset, way in ways_to(program, "shuffle"):
         assert dataset.site is not None
-        if not way or kind(way[0]) != "map" or way[0].site is None:
-            continue
-        for function in way[0].functions:
-            for site, path in inside_function(program, function):
-                if site.name.startswith(DECODES):
-                    yield hit_at(
-                        dataset.site,
-                        values={"decode": short(site), "line_of": way[0].site.call.name_line},
-                        needs=(*block_of(way[0]), *((p.scope, p.call.block) for p in path)),
-                        related=(at(way[0].site, label="decodes"),),
-                        **_fix_moving_before(dataset.site, way[0].site),
-                    )
-                    break
+        for step in way:
+            if kind(step) not in _KEEPS_DECODED or step.site is None:
+                break
+            found = _decodes_in(program, step) if kind(step) == "map" else None
+            if found is None:
+                continue
+            site, path = found
+            alone = step is way[0]
+            yield hit_at(
+                dataset.site,
+                severity="warning" if _holds_many(dataset.site) else None,
+                values={"decode": short(site), "line_of": step.site.call.name_line},
+                needs=(*block_of(step), *((p.scope, p.call.block) for p in path)),
+                related=(at(step.site, label="decodes"),),
+                **(_fix_moving_before(dataset.site, step.site) if alone else {"no_fix": ELSEWHERE}),
+            )
+            break
+
+
+_KEEPS_DECODED = frozenset({"map", "zip", "prefetch", "ignore_errors", "with_options"})
+"""Operations behind which the elements are still decoded, and as many as before."""
+_MANY = 256
+"""So many pictures of 224 x 224 pixels in float32 take 150 MB."""
+
+
+def _holds_many(shuffle: Site) -> bool:
+    """Tell whether a buffer holds many elements: a number, or as many as the data has."""
+    given = only_value(shuffle.scope, shuffle.call.argument(0, "buffer_size"))
+    known = number(shuffle.argument(0, "buffer_size"))
+    if known is not None:
+        return known >= _MANY
+    return given is not None and any(
+        (isinstance(part, Call) and (is_name(part.func, "len") or part.method in ("cardinality", "numpy")))
+        or (
+            isinstance(part, Subscript)
+            and isinstance(part.base, Attribute)
+            and part.base.attribute == "shape"
+        )
+        for part in walk(given)
+    )
+
+
+def _decodes_in(program: Program, step: Dataset) -> tuple[Site, tuple[Site, ...]] | None:
+    """Return the call by which the functions of a step decode, with the way to it."""
+    for function in step.functions:
+        for site, path in inside_function(program, function):
+            if site.name.startswith(DECODES):
+                return site, path
+    return None
 
 
 DECODES = (
