@@ -29,7 +29,7 @@ _JOINS = frozenset({"join", "Path", "str", "open", "format", "joinpath", "fspath
 
 
 def read_per_batch(program: Program) -> Iterator[Hit]:
-    """Find files that are read as a whole for every batch or element, always the same one."""
+    """Find files that are read as a whole for every batch, always the same one."""
     told: set[tuple[int, int]] = set()
     for scope, what, loop in _asked_each_time(program):
         if in_tests(scope):
