@@ -36,7 +36,7 @@ _CLONES = frozenset({"keras.models.clone_model", "copy.deepcopy"})
 
 
 def without_statistics(program: Program) -> Iterator[Hit]:
-    """Find copies that follow the trained variables of a model, and not the averages of its BatchNormalization."""
+    """Find copies of models that lack the averages of BatchNormalization."""
     for module in program.modules:
         for scope in module.summary.scopes:
             if in_tests(scope) or not scope.calls_of("assign"):
