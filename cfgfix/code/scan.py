@@ -15,6 +15,7 @@ from cfgfix.code.model.given import GivenByConfigs, Substitution, substitute
 from cfgfix.code.model.hit import place_in_code
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.python_files import PythonFile, clear_package_cache
+from cfgfix.code.model.scanning import FRAMEWORKS
 from cfgfix.code.model.summary_cache import SummaryStore
 from cfgfix.code.tensorflow.requirement import FILES, Requirement
 from cfgfix.code.tensorflow.requirements import find_requirement
@@ -60,12 +61,10 @@ class Check:
 
     Attributes:
         function: Yields what the rule finds in a program.
-        needles: Byte strings of which a file must hold one.
         passed_over: Which modules, by identity, the function's group says nothing of; None for no such group.
     """
 
     function: Callable[[Program], Iterable[Hit]]
-    needles: tuple[bytes, ...]
     passed_over: Callable[[Program, object], frozenset[int]] | None
 
 
@@ -76,7 +75,6 @@ def check_function(rule: Rule) -> Check:
     module = importlib.import_module(f"cfgfix.code.checks.{name}")
     return Check(
         getattr(module, function or "check"),
-        tuple(module.NEEDLES),
         getattr(module, "passed_over", None),
     )
 
@@ -150,13 +148,14 @@ def scan(
                 looked_in=requirement.looked_in,
             )
     clear_package_cache()
-    needles = sorted({needle for rule in chosen for needle in check_function(rule).needles})
-    with contextlib.closing(SummaryStore(name or "none", needles, enabled=keep, writes=use_cache)) as store:
+    with contextlib.closing(
+        SummaryStore(name or "none", FRAMEWORKS, enabled=keep, writes=use_cache)
+    ) as store:
         folder = os.path.commonpath([os.path.dirname(os.path.abspath(file.path)) for file in files])
         edited = {os.path.abspath(path) for path in overlay or ()} if not under_now else set()
 
         def judged(given: GivenByConfigs | None) -> tuple[FindingMaker, list[Substitution]]:
-            program = Program(files, store, needles, overlay or {})
+            program = Program(files, store, FRAMEWORKS, overlay or {})
             program.requirement = requirement
             program.configs = tuple(configs)
             program.scan(_jobs(), progress if given is None else None)

@@ -89,16 +89,12 @@ def usage_of(
         if isinstance(found, Usage):
             return found
     from cfgfix.code.model.program import Program
+    from cfgfix.code.model.scanning import FRAMEWORKS
     from cfgfix.usage.loading import usage
 
     clear_package_cache()
-    needles: list[bytes] = []
-    name_of_store = f"code-{tree}"
-    if shared is not None:
-        from cfgfix.code.scan import check_function, source_rules
-
-        needles = sorted({needle for rule in source_rules(shared) for needle in check_function(rule).needles})
-        name_of_store = tree
+    needles = FRAMEWORKS if shared is not None else ()
+    name_of_store = tree if shared is not None else f"code-{tree}"
     with contextlib.closing(SummaryStore(name_of_store, needles, enabled=use_cache)) as store:
         program = Program(files, store, needles)
         program.scan()

@@ -23,8 +23,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"apply_gradients",)
-
 _GOES_ON = frozenset({"zip", "enumerate", "len", "range", "list", "tuple", "reversed", "apply_gradients"})
 _STARTS_ANEW = frozenset({"assign", "assign_sub", "reset", "clear", "scatter_update", "initialize", "load"})
 

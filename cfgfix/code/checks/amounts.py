@@ -18,18 +18,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import External, Value, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (
-    b".batch(",
-    b".take(",
-    b".skip(",
-    b".shuffle(",
-    b".repeat(",
-    b".prefetch(",
-    b"random.uniform",
-    b"Dense(",
-    b"__len__(",
-)
-
 _COUNTS = {
     "batch": "batch_size",
     "padded_batch": "batch_size",

@@ -32,7 +32,6 @@ from cfgfix.code.inference.references import (
     references,
 )
 from cfgfix.code.inference.releases import (
-    IMPORTS,
     as_written,
     keras_of_release,
     missing,
@@ -48,8 +47,6 @@ from cfgfix.code.model.values import UNKNOWN, External, Made, Site, alternatives
 from cfgfix.code.tensorflow.api import Api
 from cfgfix.code.tensorflow.requirement import LATER_MINORS
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 
 def passed_over(program: Program, check: object) -> frozenset[int]:

@@ -12,7 +12,6 @@ from cfgfix.code.inference.eras import release_in_words, severity_by_keras_relea
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.references import api, is_bound_twice, is_keras_2
 from cfgfix.code.inference.releases import (
-    IMPORTS,
     as_written,
     keras_of_release,
     passed_over_for_keras_2,
@@ -30,7 +29,6 @@ from cfgfix.code.tensorflow.refusals import Refusal
 from cfgfix.code.tensorflow.values import Parameter
 from cfgfix.rules.hit import Hit
 
-NEEDLES = IMPORTS
 _ABSENT: Any = object()
 
 

@@ -9,7 +9,7 @@ from cfgfix.code.inference.entry_points import is_never_called, never_run
 from cfgfix.code.inference.eras import release_in_words, severity_by_releases, written_for_one
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.references import api, is_bound_twice, rebound
-from cfgfix.code.inference.releases import IMPORTS, passed_over_for_keras_2
+from cfgfix.code.inference.releases import passed_over_for_keras_2
 from cfgfix.code.model.hit import Rewrite, Step, hit_in
 from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import Attribute, Name
@@ -20,8 +20,6 @@ from cfgfix.code.tensorflow.numpy_names import BACK, BUILTINS, CALLS, GONE, LATE
 from cfgfix.code.tensorflow.requirement import Requirement, Version
 from cfgfix.core.records import dataclass
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 _BESIDE: tuple[tuple[Version, Version, Version], ...] = (
     ((2, 4, 0), (1, 19, 2), (1, 20, 0)),

@@ -17,8 +17,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Dataset, Site, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b".evaluate(", b"validation_data")
-
 _HELD_OUT = re.compile(r"test|val|dev|eval|hold", re.IGNORECASE)
 
 

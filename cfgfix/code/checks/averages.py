@@ -16,8 +16,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Function, Instance, Made, Site, Value
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"trainable_variables", b"trainable_weights")
-
 _TRAINED = frozenset({"trainable_variables", "trainable_weights"})
 _MORE = frozenset(
     {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import COMPILED, in_tests
+from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.pipelines import upstream
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
@@ -17,12 +17,6 @@ from cfgfix.code.model.program import Program, is_keras_part
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Dataset, Element, Items, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (
-    *COMPILED,
-    b".compile(",
-    b"reshape(",
-)
 
 
 def called_in_loops(program: Program) -> Iterator[Site]:

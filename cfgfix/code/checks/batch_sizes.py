@@ -16,8 +16,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Instance, Site, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b".shape", b"get_shape", b"int_shape")
-
 _TAKES_A_SHAPE = {
     "tensorflow.reshape": 1,
     "tensorflow.zeros": 0,

@@ -14,7 +14,7 @@ from cfgfix.code.inference.eras import (
 )
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.references import api, is_bound_twice, is_keras_2, public_name
-from cfgfix.code.inference.releases import IMPORTS, as_written, keras_of_release, modules_of_keras_2
+from cfgfix.code.inference.releases import as_written, keras_of_release, modules_of_keras_2
 from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.expressions import dotted, place_of, text
 from cfgfix.code.model.hit import Calls as Entered
@@ -27,8 +27,6 @@ from cfgfix.code.tensorflow.calls import Calls, Parameters, load
 from cfgfix.core.records import dataclass
 from cfgfix.core.suggest import only_match
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 _TYPES = frozenset(
     f"tensorflow.{name}"

@@ -15,8 +15,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"MultiHeadAttention", b":-1]", b", 1:]")
-
 _ATTENTION = "keras.layers.MultiHeadAttention.__call__"
 _MASKS = re.compile(
     r"(?i)causal|look_?ahead|band_part|\btri[lu]\b|subsequent|attention_mask|attn_mask|autoregressive_mask"

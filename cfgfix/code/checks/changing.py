@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from cfgfix.code.checks.bindings import bound_once
-from cfgfix.code.checks.common import COMPILED, few_turns, in_tests, tensorflow_alias
+from cfgfix.code.checks.common import few_turns, in_tests, tensorflow_alias
 from cfgfix.code.checks.counters import counter_of
 from cfgfix.code.checks.handed_on import values_of
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, hot_paths, inside
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, dotted, is_name, is_same_expression, place_of, text, walk
 from cfgfix.code.model.hit import Repair, Rewrite, at, hit_at
 from cfgfix.code.model.nodes import (
@@ -34,8 +33,6 @@ from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Constant, Function, Site
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (*COMPILED, *IMPORTS)
 
 FEW_TRACES = 5
 """So many values of a number are traced without a word: TensorFlow warns when 5 calls in a row are traced anew (TensorFlow 2.21,

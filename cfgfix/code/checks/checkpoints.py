@@ -15,8 +15,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"latest_checkpoint",)
-
 _DEPTH = 5
 _Part = tuple[str, int]
 """How a part of a path is written, and the scope whose names it uses; 0 for a text."""

@@ -30,11 +30,6 @@ from cfgfix.code.model.values import (
     alternatives,
 )
 
-PIPELINE = (b".map(", b".interleave(", b".flat_map(", b".filter(", b".scan(", b".reduce(")
-"""Byte strings of files that run functions for every element, for the needles of checks about such functions."""
-COMPILED = (b".function", b"train_step", b"jit_compile", b"GradientTape")
-"""Byte strings of files that compile functions, for the needles of checks about such functions."""
-
 
 def in_tests(scope: Scope) -> bool:
     """Tell whether a scope stands in a test.

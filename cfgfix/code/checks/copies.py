@@ -16,8 +16,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"clone_model",)
-
 _GIVES_WEIGHTS = re.compile(
     r"set_weights|load_weights|load_model|get_weights|\bassign\(|\.restore\(|load_own_variables"
 )

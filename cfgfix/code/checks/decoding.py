@@ -22,16 +22,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Instance, Site, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (
-    b"from_generator(",
-    b"Sequence",
-    b"PyDataset",
-    b"train_on_batch(",
-    b".fit(",
-    b"fit_generator(",
-    b"apply_gradients(",
-)
-
 _DECODES = (
     "cv2.imread",
     "cv2.imdecode",

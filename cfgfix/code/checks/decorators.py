@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, place_of, text
 from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.module import absolute
@@ -13,8 +12,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import ClassValue, Function
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 MAX_IMPORTS = 4
 """Most modules that hand a name on."""

@@ -23,7 +23,6 @@ from cfgfix.code.inference.environment import environment_of
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import innermost_loop
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, dotted, is_name, text, walk
 from cfgfix.code.model.hit import Repair, Rewrite, at, hit_at, hit_in
 from cfgfix.code.model.nodes import (
@@ -41,14 +40,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Made, Site, alternatives
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (
-    b"tf.config",
-    b"config.experimental",
-    b"set_memory_growth",
-    b"Process(",
-    *IMPORTS,
-)
 
 
 def growth_and_limit(program: Program) -> Iterator[Hit]:

@@ -11,7 +11,6 @@ from cfgfix.code.inference.environment import environment_of
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text, walk
 from cfgfix.code.model.hit import Rewrite, Step, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Expr, FString, Name, Subscript
@@ -19,16 +18,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Constant, Site
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (
-    b"tf.config",
-    b"environ",
-    b"set_visible_devices",
-    b"tf.device",
-    b"device(",
-    b"parallelism_threads",
-    *IMPORTS,
-)
 
 _GPU = re.compile(r"(?:^|/)(?:device:)?gpu:(\d+)$", re.IGNORECASE)
 

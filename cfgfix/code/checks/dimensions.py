@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.inference.eras import uses_tf2_names, written_for_one
 from cfgfix.code.inference.guards import expects_absence, statement_of
 from cfgfix.code.inference.references import api
-from cfgfix.code.inference.releases import IMPORTS, passed_over_for_keras_2
+from cfgfix.code.inference.releases import passed_over_for_keras_2
 from cfgfix.code.model.expressions import is_name, text, walk
 from cfgfix.code.model.hit import Rewrite, Step, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Slice, Subscript
 from cfgfix.code.model.program import Program, is_keras_part, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 passed_over = passed_over_for_keras_2
 """Which modules these checks say nothing of."""
@@ -104,8 +102,3 @@ def _is_size(program: Program, scope: Scope, expr: Expr) -> bool:
         and not scope.binding(scope.params[1].name)
         and is_keras_part(program, owner)
     )
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's rule."""
-    return value_of_size(program)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import place_of, text
 from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.nodes import Call, Collection, Expr, Literal, Name
@@ -13,8 +12,6 @@ from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Function
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 _GENERATORS = frozenset(
     {"numpy.random.default_rng", "numpy.random.RandomState", "numpy.random.seed", "tensorflow.random.Generator.from_seed",

@@ -21,7 +21,6 @@ from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.flow.symbolic import holds_symbolic
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, is_name, text, walk
 from cfgfix.code.model.hit import at, hit_at
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Literal, Name, Subscript
@@ -30,7 +29,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"keras", *IMPORTS)
 _MAKES = ("keras.layers.", "keras.Input", "keras.Model", "keras.Sequential", "tensorflow.GradientTape")
 """What a scope uses that builds or trains a model: what it calls in a loop is a part of one, or a step that another rule is about."""
 _FEW = 100

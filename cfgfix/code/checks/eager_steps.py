@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 
 from cfgfix.code.checks.common import (
-    COMPILED,
     few_turns,
     in_tests,
     inside_function,
@@ -43,14 +42,6 @@ from cfgfix.code.model.program import Program, is_keras_model, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Function, Instance, Made, Site, alternatives
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (
-    *COMPILED,
-    b"run_eagerly",
-    b"executing_eagerly",
-    b".compile(",
-    b"run_functions_eagerly",
-)
 
 DEBUG_WORDS = ("debug", "eager", "profile")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.code.checks.bindings import statement
-from cfgfix.code.checks.common import COMPILED
 from cfgfix.code.checks.eager_steps import DEBUG_WORDS, guarded_by_words
 from cfgfix.code.checks.guarded_calls import flag
 from cfgfix.code.checks.models import trains
@@ -19,14 +18,6 @@ from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (
-    *COMPILED,
-    b"run_eagerly",
-    b"executing_eagerly",
-    b".compile(",
-    b"run_functions_eagerly",
-)
 
 
 def eager_switch(program: Program) -> Iterator[Hit]:

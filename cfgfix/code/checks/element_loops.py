@@ -12,7 +12,6 @@ from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, dotted, is_name, text, walk
 from cfgfix.code.model.hit import hit_in
 from cfgfix.code.model.nodes import (
@@ -32,8 +31,6 @@ from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope, bind
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (b"keras", *IMPORTS)
 
 _FEW = 100
 """Turns from which on a loop of Python is told: one operation for all of them is then hundreds of times as fast."""

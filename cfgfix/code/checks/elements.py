@@ -28,16 +28,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Dataset, Site, first_dataset
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (
-    b".batch(",
-    b".map(",
-    b"from_tensors(",
-    b"Dataset",
-    b"dataset_from_directory",
-    b"tfds.load",
-    b".fit(",
-)
-
 _BATCH = frozenset({"batch", "padded_batch"})
 _LEAVES_BATCHES = frozenset(
     {"map", "shuffle", "prefetch", "cache", "repeat", "take", "skip", "with_options", "filter", "enumerate", "shard", "either"}

@@ -26,8 +26,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Made, Site, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"Embedding(",)
-
 _EMBEDDING = "keras.layers.Embedding"
 _TOKENIZER = "keras.preprocessing.text.Tokenizer"
 _DEPTH = 12

@@ -21,8 +21,6 @@ from cfgfix.code.model.values import (
 )
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b".fit(", b"callbacks")
-
 
 def stopped_before_lowered(program: Program) -> Iterator[Hit]:
     """Find a rate that would be lowered after the training has stopped."""

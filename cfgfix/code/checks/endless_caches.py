@@ -14,8 +14,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.values import Dataset, Site
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b".cache(",)
-
 _ENDS = frozenset({"take", "window", "group_by_window", "scan", "unknown", "flat_map", "interleave"})
 """Operations behind which data without end may have one, or is other data."""
 

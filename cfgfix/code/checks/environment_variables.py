@@ -13,7 +13,6 @@ from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.references import api
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, text
 from cfgfix.code.model.hit import Repair, Rewrite, at, hit_in
 from cfgfix.code.model.module import Module
@@ -23,11 +22,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import ModuleValue, Site
 from cfgfix.code.tensorflow.requirement import LATER_MINORS
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (
-    b"environ",
-    *IMPORTS,
-)
 
 _EARLY = ("TF_CPP_MIN_LOG_LEVEL", "TF_CPP_MIN_VLOG_LEVEL", "TF_ENABLE_ONEDNN_OPTS")
 """Read while TensorFlow is imported; TF_USE_LEGACY_KERAS is not, but at the first use of `tf.keras` (`lazy_loader.py:129`)."""

@@ -28,8 +28,6 @@ from cfgfix.code.model.summary import Event, Scope, bind
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b".metrics.", b"metrics", b".evaluate(", b"validation_data", b"test", b"val")
-
 # Metrics that nothing resets
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.models import model_calls
@@ -28,8 +28,6 @@ from cfgfix.code.model.values import (
     alternatives,
 )
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (b".fit(", b".evaluate(", b"fit_generator(", b".compile(")
 
 _OF_DATA = {
     "fit": ((1, "y"), (6, "validation_split"), (10, "sample_weight")),
@@ -291,8 +289,3 @@ def _length(value: Value | None) -> int | None:
     if isinstance(found[0], Constant) and isinstance(found[0].value, list):
         return len(found[0].value)
     return None
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Run the first rule of the group."""
-    return arguments_beside_dataset(program)

@@ -17,8 +17,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Function, Instance, Made, Site, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b".fit(", b"_batch_end", b"_batch_begin")
-
 FITS = ("keras.Model.fit", "keras.Sequential.fit")
 _SETS_RATE = ("keras.callbacks.ReduceLROnPlateau", "keras.callbacks.LearningRateScheduler")
 _SCHEDULES = frozenset({"keras.optimizers.schedules.LearningRateSchedule"})

@@ -13,8 +13,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"timeseries_dataset_from_array", b".append(", b".window(")
-
 _WINDOWS = (
     "keras.utils.timeseries_dataset_from_array",
     "keras.preprocessing.timeseries_dataset_from_array",

@@ -17,8 +17,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Function
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b".trainable",)
-
 passed_over = passed_over_for_keras_2
 """Which modules these checks say nothing of."""
 
@@ -310,8 +308,3 @@ def _reaches(program: Program, scope: Scope, wanted: Scope, depth: int) -> bool:
         for site in flow_of(program).within(scope)
         for target in site.targets
     )
-
-
-def check(program: Program) -> Iterator[Hit]:
-    """Run the first rule of the group."""
-    return never_trained(program)

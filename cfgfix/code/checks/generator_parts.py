@@ -14,8 +14,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import functions_of
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"from_generator",)
-
 
 def mismatched_structure(program: Program) -> Iterator[Hit]:
     """Find `from_generator` whose types, shapes and elements differ in structure."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.code.checks.bindings import names_in
-from cfgfix.code.checks.common import PIPELINE, inside_function, short, tensorflow_alias
+from cfgfix.code.checks.common import inside_function, short, tensorflow_alias
 from cfgfix.code.checks.pipelines import downstream
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.datasets import DATASET
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.inference.references import api
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, text
 from cfgfix.code.model.hit import Rewrite, at, hit_at, steps_to
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Name, Subscript, Yield
@@ -20,9 +19,6 @@ from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Dataset, Site, alternatives, functions_of
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (b"from_generator", *PIPELINE, *IMPORTS)
-"""Who calls what makes a dataset decides, too."""
 
 
 def rows(program: Program) -> Iterator[Hit]:

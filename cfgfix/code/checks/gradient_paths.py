@@ -29,8 +29,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import External, Function, Instance, Site, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b".compile(", b"GradientTape", b"tensorflow", b"keras")
-
 _STEPS = frozenset(
     {"argmax", "argmin", "argsort", "round", "rint", "floor", "ceil", "equal", "not_equal", "greater", "greater_equal", "less",
      "less_equal", "logical_and", "logical_or", "logical_not", "one_hot", "count_nonzero", "binary_accuracy",

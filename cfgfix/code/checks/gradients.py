@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.common import only_value
 from cfgfix.code.inference.eras import written_for_one
@@ -29,8 +29,6 @@ from cfgfix.code.model.program import Program, is_keras_model, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Dataset, External, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (b"GradientTape", b"apply_gradients", b".where(")
 
 _VARIABLES = frozenset({"trainable_variables", "trainable_weights", "weights", "variables"})
 _CONSTANTS = (
@@ -504,8 +502,3 @@ def _log_of(program: Program, scope: Scope, branch: Expr, tested: Expr) -> Call 
             ):
                 return call
     return None
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Run the first rule of the group."""
-    return reversed_pairs(program)

@@ -30,8 +30,6 @@ from cfgfix.code.model.values import ClassValue, Constant, Function, Site
 from cfgfix.core.records import dataclass
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"mixed_float16", b"mixed_bfloat16", b"mixed_precision", b"set_dtype_policy")
-
 _POLICIES: Final = {"mixed_float16": "float16", "mixed_bfloat16": "bfloat16"}
 
 HALF, SINGLE, NUMBER = "half", "single", "number"

@@ -16,8 +16,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Made, Site, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"reshape",)
-
 _RESHAPES = ("tensorflow.reshape", "keras.ops.reshape", "keras.backend.reshape")
 _SHAPES = frozenset({"shape", "shape_list", "get_shape", "int_shape"})
 _SPLITS = re.compile(r"(?:split|separate|divide|break|chop)\w*head")

@@ -32,8 +32,6 @@ from cfgfix.code.model.summary import Scope, bind
 from cfgfix.code.model.values import Function, Site
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b".fit(", b"imread", b"load_img", b"Image.open", b"decode_")
-
 _PIXELS = 96 * 96
 """Smaller pictures are held by the ten thousand without harm."""
 _LISTS_FILES = frozenset({"glob", "iglob", "rglob", "listdir", "walk", "scandir", "iterdir", "imap"})

@@ -17,8 +17,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"val_", b"_val", b"valid_", b"_valid", b"validation_", b"_validation", b"train_test_split")
-
 _HELD_OUT = r"(?:val|valid|validation)"
 _DATA = (
     r"(?:x|y|ds|db|data|dataset|datasets|set|gen|generator|loader|images|labels|iter|iterator|batches|inputs|targets|features"

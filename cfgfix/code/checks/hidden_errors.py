@@ -17,7 +17,6 @@ from cfgfix.code.checks.runtime_start import (
 )
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model import comments as remarks
 from cfgfix.code.model.expressions import constant, dotted, text, walk
 from cfgfix.code.model.hit import hit_at
@@ -26,16 +25,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (
-    b"tf.config",
-    b"config.experimental",
-    b"set_memory_growth",
-    b"set_visible_devices",
-    b"with_options",
-    b"prefetch_to_device",
-    *IMPORTS,
-)
 
 _ONCE = (*SET_GROWTH, *SET_LIMIT, *SET_VISIBLE, *SET_THREADS)
 _SETTERS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import COMPILED, few_turns
+from cfgfix.code.checks.common import few_turns
 from cfgfix.code.checks.step_loops import loops_over_data, outermost_name
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PYTHON, hot_paths, innermost_loop, inside
@@ -15,11 +15,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (
-    *COMPILED,
-    b".compile(",
-)
 
 
 def _is_rare(scope: Scope, block: int, loop: int) -> bool:

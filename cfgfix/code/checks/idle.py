@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.common import short
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, dotted, place_of, text
 from cfgfix.code.model.hit import at, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Expr, Literal, Name, Subscript
@@ -16,8 +15,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Made, Site, alternatives
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 _ADAPTS = {
     "keras.layers.Normalization": (("mean", 1), ("variance", 2)),
@@ -215,8 +212,3 @@ def _means_the_same(first: Scope, second: Scope, name: Name) -> bool:
     if first is second:
         return len(first.binding(name.name)) <= 1
     return len(top.binding(name.name)) == 1 and not first.binding(name.name) and not second.binding(name.name)
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Run the first rule of the group."""
-    return never_adapted(program)

@@ -19,8 +19,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"tensorflow", b"keras")
-
 _SAYS_HOW = re.compile(
     r"shuffle|training|is_training|(?:use_|do_|with_)?augment(?:ation)?|(?:random_)?seed|batch_?size|drop_remainder|normali[sz]e|dropout(?:_rate)?"
     r"|drop_rate|lr|learning_rate|(?:num_|n_)?epochs|weight_decay|(?:shuffle_)?buffer(?:_size)?|repeat|num_parallel_calls|num_workers"

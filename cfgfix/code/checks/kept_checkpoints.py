@@ -15,8 +15,6 @@ from cfgfix.code.model.summary import Event
 from cfgfix.code.model.values import Made, Site, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"CheckpointManager",)
-
 _MANAGER = "tensorflow.train.CheckpointManager"
 _READ = frozenset({"latest_checkpoint", "checkpoints", "directory", "restore_or_initialize"})
 

@@ -13,7 +13,6 @@ from cfgfix.code.inference.eras import release_in_words, written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.references import api, callers_ask, is_bound_twice
 from cfgfix.code.inference.releases import (
-    IMPORTS,
     keras_of_release,
     keras_three,
     passed_over_for_keras_2,
@@ -27,7 +26,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Constant, Instance, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = IMPORTS
 KERAS_MODELS = frozenset({"keras.Model", "keras.Sequential"})
 KERAS_IN_TENSORFLOW = "tensorflow.python."
 """The copy of Keras inside TensorFlow, which is never Keras 3."""

@@ -20,7 +20,6 @@ from cfgfix.code.inference.eras import release_in_words
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import (
-    IMPORTS,
     as_written,
     keras_three,
     refused_by_three,
@@ -34,8 +33,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Function, Site
 from cfgfix.core.records import dataclass, replace
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 _OF_CALLBACKS = "keras.callbacks.Callback.model"
 

@@ -29,8 +29,6 @@ from cfgfix.code.tensorflow.api import Api
 from cfgfix.core.records import dataclass
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"from keras", b"import keras")
-
 _INSTEAD = {
     "keras.utils.np_utils": "to_categorical and normalize are in keras.utils",
     "keras.utils.vis_utils": "plot_model is in keras.utils",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import expects_absence
-from cfgfix.code.inference.releases import IMPORTS, passed_over_for_keras_2
+from cfgfix.code.inference.releases import passed_over_for_keras_2
 from cfgfix.code.model.expressions import dotted, is_name, place_of, text, walk
 from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.nodes import (
@@ -25,8 +25,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Constant, Made, Site, alternatives
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 _ONE_TENSOR = frozenset(
     f"tensorflow.{name}"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.common import short
 from cfgfix.code.checks.models import compiles_of
 from cfgfix.code.checks.outputs import constant_in_every_call
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, dotted, is_name, place_of, text, walk
 from cfgfix.code.model.hit import at, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Comprehension, Expr, Literal, Name, Starred
@@ -26,8 +25,6 @@ from cfgfix.code.model.values import (
     first_dataset,
 )
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 _SPARSE = re.compile(r"keras\.losses\.SparseCategoricalCrossentropy|sparse_categorical_crossentropy")
 _DENSE = re.compile(r"keras\.losses\.CategoricalCrossentropy|categorical_crossentropy")
@@ -378,8 +375,3 @@ def _shuffle_of(scope: Scope, part: Expr) -> Call | None:
             return None if again is not None and not isinstance(again, Literal) else call
         value = call.func.base
     return None
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Run the first rule of the group."""
-    return labels_against_loss(program)

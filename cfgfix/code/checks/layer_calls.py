@@ -10,7 +10,6 @@ from cfgfix.code.inference.eras import release_in_words, written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.references import api, is_bound_twice
 from cfgfix.code.inference.releases import (
-    IMPORTS,
     keras_of_release,
     keras_three,
     passed_over_for_keras_2,
@@ -48,9 +47,6 @@ from cfgfix.code.model.values import (
 )
 from cfgfix.core.records import dataclass
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
-
 
 passed_over = passed_over_for_keras_2
 """Which modules these checks say nothing of."""

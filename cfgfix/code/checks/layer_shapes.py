@@ -11,7 +11,6 @@ from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.flow.symbolic import MERGES
 from cfgfix.code.inference.references import api
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import is_none
 from cfgfix.code.model.hit import Step, at, hit_in
 from cfgfix.code.model.nodes import Collection, Expr, Name
@@ -29,8 +28,6 @@ from cfgfix.code.tensorflow.layers.sizes import (
     UnknownSize,
 )
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 _LAYERS = "keras.layers."
 _CALL = ".__call__"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.common import short
 from cfgfix.code.checks.compiled_scopes import compiled_reach
@@ -13,7 +13,7 @@ from cfgfix.code.inference.eras import release_in_words, written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.references import api
-from cfgfix.code.inference.releases import IMPORTS, keras_three, refused_by_three
+from cfgfix.code.inference.releases import keras_three, refused_by_three
 from cfgfix.code.model.expressions import constant, is_name
 from cfgfix.code.model.hit import Rewrite, at, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Lambda, Literal, Name
@@ -21,8 +21,6 @@ from cfgfix.code.model.program import Program, is_keras_part, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import ClassValue, Items, Made, Site, alternatives
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 _WEIGHTS = re.compile(
     r"keras\.(?:layers\.)?(?:Dense|EinsumDense|(?:Separable|Depthwise)?Conv[123]D(?:Transpose)?|Embedding|LSTM|GRU|SimpleRNN|Bidirectional"
@@ -418,8 +416,3 @@ def _in_saved_model(program: Program, scope: Scope) -> bool:
                         if owner is None or not is_keras_part(program, owner):
                             return True
     return False
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Run the first rule of the group."""
-    return made_in_call(program)

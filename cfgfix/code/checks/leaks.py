@@ -14,16 +14,6 @@ from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope, bind
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (
-    b"fit_resample",
-    b"fit_sample",
-    b"resample",
-    b"oversample",
-    b"upsample",
-    b"replace=True",
-    b"np.repeat",
-)
-
 _OVER = re.compile(r"SMOTE|ADASYN|OverSampler")
 _KEEPS = frozenset(
     [

@@ -15,8 +15,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Made, Site, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"GradientTape",)
-
 _COMPUTES = (
     "tensorflow.reduce_",
     "tensorflow.math.",

@@ -18,8 +18,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Constant, Function, Instance, Items, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"load_model", b".save(")
-
 passed_over = passed_over_for_keras_2
 """Which modules these checks say nothing of."""
 
@@ -143,8 +141,3 @@ def _is_taught(scope: Scope, call: Call) -> bool:
     """Tell whether something in the file may tell Keras of objects: a scope for them, a registration, its own table."""
     del call
     return _TEACHES.search(scope.module.source_file().text) is not None
-
-
-def check(program: Program) -> Iterator[Hit]:
-    """Run the first rule of the group."""
-    return without_objects(program)

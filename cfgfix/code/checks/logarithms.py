@@ -15,8 +15,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b".log(",)
-
 _LOGS = ("tensorflow.math.log", "tensorflow.log", "keras.backend.log", "keras.ops.log")
 _GUARDS = (
     "clip",

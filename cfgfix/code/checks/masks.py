@@ -15,8 +15,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Instance, Items, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"mask_zero", b"Masking(")
-
 _READS = re.compile(
     r"keras\.layers\.(?:LSTM|GRU|SimpleRNN|RNN|Bidirectional|GlobalAveragePooling1D|GlobalAvgPool1D)"
 )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TypeAlias
 
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.checks.outputs import output_of
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.expressions import constant, place_of
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in
@@ -19,8 +18,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Constant, External, Instance, Items, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 _Compiled: TypeAlias = "tuple[Scope, Call, str, list[tuple[str, Site | None]]]"
 
@@ -333,8 +330,3 @@ def _name_of_measure(value: Value | None) -> tuple[str, Site | None] | None:
         if name.startswith(("keras.losses.", "keras.metrics.")):
             return name.rpartition(".")[2], item.site if isinstance(item, Made) else None
     return None
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Run the first rule of the group."""
-    return metric_against_loss(program)

@@ -13,7 +13,6 @@ from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import expects_absence, statement_of
 from cfgfix.code.inference.references import api
 from cfgfix.code.inference.releases import (
-    IMPORTS,
     keras_of_release,
     keras_three,
     passed_over_for_keras_2,
@@ -26,8 +25,6 @@ from cfgfix.code.model.program import Program, is_keras_model
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import UNKNOWN, External, Instance, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 _OWNERS = (
     (re.compile(r"keras\.(Model|Sequential|models\.\w+|applications\.\w+)"), "keras.Model", "model"),

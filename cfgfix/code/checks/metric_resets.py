@@ -19,8 +19,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Made, Site, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b".metrics.", b"metrics")
-
 _Key = tuple[int, int]
 
 

@@ -17,8 +17,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Function, Instance, Made, Site
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"GradientTape",)
-
 _DROPS = frozenset({"Dropout", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "AlphaDropout"})
 _ADDS_NOISE = frozenset({"GaussianNoise", "GaussianDropout"})
 _COUNTS = frozenset({"BatchNormalization", "SyncBatchNormalization"})

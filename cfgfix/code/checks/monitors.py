@@ -35,7 +35,6 @@ from cfgfix.code.model.values import (
 from cfgfix.core.suggest import closest
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b".fit(", b"callbacks")
 _PLAIN_MODELS = ("keras.Sequential", "keras.Model")
 """Models whose steps Keras makes; an own class may measure what it likes."""
 _PATH = "filepath"

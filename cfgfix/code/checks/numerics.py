@@ -18,8 +18,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Constant, Function, Made, Site, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"mixed_", b"jit_compile", b"tf.function", b".function(", b"LossScale", b".compile(")
-
 _POLICIES = (
     "keras.mixed_precision.set_global_policy",
     "keras.mixed_precision.experimental.set_policy",

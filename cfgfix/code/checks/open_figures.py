@@ -14,8 +14,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"pyplot",)
-
 _OPENS = frozenset({"matplotlib.pyplot.figure", "matplotlib.pyplot.subplots"})
 _CLOSES = frozenset({"close", "clf", "cla", "show", "switch_backend", "ioff", "pause", "draw"})
 _LOOPS = ("for", "while")

@@ -20,7 +20,6 @@ from cfgfix.code.inference.references import (
     is_keras_2,
 )
 from cfgfix.code.inference.releases import (
-    IMPORTS,
     keras_of_release,
     modules_of_keras_2,
 )
@@ -30,8 +29,6 @@ from cfgfix.code.model.nodes import Expr, Literal
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 
 def passed_over(program: Program, _check: object) -> frozenset[int]:

@@ -15,7 +15,7 @@ from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import expects_absence, statement_of
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
 from cfgfix.code.inference.references import api, callers_ask
-from cfgfix.code.inference.releases import IMPORTS, keras_of_release
+from cfgfix.code.inference.releases import keras_of_release
 from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.expressions import dotted, walk
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in
@@ -25,8 +25,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Instance, Made, Site, Value, alternatives
 from cfgfix.code.tensorflow.requirement import LATER_MINORS
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (b"apply_gradients", b"minimize", b"_resource_apply", b"get_updates", *IMPORTS)
 
 _OPTIMIZER = re.compile(r"keras\.optimizers\.[A-Z]\w*")
 _MODEL = re.compile(r"keras\.(?:Model|Sequential|layers\.[A-Z]\w*|applications\.(?:\w+\.)*[A-Z]\w*)")

@@ -10,7 +10,7 @@ from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.flow.statements import only_prints
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.references import api
-from cfgfix.code.inference.releases import IMPORTS, passed_over_for_keras_2
+from cfgfix.code.inference.releases import passed_over_for_keras_2
 from cfgfix.code.model.expressions import constant, dotted, place_of, text
 from cfgfix.code.model.hit import Rewrite, hit_at, hit_in, place_in_code
 from cfgfix.code.model.nodes import Attribute, Dictionary, Expr, Literal, Name
@@ -19,9 +19,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.tensorflow.api import Api
 from cfgfix.core.records import replace
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
-
 
 passed_over = passed_over_for_keras_2
 """Which modules these checks say nothing of."""

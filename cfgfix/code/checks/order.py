@@ -20,8 +20,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Constant, Dataset, Site
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"prefetch", b".shuffle(", b".cache(", b".shard(", b".repeat(", b".take(", b".skip(")
-
 
 def kind(step: Dataset) -> str:
     """Return the operation of a step, seeing through `apply`."""

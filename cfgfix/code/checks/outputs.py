@@ -11,7 +11,6 @@ from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.expressions import constant, is_name, is_none, is_same_expression
 from cfgfix.code.model.hit import Rewrite, at, hit_at
@@ -20,8 +19,6 @@ from cfgfix.code.model.program import Program, is_keras_model
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import External, Function, Instance, Items, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (b"crossentropy", b"Crossentropy", b"_with_logits", *IMPORTS)
 
 _OF_PROBABILITIES = frozenset(
     {"categorical_crossentropy", "sparse_categorical_crossentropy", "binary_crossentropy"}

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from cfgfix.code.checks.common import names_set_by_text
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, is_name, text, walk
 from cfgfix.code.model.hit import hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Expr, Literal, Place
@@ -16,8 +15,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import ClassValue
 from cfgfix.core.errors import nearest
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 _KNOWN = frozenset(
     {"object", "builtins.object", "abc.ABC", "tensorflow.Module"}

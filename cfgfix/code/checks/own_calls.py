@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.expressions import dotted, is_name, text
 from cfgfix.code.model.hit import Step, hit_in
@@ -16,8 +15,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import ClassValue, Function, Instance
 from cfgfix.core.records import dataclass
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 _PLAIN_BASES = (
     "keras.",

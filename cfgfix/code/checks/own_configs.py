@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.outputs import constant_in_every_call
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, is_name, text, walk
 from cfgfix.code.model.hit import Step, at, hit_in
 from cfgfix.code.model.nodes import (
@@ -27,8 +26,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Parameter, Scope
 from cfgfix.code.model.values import Constant, Site, alternatives
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 _PLAIN = frozenset(
     {

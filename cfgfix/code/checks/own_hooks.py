@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.expressions import dotted
 from cfgfix.code.model.hit import Step, at, hit_in
@@ -14,8 +13,6 @@ from cfgfix.code.model.program import Program, is_keras_model
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Function, Instance, Items, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 _OF_CALLBACKS = {
     **{f"on_{when}_{end}": ("logs",) for when in ("train", "test", "predict") for end in ("begin", "end")},

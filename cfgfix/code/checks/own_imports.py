@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterator
 
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, text, walk
 from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.module import Module
@@ -14,8 +13,6 @@ from cfgfix.code.model.nodes import Attribute, Expr
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 _GENERATED = ("version", "_version", "_C", "config", "settings", "secrets", "credentials", "local")
 _MOST_BYTES = 200_000

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator
 
 from cfgfix.code.checks.common import names_set_by_text
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, text, walk
 from cfgfix.code.model.hit import hit_in
 from cfgfix.code.model.module import Module
@@ -17,8 +16,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import ClassValue, ModuleValue
 from cfgfix.core.errors import nearest
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 _OPENING = frozenset({"globals", "locals", "vars", "exec", "setattr", "__import__", "import_module"})
 """Calls after which a module may have names that it does not write."""

@@ -15,8 +15,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"random_flip_", b"random_crop", b"Random")
-
 _MOVES = frozenset(
     {
         "tensorflow.image.random_flip_left_right",

@@ -45,8 +45,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Dataset, External, Site, Value, alternatives, first_dataset
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"AUTOTUNE", b".map(", b".interleave(", b".prefetch(", b"deterministic")
-
 _SHOW = {
     "min": "-1, that is AUTOTUNE itself: the limit has no effect",
     "max": "the other value: AUTOTUNE has no effect",

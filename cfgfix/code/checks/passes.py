@@ -18,8 +18,6 @@ from cfgfix.code.model.values import Constant, Dataset, alternatives
 from cfgfix.core.records import dataclass
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b".predict(", b"predict_generator(")
-
 _COMPARES = frozenset(
     {
         "accuracy_score",

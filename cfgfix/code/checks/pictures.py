@@ -15,8 +15,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"decode_image",)
-
 _DECODES = frozenset({"tensorflow.io.decode_image", "tensorflow.image.decode_image"})
 _KEEPS = frozenset({"cast", "convert_image_dtype", "to_float", "divide", "multiply", "subtract"})
 """Operations behind which as little is known of the dimensions."""

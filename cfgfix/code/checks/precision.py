@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import COMPILED, inside_function, short
+from cfgfix.code.checks.common import inside_function, short
 from cfgfix.code.checks.moves import free_name
 from cfgfix.code.inference.eras import severity_by_releases
 from cfgfix.code.inference.flow.flow import flow_of
@@ -18,13 +18,6 @@ from cfgfix.code.model.nodes import Attribute, Name
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.values import Constant, Made, Site, alternatives
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (
-    *COMPILED,
-    b"set_global_policy",
-    b"LossScale",
-    b".compile(",
-)
 
 
 def _kept_policy(site: Site) -> bool:

@@ -13,7 +13,7 @@ from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.inference.releases import IMPORTS, is_tf_keras
+from cfgfix.code.inference.releases import is_tf_keras
 from cfgfix.code.model.expressions import constant, dotted, is_name, text, walk
 from cfgfix.code.model.hit import at, hit_at
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Expr, Literal, Name, Slice, Subscript
@@ -21,9 +21,6 @@ from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Point, Scope, bind
 from cfgfix.code.model.values import ClassValue, Element, Function, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (b".predict(", *IMPORTS)
-"""What calls a function that predicts may be any file."""
 
 _SHOWS = frozenset(
     {"imshow", "waitKey", "plot", "show", "savefig", "subplot", "subplots", "figure", "scatter", "putText"}

@@ -14,8 +14,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope, bind
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"fit_transform(", b".fit(", b":]", b"[:")
-
 _SCALERS = re.compile(
     r"sklearn\.(?:preprocessing\.(?:StandardScaler|MinMaxScaler|RobustScaler|MaxAbsScaler|QuantileTransformer|PowerTransformer)"
     r"|decomposition\.(?:PCA|TruncatedSVD|FastICA|NMF))"

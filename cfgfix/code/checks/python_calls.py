@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 
 from cfgfix.code.checks.common import (
-    PIPELINE,
     in_tests,
     inside_function,
     is_library_demo,
@@ -21,16 +20,13 @@ from cfgfix.code.checks.python_functions import NATIVE, is_debugged, is_light, l
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import ELEMENT, PY_FUNCTIONS, Reach, hot_paths
-from cfgfix.code.inference.releases import IMPORTS, keras_three
+from cfgfix.code.inference.releases import keras_three
 from cfgfix.code.model.hit import at, hit_at
 from cfgfix.code.model.nodes import Attribute, Name
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Dataset, Site, alternatives, functions_of
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (b"numpy_function", b"py_function", b"py_func", *PIPELINE, *IMPORTS)
-"""Who calls what makes a dataset decides, too."""
 
 
 def in_map(program: Program) -> Iterator[Hit]:

@@ -14,8 +14,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Function, Instance, Site, functions_of
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"numpy_function", b"py_function")
-
 _WITH_ARRAYS = "tensorflow.numpy_function"
 _WITH_TENSORS = "tensorflow.py_function"
 _OF_TEXT = frozenset(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import COMPILED, PIPELINE, never_entered, only_value, short, value_named
+from cfgfix.code.checks.common import never_entered, only_value, short, value_named
 from cfgfix.code.checks.models import kept_eager, switched_eager
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
@@ -19,8 +19,6 @@ from cfgfix.code.model.program import Program, is_keras_part
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Constant, Items, Made, Many, Site, Value
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (b"random", *PIPELINE, *COMPILED, b"run_functions_eagerly")
 
 _PYTHON = ("numpy.random.", "random.")
 _HARMLESS = (

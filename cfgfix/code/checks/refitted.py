@@ -12,8 +12,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b".fit_transform(",)
-
 _FITTED = (
     "sklearn.preprocessing.",
     "sklearn.impute.",

@@ -29,8 +29,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Instance, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"GradientTape", b"_regularizer")
-
 _ASKS = ("kernel_regularizer", "bias_regularizer", "activity_regularizer", "depthwise_regularizer", "embeddings_regularizer",
          "recurrent_regularizer", "pointwise_regularizer", "gamma_regularizer", "beta_regularizer")  # fmt: skip
 _ADDED = re.compile(

@@ -18,7 +18,7 @@ from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.inference.releases import IMPORTS, is_tf_keras
+from cfgfix.code.inference.releases import is_tf_keras
 from cfgfix.code.model.expressions import constant, dotted, is_name, is_same_expression, text, walk
 from cfgfix.code.model.hit import at, hit_at
 from cfgfix.code.model.module import Module
@@ -36,9 +36,6 @@ from cfgfix.code.model.program import Program, is_keras_model, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Instance, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (*IMPORTS,)
-"""What is made may be used in any file."""
 
 _MAKES = re.compile(
     r"keras\.(?:Model|Sequential|applications\.(?:\w+\.)?[A-Z]\w*"

@@ -15,8 +15,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site, functions_of
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b".load", b".read_", b"txt(", b"loadmat(")
-
 _BATCHES = frozenset({"keras.utils.Sequence", "keras.utils.PyDataset"})
 _READS = frozenset(
     {

@@ -21,8 +21,6 @@ from cfgfix.code.model.values import Constant, Dataset, Function, Made, Site, Va
 from cfgfix.core.records import dataclass
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"EfficientNet", b"MobileNetV3", b"ConvNeXt", b"Rescaling", b"preprocess_input")
-
 _ALWAYS = ("keras.applications.EfficientNetB", "keras.applications.efficientnet.EfficientNetB")
 _UNLESS_TOLD = (
     "keras.applications.EfficientNetV2", "keras.applications.efficientnet_v2.EfficientNetV2", "keras.applications.MobileNetV3",

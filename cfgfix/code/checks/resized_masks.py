@@ -16,8 +16,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Made, Site, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"resize", b"Resizing")
-
 _HOLDS_CLASSES = re.compile(
     r"(?:^|_)(?:mask|msk|seg|segmentation|segmap|annotation|annot|trimap|labelmap|label|lbl|gt|groundtruth)s?(?:$|_|\d)",
     re.IGNORECASE,

@@ -21,8 +21,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Instance, Site, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"Checkpoint", b"latest_checkpoint")
-
 _CHECKPOINT = "tensorflow.train.Checkpoint"
 _LATEST = "tensorflow.train.latest_checkpoint"
 _SAVES = frozenset({"save", "write"})

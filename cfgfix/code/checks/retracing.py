@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.code.checks.bindings import bound_in_loop
-from cfgfix.code.checks.common import COMPILED, few_turns, goes_through_experiments, in_tests
+from cfgfix.code.checks.common import few_turns, goes_through_experiments, in_tests
 from cfgfix.code.checks.moves import out_of_loop
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import is_name, place_of, walk
 from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Expr, Name, Place
@@ -19,9 +18,6 @@ from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Instance, Site, alternatives
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (*COMPILED, *IMPORTS)
-"""What runs begin with decides, too: it may turn compiling off."""
 
 
 def made_in_loop(program: Program) -> Iterator[Hit]:

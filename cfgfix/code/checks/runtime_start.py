@@ -11,7 +11,6 @@ from cfgfix.code.inference.environment import environment_of, sets
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.flow.symbolic import holds_symbolic, is_symbolic
 from cfgfix.code.inference.hot_paths import innermost_loop, inside
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, text
 from cfgfix.code.model.hit import at, hit_at
 from cfgfix.code.model.module import Module, absolute
@@ -20,16 +19,6 @@ from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Items, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (
-    b"tf.config",
-    b"config.experimental",
-    b"set_memory_growth",
-    b"set_visible_devices",
-    b"parallelism_threads",
-    b"MultiWorkerMirroredStrategy",
-    *IMPORTS,
-)
 
 SET_GROWTH = ("tensorflow.config.experimental.set_memory_growth",)
 SET_LIMIT = (

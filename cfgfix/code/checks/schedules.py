@@ -14,8 +14,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Function, Instance, Value, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"LearningRateScheduler",)
-
 _POWERS = frozenset({"pow", "power"})
 _EXPONENTIALS = frozenset({"exp"})
 

@@ -16,8 +16,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Constant, Made, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"Strategy", b".scope()")
-
 
 def model_outside_scope(program: Program) -> Iterator[Hit]:
     """Find models made and compiled on different sides of a strategy's scope."""

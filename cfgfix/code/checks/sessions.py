@@ -16,8 +16,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"Session(",)
-
 _SESSIONS = ("tensorflow.Session.run", "tensorflow.InteractiveSession.run")
 _ADDS = re.compile(
     r"tensorflow\.(?!Session|InteractiveSession|summary\.|train\.|Summary|ConfigProto|GPUOptions|RunOptions|RunMetadata|get_default|Graph|name_scope"

@@ -14,8 +14,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Constant, Dataset, Site, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"from_tensor_slices", b".fit(", b".cache(")
-
 _SAME_ELEMENTS = frozenset({"cache", "prefetch", "repeat", "shuffle", "skip", "take"})
 _MOST = 40
 

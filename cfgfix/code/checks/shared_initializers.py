@@ -14,8 +14,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.values import Made, Site, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"Embedding",)
-
 _RANDOM = frozenset(
     f"keras.initializers.{name}" for name in ("RandomNormal", "RandomUniform", "TruncatedNormal")
 )

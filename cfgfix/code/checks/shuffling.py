@@ -24,8 +24,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Dataset, Site
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b".shuffle(", b".cache(", b".shard(", b".repeat(", b".take(", b".skip(")
-
 _BATCH = frozenset({"batch", "padded_batch", "ragged_batch"})
 
 

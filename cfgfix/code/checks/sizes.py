@@ -30,8 +30,6 @@ from cfgfix.code.model.values import (
 )
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b".map(", b"padded_batch", b".batch(", b"from_tensor_slices", b"from_tensors", b".cache(")
-
 EXPENSIVE = (
     *DECODES,
     "tensorflow.image.resize",

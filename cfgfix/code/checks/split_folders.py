@@ -15,8 +15,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"_dataset_from_directory",)
-
 POSITIONS = {
     "keras.utils.image_dataset_from_directory": (7, 8, 9, 10),
     "keras.utils.text_dataset_from_directory": (6, 7, 8, 9),
@@ -154,8 +152,3 @@ def _difference(train: _Part, held: _Part) -> tuple[str, str, str] | None:
             "each call shuffles the files in its own order before it cuts, so that the two parts overlap",
         )
     return None
-
-
-def check(program: Program) -> Iterator[Hit]:
-    """Run the first rule of the group."""
-    return mismatched_splits(program)

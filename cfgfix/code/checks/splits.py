@@ -29,8 +29,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Constant, Dataset, Site, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"validation_split", b"from_tensor_slices")
-
 _KEEPS_ORDER = frozenset(
     {"array", "asarray", "astype", "to_categorical", "reshape", "expand_dims", "float32", "int32"}
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import COMPILED, few_turns
+from cfgfix.code.checks.common import few_turns
 from cfgfix.code.checks.step_loops import applies_gradients, loops_over_data
 from cfgfix.code.inference.conditions import Conditions
 from cfgfix.code.inference.flow.flow import flow_of
@@ -17,12 +17,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope, bind
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (
-    *COMPILED,
-    b".compile(",
-    b".set_weights(",
-)
 
 _STALLS = {
     "keras.backend.clear_session": "clear_session throws away all compiled functions",

@@ -29,8 +29,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Instance, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"LearningRateSchedule",)
-
 _SCHEDULE = "keras.optimizers.schedules."
 _OPTIMIZER = "keras.optimizers."
 _IDENTITY = frozenset({"is", "is not"})
@@ -270,8 +268,3 @@ def _error_of_call(program: Program, scope: Scope, call: Call, tensors: TracedTe
     if full.startswith("math."):
         return "TypeError"
     return "NotImplementedError" if full.startswith("numpy.") else ""
-
-
-def check(program: Program) -> Iterator[Hit]:
-    """Run the first rule of the group."""
-    return decided_in_python(program)

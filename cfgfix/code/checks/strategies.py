@@ -10,7 +10,6 @@ from cfgfix.code.checks.models import compiles_of
 from cfgfix.code.checks.written_values import Written, written_at, written_constant
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import MISSING, constant, is_name, place_of, text, walk
 from cfgfix.code.model.hit import at, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Collection, Comprehension, Expr, Name
@@ -18,11 +17,6 @@ from cfgfix.code.model.program import Program, is_keras_model, once
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import ClassValue, Dataset, Element, Instance, Made, Site, Value, alternatives
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (
-    b"Strategy(",
-    *IMPORTS,
-)
 
 
 def outside_strategy(program: Program) -> Iterator[Hit]:

@@ -18,8 +18,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"create_file_writer", b"trace_on", b"profiler")
-
 _LOOPS = ("for", "while")
 _OF_TURNS = re.compile(r"(?:^|_)(?:epoch|step|iteration|episode|fold|trial|i|n|name)(?:_|$)", re.IGNORECASE)
 

@@ -37,8 +37,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Dataset, Site, first_dataset
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b".fit(", b".evaluate(", b".predict(", b".repeat(", b"fit_generator(")
-
 _STEPS = {"fit": (12, "steps_per_epoch"), "evaluate": (5, "steps"), "predict": (3, "steps")}
 _ENDLESS_MAKERS = frozenset({"counter", "Counter", "random", "RandomDataset"})
 _REPEATING_READERS = frozenset({"make_csv_dataset", "make_batched_features_dataset"})

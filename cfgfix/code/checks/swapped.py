@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.checks.common import in_tests
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, is_name, place_of, text
 from cfgfix.code.model.hit import Rewrite, Step, hit_in
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Compare, Expr, Literal, Name, Subscript, Unary
@@ -17,8 +16,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Function, alternatives
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 _ONE_WAY = re.compile(
     r"keras\.(?:losses|metrics)\.(?:(?:Sparse)?CategoricalCrossentropy|Binary(?:Focal)?Crossentropy|CategoricalFocalCrossentropy"
@@ -274,8 +271,3 @@ def _is_module(scope: Scope, receiver: Expr) -> bool:
             return True
         here = here.module.summary.scopes[here.parent] if here.parent >= 0 else None
     return False
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Run the first rule of the group."""
-    return labels_and_predictions(program)

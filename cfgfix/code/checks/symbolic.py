@@ -10,14 +10,12 @@ from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.flow.symbolic import holds_symbolic
 from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.references import api
-from cfgfix.code.inference.releases import IMPORTS, keras_three, passed_over_for_keras_2, refused_by_three
+from cfgfix.code.inference.releases import keras_three, passed_over_for_keras_2, refused_by_three
 from cfgfix.code.model.hit import at, hit_at
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Many, Site
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 _OPERATION = re.compile(
     r"tensorflow\.(?:(?:math|nn|image|linalg|signal|strings|bitwise|random|sparse|ragged)\.)?[a-z]\w*"

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, is_name, is_none, place_of, text, walk
 from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.nodes import Attribute, Call, Comprehension, Expr, Name
 from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 _WEIGHTS = frozenset(
     {

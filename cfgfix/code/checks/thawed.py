@@ -21,8 +21,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Function
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b".trainable", b".fit(", b".compile(")
-
 FITS = ("keras.Model.fit", "keras.Sequential.fit")
 _COMPILES = ("compile", "make_train_function", "compile_from_config")
 _MOST_ACTS = 80

@@ -16,8 +16,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import alternatives
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"Lock(",)
-
 _SLOW = (
     "builtins.open",
     "numpy.load",

@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator
 
 from cfgfix.code.checks.bindings import bound_in_loop
-from cfgfix.code.checks.common import COMPILED, in_tests, never_entered
+from cfgfix.code.checks.common import in_tests, never_entered
 from cfgfix.code.checks.compiled_scopes import compiled_for_sure, compiled_reach, compiled_scopes, eager_guard
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import Reach, innermost_loop, inside
 from cfgfix.code.inference.references import public_name
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, is_name, text, walk
 from cfgfix.code.model.hit import Step, hit_at, hit_in
 from cfgfix.code.model.nodes import Attribute, Binary, Call, Collection, Expr, Literal, Name, Place, Subscript
@@ -19,9 +18,6 @@ from cfgfix.code.model.program import Program, is_keras_model
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Made, Site, alternatives
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (*COMPILED, *IMPORTS)
-"""What runs begin with decides, too: it may turn compiling off."""
 
 
 def mutated(program: Program) -> Iterator[Hit]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import COMPILED, in_tests, inside_function, short, tensorflow_alias
+from cfgfix.code.checks.common import in_tests, inside_function, short, tensorflow_alias
 from cfgfix.code.checks.compiled_scopes import (
     ASKS_MODE,
     compiled_for_sure,
@@ -21,7 +21,6 @@ from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.flow.symbolic import holds_symbolic
 from cfgfix.code.inference.guards import ready_inline, tests_before
 from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PY_FUNCTIONS, Reach, Root, hot_paths
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.inference.traced_tensors import TracedTensors
 from cfgfix.code.model.expressions import dotted, is_name, text, walk
 from cfgfix.code.model.hit import Rewrite, Step, hit_at, hit_in
@@ -40,9 +39,6 @@ from cfgfix.code.model.program import Program, is_keras_model, is_keras_part, on
 from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Items, Many, Site, alternatives, functions_of
 from cfgfix.rules.hit import Hit
-
-NEEDLES = (*COMPILED, *IMPORTS)
-"""What runs begin with decides, too: it may turn compiling off."""
 
 
 def numpy_method(program: Program) -> Iterator[Hit]:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import dotted, text
 from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.nodes import Literal
 from cfgfix.code.model.program import Program, is_keras_part
 from cfgfix.code.model.summary import Parameter, Scope
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 _OTHER_NAMES = re.compile(
     r"is_?train(?:ing)?|train|(?:is_)?trainable|train(?:ing)?_(?:mode|phase|flag)|phase_train", re.IGNORECASE
@@ -74,8 +71,3 @@ def _flag_of(program: Program, method: Scope) -> Parameter | None:
     if len(found) != 1 or not isinstance(found[0].default, Literal):
         return None
     return found[0] if found[0].default.value in (True, False, None) else None
-
-
-def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of the group's rule."""
-    return flag_dropped(program)

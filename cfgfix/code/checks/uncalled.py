@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.code.checks.common import only_value
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.canonical_names import canonical_name
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_none
 from cfgfix.code.model.hit import hit_in
@@ -15,8 +14,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.tensorflow.api import load
 from cfgfix.code.tensorflow.requirement import NOTHING
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 _SETTERS = ("set_", "enable_", "disable_")
 _SEEDS = frozenset({"numpy.random.seed", "random.seed"})

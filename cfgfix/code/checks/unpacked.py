@@ -6,7 +6,6 @@ import builtins
 from collections.abc import Iterator
 
 from cfgfix.code.checks.common import in_tests
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import text
 from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.nodes import Call, Collection, Dictionary, Expr, Name, Starred
@@ -14,8 +13,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Function
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 
 def results_unpacked_otherwise(program: Program) -> Iterator[Hit]:

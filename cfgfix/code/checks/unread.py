@@ -12,8 +12,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import NOT_PARSED, Event, Scope
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"tensorflow", b"keras")
-
 
 def check(program: Program) -> Iterator[Hit]:
     """Find files that cannot be read as Python and matter for TensorFlow.

@@ -22,8 +22,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Dataset, first_dataset
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b".fit(", b"GradientTape", b"train_on_batch(")
-
 _SOURCES = frozenset(
     {
         "from_tensor_slices",

@@ -25,8 +25,6 @@ from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"glob", b"listdir")
-
 _LISTING = frozenset({"glob.glob", "glob.iglob", "os.listdir"})
 _KEEPING = frozenset({"list", "sorted"})
 _SPLITS = ("sklearn.model_selection.train_test_split",)

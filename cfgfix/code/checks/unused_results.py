@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import text, walk
 from cfgfix.code.model.hit import hit_in
 from cfgfix.code.model.nodes import Name
@@ -17,8 +16,6 @@ from cfgfix.code.model.program import Program, once
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 
 def tape_never_asked(program: Program) -> Iterator[Hit]:

@@ -43,17 +43,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Constant, Dataset, Made, Site, alternatives, first_dataset
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (
-    b"Dataset",
-    b"from_directory",
-    b"next(",
-    b".options()",
-    b"enable_debug_mode",
-    b".cache(",
-    b"list(",
-    b"sum(",
-)
-
 
 def _sites(program: Program, scope: Scope) -> dict[int, Site]:
     """Return the sites of a scope by the number of their call; a dataset's wins over one that is not known."""

@@ -15,8 +15,6 @@ from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Dataset, Function, Site, functions_of
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"from_generator",)
-
 _ITERATORS = frozenset({"iter", "map", "zip", "filter", "enumerate", "reversed"})
 _ENDLESS = frozenset({"itertools.count", "itertools.cycle", "itertools.repeat"})
 _MOST = 200
@@ -210,8 +208,3 @@ def _several_epochs(site: Site) -> bool:
     if site.call.opaque or epochs is None or (steps is not None and constant(steps) is not None):
         return False
     return bool(constant(epochs) != 1)
-
-
-def check(program: Program) -> Iterator[Hit]:
-    """Run the first rule of the group."""
-    return one_iterator(program)

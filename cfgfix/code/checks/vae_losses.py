@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.inference.releases import IMPORTS
 from cfgfix.code.model.expressions import constant, dotted, text, walk
 from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.nodes import Binary, Call, Expr, Name, Unary
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.rules.hit import Hit
-
-NEEDLES = IMPORTS
 
 _ERROR = re.compile(
     r"(?i)(?:^|\.)(?:binary_crossentropy|sigmoid_cross_entropy_with_logits|mse|mean_squared_error|mae|mean_absolute_error"

@@ -30,8 +30,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Site
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"Variable", b"add_weight")
-
 _VARIABLE = "tensorflow.Variable"
 _NEVER_TRAINED = re.compile(r"\bu?int(?:8|16|32|64)\b|\bbool\b|\bstring\b")
 """Types that no gradient comes to."""

@@ -24,8 +24,6 @@ from cfgfix.code.model.summary import Scope
 from cfgfix.code.model.values import Dataset, Site
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b".map(",)
-
 
 def vectorize(program: Program) -> Iterator[Hit]:
     """Find a cheap `map` before `batch`, and one that parses single records.

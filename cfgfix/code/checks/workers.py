@@ -39,8 +39,6 @@ from cfgfix.code.model.values import Dataset, Made, Site, Value, alternatives, f
 from cfgfix.code.tensorflow.cluster import UNKNOWN, cluster_faults
 from cfgfix.rules.hit import Hit
 
-NEEDLES = (b"TF_CONFIG", b"Strategy")
-
 _READS_CLUSTER = (
     "tensorflow.distribute.MultiWorkerMirroredStrategy",
     "tensorflow.distribute.experimental.MultiWorkerMirroredStrategy",

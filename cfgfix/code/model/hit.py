@@ -167,8 +167,7 @@ class Check(Protocol):
     """A function of a module in `cfgfix/code/checks/`: the program in, hits out.
 
     The rule file names it: `check: source.<module>` means the function `check` of that module, and
-    `check: source.<module>.<function>` another one. The module's `NEEDLES` are byte strings of which a file must
-    hold at least one to matter for the rules of that module.
+    `check: source.<module>.<function>` another one.
     """
 
     def __call__(self, program: Program) -> Iterable[Hit]:

@@ -38,8 +38,7 @@ class ProgramFiles:
     Args:
         files: The discovered files.
         store: Where summaries are kept.
-        needles: Byte strings of the selected rules; a file with a framework's name and none of these is not read
-            unless something refers to it.
+        needles: Byte strings of which a file with a framework's name must hold one to be read unasked.
         overlay: Contents that stand for those on disk, by path.
     """
 
