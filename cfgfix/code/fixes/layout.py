@@ -1,4 +1,4 @@
-"""Rewrites that move or add links of a chain and whole statements: by their text, so that their layout stays theirs."""
+"""Make the text changes that move or add statements and links of method chains."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def change(rewrite: Rewrite, offsets: Offsets) -> tuple[ReplaceText, ...]:
 
 
 def newline(text: str) -> str:
-    """Return how a text ends its lines."""
+    """Return the line ending that a text uses."""
     end = text.find("\n")
     if end < 0:
         return "\r" if "\r" in text else "\n"
@@ -50,7 +50,9 @@ def newline(text: str) -> str:
 
 
 def _link(scope: Scope, call: Call, offsets: Offsets) -> tuple[int, int, int]:
-    """Return the offsets of one link of a chain: where the blank space before its dot begins, the dot, its end.
+    """Return three offsets of a link in a method chain: its start, its dot, its end.
+
+    The start is where the blank space before the dot begins.
 
     Raises:
         CannotRewriteError: A comment or a bracket stands between the link and what it is called on.
@@ -76,7 +78,7 @@ def _called(scope: Scope, place: Place) -> Call:
 
 
 def _append(rewrite: Rewrite, offsets: Offsets) -> ReplaceText:
-    """Return the change that puts a link behind a call, on a line of its own where the call stands on one."""
+    """Return the change that appends a method call to a chain, in the chain's layout."""
     call = _called(rewrite.scope, rewrite.place)
     end = offsets.span(call.place)[1]
     separator = ""
@@ -87,7 +89,7 @@ def _append(rewrite: Rewrite, offsets: Offsets) -> ReplaceText:
 
 
 def _move_link(rewrite: Rewrite, offsets: Offsets) -> tuple[ReplaceText, ...]:
-    """Return the changes that take a link out of its chain and put it before or behind another one.
+    """Return the changes that move a method call before or behind another one.
 
     A link that is a statement of its own, `d = d.cache()`, takes the statement with it.
     """
@@ -115,7 +117,7 @@ def _move_link(rewrite: Rewrite, offsets: Offsets) -> tuple[ReplaceText, ...]:
 
 
 def _indent(offsets: Offsets, place: Place) -> str:
-    """Return the blank space before a statement.
+    """Return the indentation of a statement.
 
     Raises:
         CannotRewriteError: Other code stands before it on its line.
@@ -128,7 +130,7 @@ def _indent(offsets: Offsets, place: Place) -> str:
 
 
 def lines_of(scope: Scope, place: Place, offsets: Offsets) -> tuple[int, int]:
-    """Return the offsets of a statement's whole lines.
+    """Return where the lines of a statement begin and end.
 
     Decorators and a comment at its end are included.
 
@@ -160,14 +162,14 @@ def lines_of(scope: Scope, place: Place, offsets: Offsets) -> tuple[int, int]:
 
 
 def _comment_above(begin: int, offsets: Offsets) -> bool:
-    """Tell whether the line above one is a comment."""
+    """Tell whether the line directly above an offset is a comment."""
     return offsets.text[:begin].rstrip("\r\n").rpartition("\n")[2].lstrip().startswith(
         "#"
     ) and not offsets.text[:begin].endswith(("\n\n", "\n\r\n", "\r\r"))
 
 
 def _reindent(lines: str, old: str, new: str) -> str:
-    """Return whole lines with another blank space before them.
+    """Return lines with their indentation changed from `old` to `new`.
 
     Raises:
         CannotRewriteError: A text over several lines stands in them, whose value would change.
@@ -196,7 +198,7 @@ def _reindent(lines: str, old: str, new: str) -> str:
 
 
 def _insert(lines: list[str], scope: Scope, place: Place, behind: bool, offsets: Offsets) -> ReplaceText:
-    """Return the change that puts lines before or behind a statement, as far to the right as it stands."""
+    """Return the change that puts lines beside a statement, with its indentation."""
     indent = _indent(offsets, place)
     end = newline(offsets.text)
     return _put_statement("".join(f"{indent}{line}{end}" for line in lines), scope, place, behind, offsets)
@@ -212,7 +214,7 @@ def _put_statement(lines: str, scope: Scope, place: Place, behind: bool, offsets
 
 
 def _move_statement(rewrite: Rewrite, offsets: Offsets) -> tuple[ReplaceText, ...]:
-    """Return the changes that put statements before or behind another one, in the order given."""
+    """Return the changes that move statements, in order, before or behind another."""
     assert rewrite.target is not None
     scope = rewrite.scope
     new = _indent(offsets, rewrite.target)
@@ -235,7 +237,7 @@ def _move_statement(rewrite: Rewrite, offsets: Offsets) -> tuple[ReplaceText, ..
 
 
 def _free_of(lines: str, names: frozenset[str]) -> None:
-    """Refuse statements that use some names.
+    """Refuse statements that read any of the given names.
 
     Raises:
         CannotRewriteError: They do, or cannot be read.
@@ -255,7 +257,7 @@ def _free_of(lines: str, names: frozenset[str]) -> None:
 
 
 def suite_of(scope: Scope, place: Place) -> list[Event] | None:
-    """Return the statements among which one stands."""
+    """Return the suite that contains a statement, or None."""
     suites = [scope.body]
     while suites:
         suite = suites.pop()

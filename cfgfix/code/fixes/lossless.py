@@ -1,4 +1,4 @@
-"""Hold an edited statement against what it was, as libcst reads both: outside the edits it means what it meant.
+"""Check with libcst that an edited statement means the same outside its edits.
 
 Text that no edit names is the same letter by letter; what it means may still change, as `x` does in `not x` when it becomes
 `a or b`. So both trees are walked together. Two parts agree when they are equal, when each lies within an edit, or when they
@@ -30,7 +30,7 @@ class OtherMeaningError(Exception):
 
 
 def same_outside(before: str, after: str, gone: Spans, new: Spans) -> None:
-    """Compare two statements, given as modules that hold nothing else.
+    """Check that two statements mean the same outside the edits.
 
     Args:
         before: The text as it was.
@@ -46,7 +46,7 @@ def same_outside(before: str, after: str, gone: Spans, new: Spans) -> None:
 
 
 class _Read:
-    """One text as libcst reads it."""
+    """One text parsed by libcst, with the spans of its edits in bytes."""
 
     __slots__ = ("_spans", "edits", "root", "text")
 
@@ -68,18 +68,21 @@ class _Read:
         return (place.start, place.start + place.length) if place is not None else (0, 0)
 
     def edit_around(self, node: Any) -> int | None:
-        """Return which edit a part lies in as a whole."""
+        """Return the number of the edit that covers a node, or None."""
         start, end = self.span(node)
         around = (number for number, (a, b) in enumerate(self.edits) if a <= start < end <= b)
         return next(around, None)
 
     def touched(self, node: Any) -> bool:
-        """Tell whether an edit lies in a part or at its edge."""
+        """Tell whether an edit overlaps a node or touches its edge."""
         start, end = self.span(node)
         return any(a <= end and b >= start for a, b in self.edits)
 
     def parts(self, node: Any) -> tuple[list[Any], dict[int, int]]:
-        """Return the parts of a node that mean something and lie in no edit, and how many lie in each edit."""
+        """Return a node's children outside the edits, and their number in each edit.
+
+        Punctuation is left out.
+        """
         kept: list[Any] = []
         named: dict[int, int] = {}
         for child in node.children:
@@ -93,7 +96,10 @@ class _Read:
         return kept, named
 
     def within(self, node: Any) -> Any:
-        """Return what a link is called on or an assignment assigns, when the rest of it lies within edits; else None."""
+        """Return the inner expression of a node whose other text lies in edits, or None.
+
+        The inner expression is the receiver of a call or attribute, or the value of an assignment.
+        """
         kind = type(node).__name__
         if kind not in WRAPPERS:
             return None
@@ -136,7 +142,7 @@ def _agree(was: _Read, old: Any, now: _Read, new: Any, used: set[int]) -> None:
 
 
 def _letters(node: Any) -> list[Any]:
-    """Return what a node holds beside its parts: a name, a number, a star."""
+    """Return the plain field values of a node: names, numbers, flags, None."""
     return [
         value
         for name in type(node).__dataclass_fields__

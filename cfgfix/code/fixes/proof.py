@@ -18,7 +18,7 @@ __all__ = ["ProofError", "prove"]
 
 
 def prove(before: str, edits: Sequence[ReplaceText]) -> str:
-    """Return the text with the edits applied, proven.
+    """Apply edits to a Python text, prove the result, and return it.
 
     It parses, only edited statements differ, comments are kept.
 
@@ -55,7 +55,7 @@ def prove(before: str, edits: Sequence[ReplaceText]) -> str:
 
 
 def _text_outside_comments(text: str, span: tuple[int, int], comments: list[tuple[int, str]]) -> str:
-    """Return what an edit holds beside comments and blank space."""
+    """Return the code in an edit's span: its text without comments and blank space."""
     kept = list(text[span[0] : span[1]])
     for start, comment in comments:
         for position in range(max(start, span[0]), min(start + len(comment), span[1])):
@@ -64,7 +64,7 @@ def _text_outside_comments(text: str, span: tuple[int, int], comments: list[tupl
 
 
 def _with_edited(text: str, comments: list[tuple[int, str]], edits: Sequence[ReplaceText]) -> Iterator[str]:
-    """Yield the comments as the edits mean them to be: one that an edit names is what the edit makes of it.
+    """Yield the comments of a text as they read after the edits.
 
     An edit names a comment when it touches nothing else but the blank space around it, as the removal of a suppression does.
     """
@@ -90,7 +90,7 @@ def _with_edited(text: str, comments: list[tuple[int, str]], edits: Sequence[Rep
 
 
 class _Side:
-    """One text of a proof, before or after: its places, and where the edits lie in it."""
+    """One text of a proof, before or after the edits, with the spans of the edits."""
 
     __slots__ = ("_known", "met", "offsets", "spans")
 
@@ -129,7 +129,7 @@ class _Side:
         return bool(around)
 
     def piece(self, node: Any) -> tuple[str, list[tuple[int, int]]]:
-        """Return a simple statement or the head of a compound one as a module of its own, and the edits in it."""
+        """Return a simple statement or a compound one's head as a module, and its edits."""
         start, end = self.span(node)
         text = self.offsets.text
         behind = "\n"
@@ -160,7 +160,7 @@ def _moved_spans(edits: Sequence[ReplaceText]) -> list[tuple[int, int]]:
 
 
 def prove_comments(before: str, after: str) -> None:
-    """Show that two texts are the same program but for comments.
+    """Show that two texts differ in comments and layout only.
 
     Raises:
         ProofError: They are not.
@@ -176,7 +176,7 @@ def prove_comments(before: str, after: str) -> None:
 
 
 def _same_suite(old: list[Any], new: list[Any], sides: tuple[_Side, _Side], ast: Any) -> None:
-    """Hold two suites against each other: statements come, go or move only as a whole, within edits."""
+    """Prove that two suites agree: only edits add, remove or move whole statements."""
     was, now = sides
     kept = [node for node in old if not was.covered(node)]
     left = [node for node in new if not now.covered(node)]
@@ -206,7 +206,7 @@ def _same_suite(old: list[Any], new: list[Any], sides: tuple[_Side, _Side], ast:
 
 
 def _hold_piece(before: Any, after: Any, sides: tuple[_Side, _Side]) -> None:
-    """Refuse an edit that changes more of a statement than it says.
+    """Refuse a changed statement whose meaning differs outside the edits.
 
     Of a compound statement only the head is compared; another reader parses both.
 

@@ -1,4 +1,4 @@
-"""Confirm what was found, and rewrite it: only the expression or statement concerned is read.
+"""Confirm what a check found in a text, and turn rewrites into text changes.
 
 What an edit does not name stays as it is written. The proof of a whole file's edits is `proof.prove`.
 """
@@ -17,12 +17,12 @@ from cfgfix.core.edits import Edit, ReplaceText
 
 
 def contains(outer: Place, inner: Place) -> bool:
-    """Tell whether a place lies within another one."""
+    """Tell whether the first place contains the second."""
     return outer.start <= inner.start and inner.end <= outer.end
 
 
 def confirm(scope: Scope, place: Place, offsets: Offsets) -> bool:
-    """Tell whether the text has at a place what was found there.
+    """Tell whether a file's text still has what was found at a place.
 
     The name of a call, an expression, or a statement's head.
     """
@@ -45,7 +45,7 @@ def confirm(scope: Scope, place: Place, offsets: Offsets) -> bool:
 
 
 def _head(text: str, line: str) -> bool:
-    """Tell whether a text that is no expression is a statement, or what begins a compound one or a definition."""
+    """Tell whether a text is a statement or begins a compound statement or definition."""
     import textwrap
 
     whole = textwrap.dedent(line).rstrip()
@@ -57,7 +57,7 @@ def _head(text: str, line: str) -> bool:
 
 
 def changes(rewrites: Iterable[Rewrite], offsets: Offsets) -> tuple[ReplaceText, ...]:
-    """Return the text changes that carry out some rewrites.
+    """Return the text changes that carry out rewrites.
 
     Raises:
         CannotRewriteError: One of them cannot be made exactly.
@@ -104,7 +104,10 @@ _MAKERS: dict[str, Callable[[str, Rewrite], Edit]] = {
 
 
 def _drop(rewrite: Rewrite, offsets: Offsets) -> ReplaceText:
-    """Return the change that takes a statement out with its line; `pass` where it is the only one of its suite."""
+    """Return the change that removes a statement with its line.
+
+    The only statement of a suite becomes `pass`.
+    """
     text = offsets.text
     start, end = offsets.span(rewrite.place)
     line_start = offsets.offset(rewrite.place.line, 0)

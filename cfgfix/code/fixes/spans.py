@@ -35,7 +35,9 @@ class _Text:
         return self._offsets.offset(node.end_lineno, node.end_col_offset) - 1
 
     def marks(self, start: int, end: int) -> Iterator[tuple[int, str]]:
-        """Yield the letters between two parts that are neither blank nor in a comment.
+        """Yield the characters between two offsets that are not blank, with their offsets.
+
+        A comment counts as a single `#`.
 
         A comment is one `#`.
         """
@@ -52,7 +54,9 @@ class _Text:
             position += 1
 
     def bracketed_start(self, node: Any, start: int) -> tuple[int, int]:
-        """Return where a part begins with its own brackets, and how many they are.
+        """Return where a node's own opening brackets begin, and their number.
+
+        Only brackets of the node open between `start` and it.
 
         Nothing else opens behind `start`.
         """
@@ -60,7 +64,7 @@ class _Text:
         return (opened[0] if opened else self.start(node)), len(opened)
 
     def bracketed_end(self, node: Any, count: int) -> int:
-        """Return where a part ends with so many closing brackets."""
+        """Return the offset behind a node's last closing bracket of `count`."""
         end = self.end(node)
         if not count:
             return end
@@ -97,7 +101,7 @@ def _is(node: Any, kind: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """An argument or an entry of a dictionary.
+    """An argument of a call or an entry of a dictionary.
 
     Attributes:
         start, end: Its offsets, with brackets of its own.
@@ -123,18 +127,21 @@ class _List:
     end: int
 
     def gap(self, position: int) -> str:
-        """Return what stands between an item and the next one or the closing bracket."""
+        """Return the text between an item and the next item or the closing bracket."""
         end = self.items[position + 1].start if position + 1 < len(self.items) else self.end
         return self.text[self.items[position].end : end]
 
 
 def _comma(text: _Text, start: int, end: int) -> int:
-    """Return the offset behind the comma between two places; the first place where there is none."""
+    """Return the offset behind the first comma between two offsets.
+
+    Without a comma it is the first offset.
+    """
     return next((place + 1 for place, letter in text.marks(start, end) if letter == ","), start)
 
 
 def _arguments(text: str) -> _List:
-    """Return the arguments of the call that a text is.
+    """Parse a call and return its arguments with their offsets.
 
     Raises:
         CannotRewriteError: It is no call, or its only argument is a generator that shares the call's brackets.
@@ -170,7 +177,7 @@ def _arguments(text: str) -> _List:
 
 
 def _entries(text: str) -> _List:
-    """Return the entries of the dictionary that a text is.
+    """Parse a dictionary and return its entries with their offsets.
 
     Raises:
         CannotRewriteError: It is none.
@@ -206,7 +213,7 @@ def _entries(text: str) -> _List:
 
 
 def renamed(text: str, name: str) -> Edit:
-    """Return the edit that changes the last name of a dotted expression or of a call.
+    """Return the edit that gives a dotted name or a called function another last name.
 
     Raises:
         CannotRewriteError: There is no name at its end.
@@ -223,7 +230,7 @@ def renamed(text: str, name: str) -> Edit:
 
 
 def unchained(text: str) -> Edit:
-    """Return the edit that leaves what a method is called on, without the call.
+    """Return the edit that removes a method call from its chain: `d.cache()` to `d`.
 
     Raises:
         CannotRewriteError: It is no call of a method, or a comment stands in it.
@@ -245,7 +252,7 @@ def unchained(text: str) -> Edit:
 
 
 def with_keyword(text: str, name: str, value: str) -> Edit:
-    """Return the edit that gives a call a keyword.
+    """Return the edit that sets a keyword argument of a call, or adds it.
 
     Another value for the one it has, or one more, laid out like the others.
 
@@ -281,7 +288,7 @@ def with_keyword(text: str, name: str, value: str) -> Edit:
 
 
 def with_renamed_keyword(text: str, name: str, new: str) -> Edit:
-    """Return the edit that gives a keyword of a call another name.
+    """Return the edit that renames a keyword argument of a call.
 
     Raises:
         CannotRewriteError: It has no such keyword.
@@ -291,7 +298,7 @@ def with_renamed_keyword(text: str, name: str, new: str) -> Edit:
 
 
 def with_named_argument(text: str, position: int, name: str) -> Edit:
-    """Return the edit that gives a positional argument of a call by its name.
+    """Return the edit that turns a positional argument into a keyword argument.
 
     Raises:
         CannotRewriteError: It has no such argument, stars hide which one it is, or the name is given already.
@@ -307,7 +314,7 @@ def with_named_argument(text: str, position: int, name: str) -> Edit:
 
 
 def without_keyword(text: str, name: str) -> Edit:
-    """Return the edit that takes a keyword from a call.
+    """Return the edit that removes a keyword argument from a call.
 
     What is left ends as it ended before.
 
@@ -319,7 +326,9 @@ def without_keyword(text: str, name: str) -> Edit:
 
 
 def with_keywords_as_one(text: str, names: tuple[str, str], new: str) -> tuple[Edit, Edit]:
-    """Return the edits that make one argument of two keywords.
+    """Return the edits that replace two keyword arguments by one.
+
+    The new argument stands where the first of the names given stood.
 
     It stands where the first one stood.
 
@@ -339,7 +348,7 @@ def _keyword(arguments: _List, name: str) -> _Item:
 
 
 def without_entry(text: str, name: str) -> Edit:
-    """Return the edit that takes a key from a dictionary.
+    """Return the edit that removes an entry from a dictionary, by its key.
 
     Raises:
         CannotRewriteError: It has no such key, or a comment stands beside it.

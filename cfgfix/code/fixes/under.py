@@ -1,4 +1,4 @@
-"""Where the repair of what holds under some configs goes: to the configs whose value is the cause, or to the code."""
+"""Decide whether a hit under some configs is fixed in the configs or the code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PLAIN = (bool, int, float, str, type(None))
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """Where the rewrites of a hit go that rests on values of configs.
+    """Where to fix a hit that depends on config values: in configs or in the code.
 
     Attributes:
         values: The values of keys that they would write in the code; empty where they change the code itself.
@@ -33,7 +33,7 @@ class Repair:
 
 
 def repair_of(rewrites: Sequence[Rewrite], replaced: Sequence[Substitution]) -> Repair:
-    """Return where rewrites go that were made with values of a config in place.
+    """Return where to make a hit's rewrites: in config values or in the code.
 
     Args:
         rewrites: What a check would change in the code as it is under the config.
@@ -69,7 +69,7 @@ def repair_of(rewrites: Sequence[Rewrite], replaced: Sequence[Substitution]) -> 
 
 
 def in_configs(fix: Fix, repairs: Sequence[tuple[Sequence[str], Repair]]) -> Fix | str:
-    """Return the repair in the configs that hold a cause, or why there is none.
+    """Return the fix that changes the configs, or the reason why there is none.
 
     Args:
         fix: The repair in the code.
@@ -90,7 +90,7 @@ def in_configs(fix: Fix, repairs: Sequence[tuple[Sequence[str], Repair]]) -> Fix
 
 
 def _replaced_argument(rewrite: Rewrite, replaced: Iterable[Substitution]) -> Substitution | None:
-    """Return the argument from a config that a rewrite replaces, or None."""
+    """Return the substituted config value that a rewrite would replace, or None."""
     for item in replaced:
         if item.place is None or item.scope.module is not rewrite.scope.module:
             continue
@@ -105,13 +105,13 @@ def _replaced_argument(rewrite: Rewrite, replaced: Iterable[Substitution]) -> Su
 
 
 def _writes_value(rewrite: Rewrite, item: Substitution) -> bool:
-    """Tell whether a rewrite would write a value of a config into the code."""
+    """Tell whether a rewrite's text contains the config value of a substitution."""
     value = item.given.value
     return not isinstance(value, bool) and value is not None and repr(value).strip("'") in rewrite.text
 
 
 def _is_inside(rewrite: Rewrite, item: Substitution) -> bool:
-    """Tell whether a rewrite stands on the side of an `if` that a config takes."""
+    """Tell whether a rewrite lies inside the code that a substitution surrounds."""
     return item.scope.module is rewrite.scope.module and _holds(item.around, rewrite.place)
 
 
