@@ -1,4 +1,4 @@
-"""Gradients that are added up over several batches, and never begin at zero again."""
+"""Gradients summed over several batches and never reset to zero."""
 
 from __future__ import annotations
 
@@ -57,7 +57,10 @@ def never_reset(program: Program) -> Iterator[Hit]:
 
 
 def _added_to(scope: Scope) -> Iterator[tuple[str, Place, int]]:
-    """Yield the lists that a scope adds to, each with where: `total.assign_add(g)`, or `[a + g for a, g in zip(all, new)]`."""
+    """Yield the lists whose elements a scope adds to, each with place and block.
+
+    Examples: `total.assign_add(g)` in a loop, or `[a + g for a, g in zip(total, new)]`.
+    """
     for event in scope.events_of("assign"):
         name = _list_name(event.targets[0])
         if name is not None and _adds_to_itself(event, name):
@@ -82,7 +85,10 @@ def _added_to(scope: Scope) -> Iterator[tuple[str, Place, int]]:
 
 
 def _gone_through(target: Expr, value: Expr, name: str) -> Expr | None:
-    """Return what a loop goes through with a name: the first of `for a, b in zip(first, second)` with `a`."""
+    """Return the expression that a loop variable iterates over, or None.
+
+    In `for a, b in zip(first, second)` it is `first` for `a`.
+    """
     if is_name(target, name):
         return value
     if not isinstance(target, Collection) or not isinstance(value, Call):
@@ -99,7 +105,10 @@ def _gone_through(target: Expr, value: Expr, name: str) -> Expr | None:
 
 
 def _list_name(expr: Expr) -> str | None:
-    """Return the name of a list; that of an attribute begins with a dot."""
+    """Return the name of a variable or attribute, or None.
+
+    An attribute's name begins with a dot.
+    """
     if isinstance(expr, Attribute):
         return f".{expr.attribute}"
     return expr.name if isinstance(expr, Name) else None
@@ -110,14 +119,14 @@ def _is_of(expr: Expr, name: str) -> bool:
 
 
 def _scopes(program: Program, scope: Scope, name: str) -> Iterator[Scope]:
-    """Yield the scopes that may name a list: those of its module, and for an attribute all."""
+    """Yield the scopes that may use a list: of its module, or of all for an attribute."""
     modules = program.modules if name.startswith(".") else (scope.module,)
     for module in modules:
         yield from module.summary.scopes
 
 
 def _applied(program: Program, scope: Scope, name: str) -> tuple[Scope, Call] | None:
-    """Return the call that applies what a list holds."""
+    """Return the call that applies a list as gradients, with its scope, or None."""
     for where in _scopes(program, scope, name):
         for call in where.calls_of("apply_gradients", "apply"):
             for given in (*call.args, *(value for _, value in call.keywords)):
@@ -127,7 +136,7 @@ def _applied(program: Program, scope: Scope, name: str) -> tuple[Scope, Call] | 
 
 
 def _with_names(scope: Scope, expr: Expr) -> Iterator[Expr]:
-    """Yield the parts of an expression and of what its plain names are bound to."""
+    """Yield the parts of an expression and of the values assigned to its names."""
     for part in walk(expr):
         yield part
         if isinstance(part, Comprehension):
@@ -143,7 +152,7 @@ def _with_names(scope: Scope, expr: Expr) -> Iterator[Expr]:
 
 
 def _adds_to_itself(event: Event, name: str) -> bool:
-    """Tell whether a list is given its own elements with something added to each."""
+    """Tell whether an assignment adds something to each element of a list."""
     value = event.value
     if not isinstance(value, Comprehension) or len(value.generators) != 1:
         return False
@@ -161,7 +170,7 @@ _BEGINS = frozenset({"__init__", "build", "compile"})
 
 
 def _is_made_once(program: Program, scope: Scope, name: str, applied: tuple[Scope, Call]) -> bool:
-    """Tell whether a list is made before the first batch, and not again."""
+    """Tell whether a list is created once, before the training loop."""
     made = [
         (where, event)
         for where in _scopes(program, scope, name)
@@ -186,7 +195,7 @@ def _is_made_once(program: Program, scope: Scope, name: str, applied: tuple[Scop
 
 
 def _is_reset(program: Program, scope: Scope, name: str) -> bool:
-    """Tell whether anything but adding writes to a list or its variables, or whether something else is handed it."""
+    """Tell whether a list is reset, or passed to a call that may reset it."""
     for where in _scopes(program, scope, name):
         for event in where.events():
             if any(isinstance(target, Subscript) and _is_of(target.base, name) for target in event.targets):
@@ -211,7 +220,7 @@ def _is_reset(program: Program, scope: Scope, name: str) -> bool:
 
 
 def _resets_in(scope: Scope, event: Event, name: str) -> bool:
-    """Tell whether a loop over a list sets its variables."""
+    """Tell whether a `for` loop over a list resets its variables."""
     value = event.value
     if value is None or not any(_is_of(part, name) for part in walk(value)):
         return False

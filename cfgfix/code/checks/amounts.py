@@ -1,4 +1,4 @@
-"""Amounts that cannot be what is meant: floats that count elements, a range with one number in it, a share of one."""
+"""Amounts that cannot be meant: float counts, ranges and softmaxes of one value."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def float_length(program: Program) -> Iterator[Hit]:
 
 
 def _is_float(program: Program, expr: Expr, scope: Scope, block: int) -> bool:
-    """Tell whether an expression is a float whatever its parts are."""
+    """Tell whether an expression gives a float whatever its operands are."""
     if isinstance(expr, Name):
         bound = bound_once(scope, expr.name, block)
         return bound is not None and bound[1] is scope and _is_float(program, bound[0], scope, bound[2])
@@ -98,13 +98,15 @@ def _is_float(program: Program, expr: Expr, scope: Scope, block: int) -> bool:
 
 
 def _bound(expr: Expr, scope: Scope, block: int) -> Expr:
-    """Return what a name was given, for a message."""
+    """Return the value assigned to a name, for a message, or the expression itself."""
     bound = bound_once(scope, expr.name, block) if isinstance(expr, Name) else None
     return bound[0] if bound is not None and bound[1] is scope else expr
 
 
 def _kind(program: Program, expr: Expr, scope: Scope, block: int, depth: int) -> type | None:
-    """Return whether an expression is an int or a float of Python; None where it may be something else, such as a number of NumPy.
+    """Return the Python type of a number, int or float, or None for anything else.
+
+    A NumPy number gives None: TensorFlow turns a NumPy float into an integer, and refuses a Python float.
 
     TensorFlow makes an integer of a number of NumPy, and refuses one of Python.
     """

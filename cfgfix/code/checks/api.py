@@ -1,4 +1,4 @@
-"""Names and arguments that the project's TensorFlow does not have, or has under another name by now."""
+"""Names and arguments that the project's TensorFlow lacks or has renamed."""
 
 from __future__ import annotations
 
@@ -50,12 +50,15 @@ from cfgfix.rules.hit import Hit
 
 
 def passed_over(program: Program, check: object) -> frozenset[int]:
-    """Return the modules, by identity, of which a check of this group says nothing."""
+    """Return the ids of the modules that a check of this group skips."""
     return modules_of_old_releases(program) if check is unknown_names else modules_of_keras_2(program)
 
 
 def _fix_by_other_name(reference: Reference, new: str) -> tuple[Rewrite, ...]:
-    """Return the fix that writes another name for the whole dotted expression, where TensorFlow has a name here."""
+    """Return the rewrite that replaces a dotted name by another TensorFlow name.
+
+    Empty where the scope has no name for TensorFlow.
+    """
     if reference.expr is None:
         return ()
     alias = tensorflow_alias(reference.scope)
@@ -127,7 +130,7 @@ def unknown_names(program: Program) -> Iterator[Hit]:
 
 
 def _is_of_another_build(program: Program, name: str) -> bool:
-    """Tell whether several files use a name that TensorFlow does not have: a build of its own may have it, a slip is rarely made twice."""
+    """Tell whether several files use a missing name, as with a custom TensorFlow."""
     if name.startswith("keras.") and not (name.count(".") == 1 and name.islower()):
         # What Keras once had is copied from file to file as well; a module such as `keras.ipu` it never had.
         return False
@@ -136,7 +139,7 @@ def _is_of_another_build(program: Program, name: str) -> bool:
 
 @once
 def _files_of_missing_names(program: Program) -> dict[str, set[int]]:
-    """Return the modules, by identity, that use each name which TensorFlow does not have."""
+    """Return the ids of the modules that use each missing TensorFlow name."""
     files: dict[str, set[int]] = {}
     for reference, _, _ in missing_names(program):
         files.setdefault(reference.presence.name, set()).add(id(reference.scope.module))
@@ -144,7 +147,7 @@ def _files_of_missing_names(program: Program) -> dict[str, set[int]]:
 
 
 def _never_taken(program: Program, reference: Reference) -> bool:
-    """Tell whether a place is the other side of `hasattr` for a name that every release asked for has."""
+    """Tell whether code runs only where a `hasattr` test of every release fails."""
     table = api(program)
     scope = reference.scope
     for around in scope.block_numbers(reference.block):
@@ -609,7 +612,7 @@ def _refused_arguments(program: Program, site: Site, name: str) -> Iterator[Hit]
 
 
 def base_constructor(program: Program, site: Site) -> str | None:
-    """Return the class of Keras or TensorFlow of `super().__init__()`, or None.
+    """Return the Keras or TensorFlow class that `super().__init__()` calls, or None.
 
     Only where the class has no other base that may come first.
     """
@@ -625,7 +628,7 @@ def base_constructor(program: Program, site: Site) -> str | None:
 
 
 def may_be_of_another_library(site: Site) -> bool:
-    """Tell whether a method may be called on something that is not Keras's.
+    """Tell whether a method's receiver may be an object of another library.
 
     An attribute with several kinds of values is an example.
     """
@@ -637,7 +640,7 @@ def may_be_of_another_library(site: Site) -> bool:
 
 
 def may_be_overridden(program: Program, site: Site) -> bool:
-    """Tell whether a method that is called may be a subclass's.
+    """Tell whether a called method may be overridden by a project class.
 
     It may where an object calls it on itself, and where only an annotation says what the object is. `call` of a model always may.
     """
@@ -690,7 +693,9 @@ def old_dataset_members(program: Program) -> Iterator[Hit]:
 
 
 def _old_datasets(program: Program) -> bool:
-    """Tell whether datasets of TensorFlow 1 may go through a program: it names `tf.compat.v1` or TensorFlow's inner modules.
+    """Tell whether a program may use TensorFlow 1 datasets.
+
+    It may where it names `tf.compat.v1` or TensorFlow's internal modules.
 
     A dataset keeps the class of the one it is made of, so one made by another module may have what the others lack.
     """

@@ -1,4 +1,4 @@
-"""Values written in the code that no release asked for takes: texts that TensorFlow does not know, types and ranges."""
+"""Constant arguments that no TensorFlow release of the project accepts."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def _objects(program: Program) -> Objects:
 
 
 def _name_in_file(program: Program, site: Site, name: str) -> str:
-    """Return the name of what a call calls as its file writes it."""
+    """Return a called function's name as the file writes it."""
     if name.startswith("keras."):
         return as_written(program, site.scope, name)
     return name.replace("tensorflow.", "tf.", 1)
 
 
 def refused_value(program: Program) -> Iterator[Hit]:
-    """Find constants that the parameter they are given for does not take.
+    """Find constant arguments that their parameter does not accept.
 
     Examples: `Dense(4, activation="rleu")`, `Dropout(1.5)`, `batch(0)`.
     """
@@ -88,7 +88,7 @@ def refused_value(program: Program) -> Iterator[Hit]:
 
 
 def contradicting_constants(program: Program) -> Iterator[Hit]:
-    """Find constants of one call that are right one by one and not together.
+    """Find constants of one call that are valid alone and contradict each other.
 
     Example: `Conv2D(16, 3, groups=5)`.
     """
@@ -127,7 +127,7 @@ def contradicting_constants(program: Program) -> Iterator[Hit]:
 
 
 def _contradicting(program: Program, site: Site, name: str, given: Mapping[str, Expr]) -> list[Contradiction]:
-    """Return what is wrong with the constants of a call together, those behind names included."""
+    """Return the contradictions between a call's constant arguments."""
     found: list[Contradiction] = []
     for certain in (False, True):
         known = {
@@ -143,7 +143,7 @@ def _contradicting(program: Program, site: Site, name: str, given: Mapping[str, 
 
 
 def _arguments_by_parameter(table: Api, name: str, site: Site) -> dict[str, Expr]:
-    """Return the arguments of a call by their parameters."""
+    """Return a call's arguments by parameter name."""
     call = site.call
     order = table.order(name) if call.args and not call.opaque else ()
     found = dict(zip(order, call.args, strict=False))
@@ -152,7 +152,7 @@ def _arguments_by_parameter(table: Api, name: str, site: Site) -> dict[str, Expr
 
 
 def _plain_items(expr: Expr) -> Any:
-    """Return the value of a plain constant or of a list of them."""
+    """Return the Python value of a literal or of a list of literals."""
     if isinstance(expr, Collection) and expr.kind != "set":
         items = [_plain_items(item) for item in expr.items]
         return _ABSENT if any(item is _ABSENT for item in items) else items
@@ -160,7 +160,7 @@ def _plain_items(expr: Expr) -> Any:
 
 
 def refusal_text(refusal: Refusal) -> str:
-    """Return in words what happens and what is meant."""
+    """Return the words of a message that say why a value is refused."""
     if refusal.is_word:
         meant = f" (did you mean '{refusal.meant}'?)" if refusal.meant else ""
         return f"no text that it knows{meant}: {refusal.error}"
@@ -168,7 +168,10 @@ def refusal_text(refusal: Refusal) -> str:
 
 
 def _refused_constants(program: Program, site: Site, name: str) -> Iterator[tuple[str, Expr, Expr, Refusal]]:
-    """Yield the arguments of a call that are constants and refused, each with the constant that it is."""
+    """Yield a call's refused constant arguments.
+
+    Each comes with its parameter, expression, constant and refusal.
+    """
     table, judge = api(program), refusals(program)
     call = site.call
     starred = any(isinstance(item, Starred) for item in call.args)
@@ -196,7 +199,7 @@ def _refused_constants(program: Program, site: Site, name: str) -> Iterator[tupl
 def _refused_in_list(
     program: Program, site: Site, key: str, expr: Expr, parameter: Parameter
 ) -> Iterator[tuple[str, Expr, Expr, Refusal]]:
-    """Yield the refused texts of a list that is written elsewhere."""
+    """Yield the refused texts of a list that a name or attribute stands for."""
     if not isinstance(expr, (Name, Attribute, Subscript)) or _is_tested(site, expr):
         return
     found = written_at(program, expr, site.scope, site.call.block)
@@ -227,7 +230,7 @@ def _written(program: Program, site: Site, expr: Expr, *, certain: bool = True) 
 
 
 def _value_in_message(site: Site, expr: Expr, written: Expr) -> str:
-    """Return how the message says what an argument is that is no constant itself."""
+    """Return the words of a message that give a named argument's value, or empty text."""
     if written is expr:
         return ""
     how = "by default" if _default_text(site, expr) is written else "which is"
@@ -235,7 +238,7 @@ def _value_in_message(site: Site, expr: Expr, written: Expr) -> str:
 
 
 def _is_tested(site: Site, expr: Expr) -> bool:
-    """Tell whether a condition around a call asks for what an argument of it is."""
+    """Tell whether an argument is tested by a condition around its call."""
     name = text(expr)
     return any(
         text(part) == name
@@ -246,7 +249,10 @@ def _is_tested(site: Site, expr: Expr) -> bool:
 
 
 def _default_text(site: Site, expr: Expr) -> Expr:
-    """Return the text that a parameter of the function around has by default, where nothing there changes or tests it."""
+    """Return the default text of the parameter that an argument names.
+
+    The argument itself where there is none, or where the function rebinds or tests the parameter.
+    """
     scope = site.scope
     if not isinstance(expr, Name) or scope.kind != "function" or scope.binding(expr.name):
         return expr
@@ -257,7 +263,7 @@ def _default_text(site: Site, expr: Expr) -> Expr:
 
 
 def _plain_constant(expr: Expr) -> Any:
-    """Return the value of a plain constant, negative numbers included."""
+    """Return the Python value of a literal, negative numbers included."""
     if isinstance(expr, Literal):
         return expr.value
     if (
@@ -271,7 +277,7 @@ def _plain_constant(expr: Expr) -> Any:
 
 
 def _is_for_asked_releases(program: Program, site: Site) -> bool:
-    """Tell whether the releases asked for are what a call is for."""
+    """Tell whether a call is meant for the TensorFlow releases of the project."""
     scope, call = site.scope, site.call
     if site.name.startswith("keras.") and (
         is_keras_2(program)

@@ -1,4 +1,4 @@
-"""Names of NumPy that the release beside the project's TensorFlow does not have."""
+"""NumPy names that the release installed beside the project's TensorFlow lacks."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ passed_over = passed_over_for_keras_2
 
 @dataclass(frozen=True, slots=True)
 class _Fate:
-    """What becomes of a name in a project: a release of NumPy that may be there lacks it, or each of them does."""
+    """Since which NumPy release a name is gone, and whether all possible ones lack it."""
 
     since: str
     always: bool
 
 
 def gone_name(program: Program) -> Iterator[Hit]:
-    """Find names that NumPy has no more, each once in a file."""
+    """Find NumPy names that were removed, each once per file."""
     table = api(program)
     if table.silent:
         return
@@ -137,7 +137,10 @@ def _gone_name(
 
 
 def _fate_of_name(table: Api, last: str) -> _Fate | None:
-    """Return what becomes of a name with the releases of NumPy that may stand beside the TensorFlow asked for; None for nothing."""
+    """Return since when a NumPy name is gone, or None where it is not.
+
+    Only releases count that the project's TensorFlow accepts.
+    """
     beside = _ranges(table)
     if not beside:
         return None
@@ -154,7 +157,10 @@ def _fate_of_name(table: Api, last: str) -> _Fate | None:
 
 
 def _ranges(table: Api) -> list[tuple[Version, Version, Version]]:
-    """Return for the releases of TensorFlow 2 that may be meant which NumPy each takes, the newest last."""
+    """Return each possible TensorFlow 2 release with the NumPy range that it accepts.
+
+    The newest comes last.
+    """
     return [
         (release, *next((low, high) for begin, low, high in reversed(_BESIDE) if begin <= release))
         for release in table.requirement.of_two(range(4, _NEWEST + 1))
@@ -168,13 +174,13 @@ def _lacks(version: Version, last: str) -> bool:
 
 
 def _admitted_releases(requirement: Requirement, low: Version, high: Version) -> list[Version]:
-    """Return the releases of NumPy in a range that the project's files ask for, or all where they ask for none."""
+    """Return the NumPy releases of a range that the project's requirements allow."""
     asked = Requirement("", requirement.numpy, ())
     return [version for version in _RELEASES if low <= version < high and asked.admits(version)]
 
 
 def _numpy_text(table: Api) -> str:
-    """Return in words which NumPy may be there."""
+    """Return the words of a message that say which NumPy releases are possible."""
     if table.requirement.numpy:
         return f"{table.requirement.numpy} is asked for"
     release, low, high = _ranges(table)[-1]

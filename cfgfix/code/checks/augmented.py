@@ -1,4 +1,4 @@
-"""Data that is held out and augmented all the same, since a default says so."""
+"""Held-out data that is augmented because a parameter's default says so."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ _HELD_OUT = re.compile(r"test|val|dev|eval|hold", re.IGNORECASE)
 
 
 def augmented_evaluation(program: Program) -> Iterator[Hit]:
-    """Find data for an evaluation that a function of the project augments.
+    """Find evaluation data that a function augments because of a parameter's default.
+
+    The call leaves the parameter out.
 
     It does so by a default that the call leaves as it is.
     """
@@ -52,7 +54,7 @@ def augmented_evaluation(program: Program) -> Iterator[Hit]:
 
 
 def _evaluations(program: Program) -> Iterator[tuple[Site, Expr]]:
-    """Yield the calls that judge a model, with the data that they get."""
+    """Yield the calls that evaluate a model, each with its data argument."""
     for site in model_calls(program, "evaluate"):
         given = site.call.argument(0, "x")
         if given is not None:
@@ -64,7 +66,7 @@ def _evaluations(program: Program) -> Iterator[tuple[Site, Expr]]:
 
 
 def _call_that_makes(program: Program, scope: Scope, expr: Expr) -> tuple[Site, str] | None:
-    """Return the call that makes what a name stands for, and the name."""
+    """Return the call whose result a name holds, with the name, or None."""
     shown = dotted(expr)
     if not isinstance(expr, Name) or shown is None:
         return None
@@ -80,7 +82,10 @@ def _call_that_makes(program: Program, scope: Scope, expr: Expr) -> tuple[Site, 
 
 
 def _switched_on(program: Program, made: Site, function: Scope, offset: int) -> tuple[str, Site, str] | None:
-    """Return the parameter whose default turns random changes on, with the step that maps them and a draw in it."""
+    """Return the parameter whose default turns random changes on, or None.
+
+    With it come the call of `map` and the name of a random operation in the mapped function.
+    """
     for site in flow_of(program).within(function):
         if site.name != "tensorflow.data.Dataset.map":
             continue
@@ -96,7 +101,10 @@ def _switched_on(program: Program, made: Site, function: Scope, offset: int) -> 
 
 
 def _guards(made: Site, function: Scope, block: int, offset: int) -> str | None:
-    """Return the parameter that lets a place run, where only parameters decide and one does by its default."""
+    """Return the parameter whose default lets a block run, or None.
+
+    None also where anything but plain parameters decides.
+    """
     switch: str | None = None
     for item in function.block_chain(block):
         if item.kind == "body":

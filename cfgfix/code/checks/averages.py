@@ -1,4 +1,4 @@
-"""Averaged copies of models that follow only a part of what the model is."""
+"""Averaged copies of models that follow only part of the model's variables."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _CLONES = frozenset({"keras.models.clone_model", "copy.deepcopy"})
 
 
 def without_statistics(program: Program) -> Iterator[Hit]:
-    """Find copies of models that lack the averages of BatchNormalization."""
+    """Find averaged model copies that leave BatchNormalization's statistics out."""
     for module in program.modules:
         for scope in module.summary.scopes:
             if in_tests(scope) or not scope.calls_of("assign"):
@@ -67,7 +67,10 @@ def _is_in(scope: Scope, call: Call, event: Event) -> bool:
 
 
 def _followed(scope: Scope, event: Event) -> tuple[Expr, Expr] | None:
-    """Return the copy and the model of a loop over `zip(copy.trainable_variables, model.trainable_variables)` that assigns."""
+    """Return the copy and the model whose variables a loop assigns, or None.
+
+    The loop goes over `zip(copy.trainable_variables, model.trainable_variables)`.
+    """
     over, target = only_value(scope, event.value), event.targets[0]
     if (
         not isinstance(over, Call)
@@ -103,7 +106,7 @@ def _parts(scope: Scope, expr: Expr) -> Iterator[Expr]:
 
 
 def _follows_more(program: Program, scope: Scope) -> bool:
-    """Tell whether the function, or another method beside it, copies what is not trained as well."""
+    """Tell whether a function, or one near it, uses more than the trained variables."""
     owner = program.owner(scope)
     beside = [
         item
@@ -123,7 +126,10 @@ def _follows_more(program: Program, scope: Scope) -> bool:
 
 
 def _layer_of(program: Program, scope: Scope, expr: Expr) -> Site | None:
-    """Return a BatchNormalization of a model, where every way to the model has one."""
+    """Return a BatchNormalization layer of a model.
+
+    None unless each possible value of the model has one.
+    """
     found = None
     for value in values_of(program, scope, expr):
         here = _normalises(program, value)

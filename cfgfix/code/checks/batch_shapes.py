@@ -1,4 +1,4 @@
-"""Batches whose shapes change, so that a function is traced anew or refuses them."""
+"""Batches of changing shape that cause retracing or are refused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cfgfix.rules.hit import Hit
 
 
 def called_in_loops(program: Program) -> Iterator[Site]:
-    """Yield the calls of compiled functions that Python code makes in a loop."""
+    """Yield the calls of compiled functions in Python loops."""
     hot = hot_paths(program)
     for site in flow_of(program).compiled:
         if in_tests(site.scope) or hot.reach(site.scope, GRAPH, ELEMENT) is not None:
@@ -87,7 +87,9 @@ def variable_shapes(program: Program) -> Iterator[Hit]:
 
 
 def padded_element(value: Value) -> Dataset | None:
-    """Return the padded batch with an open dimension that a value comes from.
+    """Return the padded batch step, with open shapes, that a value is an element of.
+
+    None where there is no such step.
 
     The value is one of its elements; None where there is no such batch.
     """
@@ -102,7 +104,7 @@ def padded_element(value: Value) -> Dataset | None:
 
 
 def padded_batch(dataset: Dataset) -> Dataset | None:
-    """Return the padded batch with an open dimension that a dataset gives, or None."""
+    """Return a dataset's `padded_batch` step with open shapes, or None."""
     for step in (dataset, *upstream(dataset)):
         if step.op in ("bucket_by_sequence_length", "unbatch", "batch", "rebatch"):
             return None
@@ -113,7 +115,10 @@ def padded_batch(dataset: Dataset) -> Dataset | None:
 
 
 def _is_open(expr: Expr) -> bool:
-    """Tell whether literal shapes have a dimension of None; anything that is not literal counts as closed."""
+    """Tell whether literal shapes contain None.
+
+    Shapes that are not literal count as closed.
+    """
     if isinstance(expr, Collection):
         return any(_is_open(item) for item in expr.items)
     if isinstance(expr, Dictionary):
@@ -231,7 +236,7 @@ def fixed_in_layer(program: Program) -> Iterator[Hit]:
 
 
 def _is_fixed(program: Program, scope: Scope, expr: Expr) -> bool:
-    """Tell whether a size is no tensor's own: no name of the function itself, nor an attribute that a shape is kept in."""
+    """Tell whether a batch size is fixed: not computed locally or by a call."""
     if isinstance(expr, Name):
         return expr.name not in scope.names
     owner = program.owner(scope)
@@ -247,7 +252,7 @@ def _is_fixed(program: Program, scope: Scope, expr: Expr) -> bool:
 
 
 def _setting(expr: Expr) -> str | int | None:
-    """Return the last name of a batch size that a setting or a constant gives, or the number itself."""
+    """Return a fixed batch size as a number or the last part of its name, or None."""
     found: object = None
     if isinstance(expr, Literal):
         return expr.value if type(expr.value) is int and expr.value > 1 else None
@@ -265,7 +270,10 @@ _BATCH_SIZE = re.compile(r"(?:\w+_)?(?:batch_?si?ze?|batchsize)|bs")
 
 
 def _batched_by(program: Program, size: str | int) -> Site | None:
-    """Return the call that makes batches of a size and keeps the last one as it is; None where another drops it."""
+    """Return the call that batches by a size and keeps the smaller last batch.
+
+    None where there is no such call, or where any `batch` drops the remainder.
+    """
     found: Site | None = None
     for site in flow_of(program).named("tensorflow.data.Dataset.batch"):
         given = site.call.argument(1, "drop_remainder")

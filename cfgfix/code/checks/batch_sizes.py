@@ -1,4 +1,4 @@
-"""The size of a batch taken from a shape that leaves it open."""
+"""Batch sizes taken from a static shape that leaves them open."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _DEPTH = 6
 
 
 def open_batch(program: Program) -> Iterator[Hit]:
-    """Find operations that are given the open batch of a model's inputs."""
+    """Find operations that receive the unknown batch size of a model's inputs."""
     if _batch_is_set(program):
         return
     seen: set[int] = set()
@@ -61,7 +61,7 @@ def _batch_is_set(program: Program) -> bool:
 
 
 def _of_call(program: Program, scope: Scope, caller: Site) -> Iterator[Hit]:
-    """Yield the operations in a layer's call that are given its open batch."""
+    """Yield the first operation of a layer's `call` that gets the unknown batch size."""
     told = False
     for site in flow_of(program).within(scope):
         place = _TAKES_A_SHAPE.get(site.name)
@@ -84,7 +84,7 @@ def _of_call(program: Program, scope: Scope, caller: Site) -> Iterator[Hit]:
 
 
 def _open_size(scope: Scope, shape: Expr, site: Site) -> tuple[str, Place] | None:
-    """Return how the open batch stands in a shape, and where it is taken."""
+    """Return the text and place of the unknown batch size in a shape, or None."""
     items = (
         shape.items if isinstance(shape, Collection) else (shape,) if site.name == "tensorflow.eye" else ()
     )
@@ -121,7 +121,7 @@ def _is_first_size(scope: Scope, expr: Expr) -> bool:
 
 
 def _is_shape(scope: Scope, expr: Expr) -> bool:
-    """Tell whether an expression is the shape that is known of a layer's input while the model is built."""
+    """Tell whether an expression is the static shape of a layer's input."""
     if isinstance(expr, Call) and expr.method == "as_list" and expr.receiver is not None:
         expr = expr.receiver
     if isinstance(expr, Attribute) and expr.attribute == "shape":
@@ -134,7 +134,7 @@ def _is_shape(scope: Scope, expr: Expr) -> bool:
 
 
 def _has_open_batch(scope: Scope, name: str, depth: int) -> bool:
-    """Tell whether a name is the input of a layer's call, or what its layers make of it."""
+    """Tell whether a name is a layer's input or the output of its sublayers for it."""
     first = next((item.name for item in scope.params[1:2]), "")
     bound = scope.binding(name)
     if depth == 0 or (name != first and not bound):

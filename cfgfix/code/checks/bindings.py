@@ -63,7 +63,9 @@ def _targets(target: Expr) -> set[str]:
 
 
 def statement(site: Site) -> Event | None:
-    """Return the statement that a call is by itself, or None.
+    """Return the statement that consists of a call alone, or None.
+
+    The result of such a call is dropped.
 
     Nothing has what such a call returns.
     """
@@ -74,7 +76,9 @@ def statement(site: Site) -> Event | None:
 
 
 def bound_once(scope: Scope, name: str, block: int) -> tuple[Expr, Scope, int] | None:
-    """Return what the only statement that binds a name gives it, and where.
+    """Return the value that a name's only binding gives it, with scope and block.
+
+    None where other statements may bind the name.
 
     None where others may bind it.
     """
@@ -99,7 +103,9 @@ def bound_once(scope: Scope, name: str, block: int) -> tuple[Expr, Scope, int] |
 
 
 def assignment_read(scope: Scope, name: Name, block: int) -> Event | None:
-    """Return the one assignment that gives a name its value where it is read, or None.
+    """Return the assignment whose value a name has where it is read, or None.
+
+    Assignments in the other branch of the same `if` do not count.
 
     Those on the other side of an `if` do not come there.
     """
@@ -125,7 +131,7 @@ def assignment_read(scope: Scope, name: Name, block: int) -> Event | None:
 
 
 def _on_other_side(scope: Scope, first: int, second: int) -> bool:
-    """Tell whether two blocks stand on different sides of one `if`."""
+    """Tell whether two blocks are in different branches of one `if`."""
     return any(
         one.kind == other.kind == "if" and one.test is other.test and one.branch != other.branch
         for one in scope.block_chain(first)

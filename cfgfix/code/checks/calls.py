@@ -1,4 +1,4 @@
-"""Calls that do not fit what they call: an argument too many, twice, unknown or missing, an abstract class, a `with` of a class."""
+"""Calls that do not fit their callee: wrong arguments, abstract classes and so on."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _OF_TYPES = re.compile(
 
 
 def passed_over(program: Program, _: object) -> frozenset[int]:
-    """Return the modules, by identity, of which a check of this room says nothing."""
+    """Return the ids of the modules that a check of this group skips."""
     return modules_of_keras_2(program)
 
 
@@ -104,7 +104,7 @@ def misfit(program: Program) -> Iterator[Hit]:
 
 
 def _other_than_a_module(site: Site) -> bool:
-    """Tell whether what a method is called on may be something else than TensorFlow's as well."""
+    """Tell whether a method's receiver may be an object of another library."""
     return may_be_of_another_library(site) and not (
         isinstance(site.receiver, External) and site.receiver.name == "tensorflow"
     )
@@ -112,7 +112,7 @@ def _other_than_a_module(site: Site) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Fault:
-    """What is wrong with the arguments of a call.
+    """A fault in the arguments of a call.
 
     Attributes:
         says: What is wrong, in words.
@@ -130,7 +130,7 @@ class _Fault:
 
 
 def _faults(program: Program, calls: Calls, site: Site) -> Iterator[_Fault]:
-    """Yield what is wrong with the arguments of a call."""
+    """Yield the faults in the arguments of a call."""
     call = site.call
     name = site.name
     if name in calls.abstract:
@@ -166,7 +166,7 @@ def _faults(program: Program, calls: Calls, site: Site) -> Iterator[_Fault]:
 
 
 def _too_many_or_few(program: Program, site: Site, by_position: int, given: list[str]) -> Iterator[_Fault]:
-    """Yield what a callable that is known by release is given too much by position, or lacks."""
+    """Yield the fault of a call with too many positional arguments or missing ones."""
     releases = api(program)
     name = _known_by_release(program, site)
     if name is None or releases.constructor(name) is None:
@@ -191,7 +191,10 @@ def _too_many_or_few(program: Program, site: Site, by_position: int, given: list
 
 
 def _known_by_release(program: Program, site: Site) -> str | None:
-    """Return the name under which the signature of what is called is known by release; None where it may be another."""
+    """Return the name under which a callee's signature is stored by release.
+
+    None where another callable may be meant.
+    """
     name = site.name
     if not name.startswith("keras."):
         return name
@@ -235,7 +238,7 @@ def _unknown_arguments(parameters: Parameters, site: Site, given: list[str]) -> 
 
 
 def _types(parameters: Parameters, site: Site) -> Iterator[_Fault]:
-    """Yield types that stand where a parameter takes something else."""
+    """Yield faults for a dtype given by position where the parameter is another one."""
     for position, expr in enumerate(site.call.args):
         if position >= len(parameters.positional) or position >= len(site.args):
             return
@@ -256,7 +259,7 @@ def _types(parameters: Parameters, site: Site) -> Iterator[_Fault]:
 
 
 def entered_class(program: Program) -> Iterator[Hit]:
-    """Find a `with` of a class or method of TensorFlow that is not called."""
+    """Find `with` statements of a class or function that must be called first."""
     calls = table_of(program)
     for module in program.modules:
         for scope in module.summary.scopes:
@@ -281,7 +284,7 @@ _WITHOUT_ARGUMENTS = frozenset({"the class tf.GradientTape", "the method scope o
 
 
 def _uncalled_manager(program: Program, calls: Calls, scope: Scope, expr: Expr) -> str | None:
-    """Return what a `with` enters that has to be called first."""
+    """Return in words the class or function that a `with` enters uncalled, or None."""
     if not isinstance(expr, (Name, Attribute)):
         return None
     if isinstance(expr, Attribute) and expr.attribute == "scope":
@@ -319,7 +322,7 @@ _DECORATORS = frozenset(
 
 
 def uncalled_decorator(program: Program) -> Iterator[Hit]:
-    """Find classes and functions above which stands what makes a decorator, uncalled."""
+    """Find decorators that must be called first, and are not."""
     for module in program.modules:
         for scope in module.summary.scopes:
             outer = program.outer(scope)
@@ -349,7 +352,7 @@ def uncalled_decorator(program: Program) -> Iterator[Hit]:
 
 
 def misspelt_member(program: Program) -> Iterator[Hit]:
-    """Find methods that a class does not have, but for one of nearly the same name."""
+    """Find methods that a class lacks while it has a method of nearly that name."""
     releases = api(program)
     if releases.silent and not releases.early:
         return
@@ -426,7 +429,7 @@ def _family(owner: str) -> str | None:
 
 
 def _one_of(site: Site, owner: str) -> bool:
-    """Tell whether a method is asked of an object of the class, and of nothing else."""
+    """Tell whether a method's receiver is always an object of one class."""
     found = alternatives(site.receiver)
     return bool(found) and all(isinstance(item, Made) and item.name == owner for item in found)
 
@@ -438,7 +441,7 @@ _OF_KERAS = frozenset(
 
 
 def _members(program: Program, calls: Calls, family: str) -> frozenset[str]:
-    """Return the names that objects of a class have in some release."""
+    """Return the member names of a class, over all releases."""
     own = calls.members(family)
     if own is not None:
         # A weight of a layer is a variable of Keras, which has these as well.

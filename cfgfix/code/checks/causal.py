@@ -1,4 +1,4 @@
-"""Attention that sees the tokens which a model is trained to predict."""
+"""Attention that sees the very tokens that its model learns to predict."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def sees_ahead(program: Program) -> Iterator[Hit]:
 
 
 def _says_mask(site: Site) -> bool:
-    """Tell whether the file of an attention, or what it is called with, says anything of a mask."""
+    """Tell whether an attention's call or file mentions a mask."""
     given = [site.call.argument(3, "attention_mask"), site.call.keyword("use_causal_mask")]
     return any(
         item is not None and not is_none(item) and constant(item) is not False for item in given
@@ -79,7 +79,7 @@ def _is_self(site: Site) -> bool:
 
 
 def _shifted(program: Program) -> Iterator[tuple[Subscript, Scope, Event]]:
-    """Yield where a sequence without its last step stands beside the same without its first."""
+    """Yield where a sequence is used both without its first and its last step."""
     for module in program.modules:
         for scope in module.summary.scopes:
             firsts: dict[str, Event] = {}
@@ -99,7 +99,7 @@ def _shifted(program: Program) -> Iterator[tuple[Subscript, Scope, Event]]:
 
 
 def _not_calculated(expr: Expr | None) -> Iterator[Subscript]:
-    """Yield the subscripts of an expression that no operator stands around."""
+    """Yield the subscripts of an expression that are no operands of an operator."""
     pending = [expr] if expr is not None else []
     while pending:
         here = pending.pop()
@@ -111,7 +111,10 @@ def _not_calculated(expr: Expr | None) -> Iterator[Subscript]:
 
 
 def _cut(expr: Subscript) -> tuple[str, bool] | None:
-    """Return which end of a sequence is cut off by one, and whether it is the first axis that is cut."""
+    """Return the end that a slice cuts by one, and whether it cuts the first axis.
+
+    None for any other subscript.
+    """
     index = expr.index
     flat = isinstance(index, Slice)
     if isinstance(index, Collection):
@@ -140,7 +143,7 @@ def _is_all(expr: Expr) -> bool:
 
 
 def _is_pair_of_one(scope: Scope, event: Event) -> bool:
-    """Tell whether a function makes a pair of its only argument, as one that a dataset is mapped with."""
+    """Tell whether a function returns a pair made from its only argument."""
     if scope.kind == "lambda":
         return len(scope.params) == 1
     returned = scope.events_of("return")

@@ -1,4 +1,4 @@
-"""Arguments of Python that differ from call to call: numbers that are counted, computed or drawn, and lists that grow."""
+"""Python arguments that change with each call: numbers and growing lists."""
 
 from __future__ import annotations
 
@@ -89,9 +89,9 @@ def scalar_argument(program: Program) -> Iterator[Hit]:
 
 
 def _as_tensor(site: Site, compiled: list[Function], expr: Expr, *, counted: bool) -> Repair:
-    """Return the fix that hands a number over as a tensor, where the function only does with it what a tensor of integers can.
+    """Return the fix that passes a counter as a tensor, or why there is none.
 
-    That is: it is the step of a summary, made another type by `tf.cast`, or held against an integer.
+    The function may use it only as the step of a summary, in `tf.cast`, or compared with an integer.
     """
     alias, place = tensorflow_alias(site.scope), place_of(expr, site.scope)
     if alias is None or place is None or not isinstance(expr, Name) or not counted:
@@ -147,9 +147,9 @@ def _signature_given(functions: list[Function]) -> bool:
 def changing_argument(
     program: Program, scope: Scope, block: int, expr: Expr
 ) -> tuple[str, Site | None] | None:
-    """Return in words how an argument differs from call to call, and a call.
+    """Return in words how an argument changes between calls, with a call, or None.
 
-    It is the call in a loop that gives the argument, where that is another one. None where nothing differs.
+    The call is the caller's in a loop that passes the argument on, or None where the loop is in the scope itself.
     """
     found = _turns(program, scope, block).changing(expr)
     if found is not None:
@@ -177,7 +177,7 @@ def _turns(program: Program, scope: Scope, block: int) -> _Turns:
 
 
 class _Turns:
-    """The loops around a place, and what differs in their turns.
+    """The loops around a block, and the values that change in their turns.
 
     Args:
         program: The program.
@@ -198,7 +198,7 @@ class _Turns:
         self.counters = self._loop_counters() if self.loops else {}
 
     def changing(self, expr: Expr) -> str | None:
-        """Return in words how an expression differs from turn to turn, or None."""
+        """Return in words how an expression changes between turns, or None."""
         if not self.loops:
             return None
         if isinstance(expr, (Collection, Comprehension)) or (
@@ -216,7 +216,7 @@ class _Turns:
         return any(inside(self.scope, block, loop) for loop in self.loops)
 
     def _loop_counters(self) -> dict[str, str]:
-        """Return the names that loops around the place count in Python."""
+        """Return the names that are counted in Python by the loops around the block."""
         scope = self.scope
         found: dict[str, str] = {}
         names: set[str] = set()
@@ -239,7 +239,7 @@ class _Turns:
         return found
 
     def _steps(self, bound: list[Event], name: str) -> bool:
-        """Tell whether a name is a number of Python that begins with a constant and is raised in a loop around the place."""
+        """Tell whether a name starts as a constant and is only raised, in a loop."""
         raised = False
         for event in bound:
             value = event.value
@@ -277,7 +277,7 @@ class _Turns:
         return False
 
     def _setting(self, expr: Expr) -> bool:
-        """Tell whether an expression is a number that is written in the code or in a config."""
+        """Tell whether an expression is a number from the code, a config or an option."""
         if isinstance(expr, Name):
             value = Conditions(self.program, None).value(
                 expr, self.scope, before=self.scope.blocks[self.block].line
@@ -300,11 +300,17 @@ class _Turns:
         return False
 
     def _number(self, expr: Expr, depth: int) -> str:
-        """Return how a number of Python differs; empty text for one that does not, or for what may be something else."""
+        """Return in words how a Python number changes, or empty text.
+
+        Empty for a constant number and for anything that may be no number.
+        """
         return self._kind(expr, depth) or ""
 
     def _kind(self, expr: Expr, depth: int) -> str | None:
-        """Return the same, with None for what is no number of Python for certain."""
+        """Return in words how a Python number changes; empty for a constant one.
+
+        None for anything that may be no Python number.
+        """
         if depth < 0:
             return None
         if isinstance(expr, Literal):
@@ -347,14 +353,14 @@ class _Turns:
         return None
 
     def _is_known_number(self, expr: Expr) -> bool:
-        """Tell whether a name or an attribute is a number on every way that is known."""
+        """Tell whether every known value of a name or attribute is a number."""
         values = values_of(self.program, self.scope, expr)
         return bool(values) and all(
             isinstance(item, Constant) and type(item.value) in (int, float) for item in values
         )
 
     def _kind_before(self, expr: Name, depth: int) -> str | None:
-        """Return how a number differs that the scope computes once, outside of the loops."""
+        """Return in words how a number that is assigned once before the loops changes."""
         bound = self.scope.binding(expr.name)
         if len(bound) != 1 or bound[0].kind not in ("assign", "annotate") or bound[0].value is None:
             return None
@@ -396,7 +402,10 @@ class _Turns:
         return self._how_result_differs(call, depth)
 
     def _how_result_differs(self, call: Call, depth: int) -> str | None:
-        """Return how the number differs that a function of the project gives for numbers: `rate = schedule(epoch)`."""
+        """Return in words how a project function's result changes with its arguments.
+
+        Example: `rate = schedule(epoch)`. Empty for a constant result, None for no certain number.
+        """
         target = next(
             (
                 site.targets[0]
@@ -436,7 +445,7 @@ class _Turns:
         return False
 
     def _of_turn(self, expr: Expr) -> bool:
-        """Tell whether an expression uses a name that a turn of the loop binds."""
+        """Tell whether an expression uses a name that the loops bind."""
         return any(
             isinstance(part, Name)
             and any(
@@ -447,7 +456,10 @@ class _Turns:
         )
 
     def _own_counter(self, expr: Attribute) -> bool:
-        """Tell whether an attribute of the object is a number of Python that a turn of the loop raises, itself or in a method that it calls."""
+        """Tell whether an attribute of `self` is a counter that a loop raises.
+
+        A method called in the loop may raise it.
+        """
         owner = self.program.owner(self.scope)
         if (
             owner is None
@@ -472,7 +484,7 @@ class _Turns:
         return False
 
     def _list(self, expr: Expr) -> str | None:
-        """Return how a list of Python differs from turn to turn, or None."""
+        """Return in words how a list changes between turns, or None."""
         if isinstance(expr, Collection):
             return (
                 _HOLDS
@@ -530,7 +542,10 @@ class _Turns:
 
 @once
 def _counter_stores(program: Program, owner: Scope, name: str) -> list[tuple[Scope, Event]] | None:
-    """Return the statements that set an attribute in a class and its bases; None unless it begins with a number and is only raised."""
+    """Return the statements that set a counter attribute in a class and its bases.
+
+    None where the attribute is no counter: it must begin with a number and only be raised by numbers.
+    """
     found: list[tuple[Scope, Event]] = []
     begins = False
     for item in program.bases(owner).classes:

@@ -1,4 +1,4 @@
-"""Checkpoints that are looked for in another folder than they are written to."""
+"""Checkpoints looked up in another folder than the one they are written to."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Part = tuple[str, int]
 
 
 def looked_for_elsewhere(program: Program) -> Iterator[Hit]:
-    """Find checkpoints that are looked for above the folder they are written to."""
+    """Find checkpoints looked up in a parent of the folder they are written to."""
     written: list[tuple[Site, tuple[_Part, ...]]] = []
     for site in flow_of(program).named("tensorflow.train.CheckpointManager"):
         folder = _parts(program, site.scope, site.call.argument(1, "directory"))
@@ -52,7 +52,10 @@ def looked_for_elsewhere(program: Program) -> Iterator[Hit]:
 
 
 def _parts(program: Program, scope: Scope, expr: Expr | None, depth: int = _DEPTH) -> tuple[_Part, ...]:
-    """Return the parts of a path that is joined of names and texts; empty where it is anything else."""
+    """Return the parts of a path joined from names and texts.
+
+    Empty for any other expression.
+    """
     if expr is None or depth == 0:
         return ()
     if isinstance(expr, Literal):
@@ -88,7 +91,10 @@ def _parts(program: Program, scope: Scope, expr: Expr | None, depth: int = _DEPT
 
 
 def _of_attribute(program: Program, scope: Scope, expr: Attribute, depth: int) -> tuple[_Part, ...]:
-    """Return the parts of what an object keeps: what its one assignment says; of another object the attribute itself."""
+    """Return the path parts of an attribute: those of the only value assigned to it.
+
+    An attribute of another object is a part itself.
+    """
     owner = program.owner(scope)
     shown = dotted(expr)
     if shown is None:

@@ -1,4 +1,4 @@
-"""What several checks need: the ways a dataset came to be, guards that exclude each other, what a function does."""
+"""Helpers of several checks: values of names, and what functions do and when."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ MAX_NAMES = 6
 
 
 def only_value(scope: Scope, expr: Expr | None) -> Expr | None:
-    """Return what one assignment gives a name; any other expression is itself."""
+    """Return the value of the only assignment to a name, or None.
+
+    Any other expression is returned as it is.
+    """
     for _ in range(MAX_NAMES):
         if expr is None or not isinstance(expr, Name):
             return expr
@@ -58,7 +61,7 @@ def only_value(scope: Scope, expr: Expr | None) -> Expr | None:
 
 
 def value_named(program: Program, scope: Scope, name: str) -> Value | None:
-    """Return what a name stands for in a scope or around it, or None."""
+    """Return the value of a name in a scope or the scopes around it, or None."""
     here: Scope | None = scope
     while here is not None:
         env = flow_of(program).env_of(here)
@@ -117,7 +120,7 @@ def tensorflow_alias(scope: Scope) -> str | None:
 def inside_function(
     program: Program, function: Function | Scope, depth: int = 3
 ) -> Iterator[tuple[Site, tuple[Site, ...]]]:
-    """Yield the calls of a function and of those it calls, with the way to each.
+    """Yield the calls of a function and its callees, each with its call path.
 
     What a guard rules out for the arguments on the way is left out: `random_flip` under `if training` is no call of
     `prepare(x, training=False)`.
@@ -207,7 +210,7 @@ def _of_random_layers(site: Site) -> bool:
 
 @once
 def never_entered(program: Program, scope: Scope) -> bool:
-    """Tell whether a function of a script is named only in its own definition.
+    """Tell whether a script's function is named nowhere but in its definition.
 
     Comments do not count. A script is a file that does something when it is run; what a module only offers is for others to
     call.
@@ -232,7 +235,7 @@ _CALLS_IT = frozenset({"automain", "main", "command", "entrypoint"})
 
 
 def few_turns(program: Program, scope: Scope, block: int, most: int = 10) -> bool:
-    """Tell whether a loop over `range` has a small constant count."""
+    """Tell whether a loop over `range` makes at most `most` turns, by constants."""
     test = scope.blocks[block].test
     if test is None or not isinstance(test, Call):
         return False
@@ -319,7 +322,7 @@ def is_library_demo(scope: Scope, block: int) -> bool:
 
 
 def short(site: Site) -> str:
-    """Return what a site calls as the user wrote it, without its arguments."""
+    """Return the text of a call's callee, without arguments."""
     return text(site.call.func)
 
 

@@ -1,4 +1,4 @@
-"""Which scopes are compiled, and which places in them may only run eagerly."""
+"""Which scopes are compiled, and which places in them run only eagerly."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from cfgfix.code.model.values import Site
 
 
 def compiled_reach(program: Program, scope: Scope, site: Site | None = None) -> Reach | None:
-    """Return how a scope, or a call in it, is compiled.
+    """Return how a scope or a call in it is compiled, or None.
 
-    None where the interpreter runs it as well.
+    None also where the interpreter runs it as well.
     """
     hot = hot_paths(program)
     if hot.reach(scope, PYTHON) is not None:
@@ -29,14 +29,14 @@ def compiled_reach(program: Program, scope: Scope, site: Site | None = None) -> 
 
 
 def _kept_eager(program: Program, reach: Reach) -> bool:
-    """Tell whether the program runs eagerly what would be compiled: by a switch, or for Keras's fit anywhere."""
+    """Tell whether a switch or `run_eagerly` makes compiled code run eagerly."""
     return kept_eager(program, reach.root.scope.module) or (
         fits_eagerly(program) and not compiled_for_sure(reach)
     )
 
 
 def compiled_for_sure(reach: Reach) -> bool:
-    """Tell whether a decorator or a call of tf.function compiles a scope.
+    """Tell whether `tf.function` compiles a scope, not only Keras.
 
     Keras, which may do it as well, can be told not to.
     """
@@ -44,7 +44,7 @@ def compiled_for_sure(reach: Reach) -> bool:
 
 
 def compiled_scopes(program: Program) -> Iterator[tuple[Scope, Reach]]:
-    """Yield the scopes that are only run compiled, with how they come to be."""
+    """Yield the scopes that run compiled only, each with how it is compiled."""
     for reach in hot_paths(program).reached(GRAPH):
         if compiled_reach(program, reach.scope) is not None:
             yield reach.scope, reach
@@ -83,6 +83,6 @@ ASKS_MODE = re.compile("executing_eagerly|inside_function|functions_run_eagerly|
 
 
 def _is_decided(test: Expr) -> bool:
-    """Tell whether a test is nothing but the question whether functions run eagerly, which a traced function answers with no."""
+    """Tell whether a test only asks if code runs eagerly, which is false in a graph."""
     test, _ = without_negation(test, True)
     return isinstance(test, Call) and asks_mode(test.func) is not None

@@ -1,4 +1,4 @@
-"""Copies of models that are none: made without the weights of what they copy."""
+"""Clones of models without the weights of the original."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ _READS = frozenset({"predict", "predict_on_batch", "evaluate", "call", "__call__
 
 
 def clone_without_weights(program: Program) -> Iterator[Hit]:
-    """Find clones of a model that answer with the weights they began with.
+    """Find cloned models that are used with their initial weights.
+
+    Nothing copies weights to them or trains them.
 
     Nothing gives them others, and nothing trains them.
     """
@@ -68,7 +70,10 @@ def clone_without_weights(program: Program) -> Iterator[Hit]:
 
 
 def _names_of(program: Program, site: Site) -> Iterator[tuple[Scope, str]]:
-    """Yield the names that a clone gets, where it is made and where the function around it is called."""
+    """Yield the names that a clone is assigned to, with scope.
+
+    Callers of a function that returns the clone count.
+    """
     own = _bound(site.scope, site.call)
     if own is not None:
         yield site.scope, own
@@ -93,7 +98,10 @@ def _bound(scope: Scope, call: Call) -> str | None:
 
 
 def _use(names: list[tuple[Scope, str]], modules: list[Module]) -> Step | None:
-    """Return where a clone is used for what it has learned; None where it is trained, handed on, or not used."""
+    """Return where a clone is called, read or frozen, or None.
+
+    None also where it is trained or passed to another call.
+    """
     found: Step | None = None
     for scope, name in names:
         if "." in name:
@@ -118,7 +126,7 @@ def _use(names: list[tuple[Scope, str]], modules: list[Module]) -> Step | None:
 
 
 def _is_named(expr: Expr, name: str) -> bool:
-    """Tell whether an expression is a clone's name, or the attribute that it is kept in, of whatever object."""
+    """Tell whether an expression is a clone's name or any attribute of that name."""
     if "." not in name:
         return is_name(expr, name)
     return isinstance(expr, Attribute) and expr.attribute == name.rpartition(".")[2]
@@ -131,7 +139,7 @@ def _given(call: Call) -> Iterable[Expr]:
 
 
 def _marks(scope: Scope, name: str) -> tuple[tuple[Place, int] | None, bool]:
-    """Return where a scope freezes what a name stands for, and whether it asks for its variables."""
+    """Return where a scope freezes a model, and whether it reads its variables."""
     frozen: tuple[Place, int] | None = None
     for event in scope.events():
         for target in event.targets:

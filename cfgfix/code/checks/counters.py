@@ -8,7 +8,7 @@ from cfgfix.code.model.summary import Event, Scope
 
 
 def counter_of(event: Event) -> str | None:
-    """Return the name that a `for` over `range` or `enumerate` counts with, or None."""
+    """Return the counter of a `for` over `range` or `enumerate`, or None."""
     value = event.value
     if value is None or not isinstance(value, Call):
         return None
@@ -36,7 +36,7 @@ def counter_of(event: Event) -> str | None:
 
 
 def is_count(expr: Expr, scope: Scope) -> bool:
-    """Tell whether an expression is a number that a loop counts, or made of such."""
+    """Tell whether an expression is a number that a loop counts, or computed from one."""
     if isinstance(expr, Literal):
         return type(expr.value) in (int, float)
     if isinstance(expr, Binary):
@@ -56,7 +56,7 @@ def is_count(expr: Expr, scope: Scope) -> bool:
 
 
 def _is_own_count(expr: Attribute, scope: Scope) -> bool:
-    """Tell whether an attribute of the object itself is a number that its methods count."""
+    """Tell whether an attribute of `self` is a number that methods count up."""
     if not scope.params or not is_name(expr.base, scope.params[0].name) or scope.parent < 0:
         return False
     owner = scope.module.summary.scopes[scope.parent]

@@ -87,7 +87,7 @@ def _hit(site: Site, what: str, then: str, made: Site, path: tuple[Site, ...] = 
 
 
 def _has_workers(module: Module) -> bool:
-    """Tell whether a file starts threads or processes of its own: they may do the work."""
+    """Tell whether a file starts threads or processes, which may do the work."""
     return any(
         (call.method or (call.func.name if isinstance(call.func, Name) else "")) in _WORKERS
         for scope in module.summary.scopes
@@ -140,7 +140,7 @@ def _under_interleave(program: Program, site: Site) -> bool:
 
 
 def _several(site: Site) -> bool:
-    """Tell whether a call of fit asks for several workers, or may."""
+    """Tell whether a `fit` call may use several workers."""
     if site.call.opaque:
         return True
     for name, least in (("workers", 1), ("use_multiprocessing", False)):
@@ -176,7 +176,7 @@ def _in_sequences(program: Program) -> Iterator[Hit]:
 
 
 def _asks_for_workers(program: Program, owner: Scope) -> bool:
-    """Tell whether a sequence is made with workers of its own, in its class or where it is made."""
+    """Tell whether a Sequence class, or a call that makes it, sets workers."""
     for base in program.bases(owner).classes:
         for scope in base.module.summary.scopes:
             if scope.parent != base.number:
@@ -208,7 +208,7 @@ _TRAINS = frozenset({"train_on_batch", "fit"})
 
 
 def _in_step_loops(program: Program) -> Iterator[Hit]:
-    """Yield what is decoded in the loop whose rounds train."""
+    """Yield the decoding calls in loops that train in the same turn."""
     for site in flow_of(program).under(*_DECODES):
         if not _is_decoded(site) or written_for_one(program, site.scope):
             continue
@@ -252,7 +252,7 @@ def _reads_files(program: Program, scope: Scope) -> bool:
 
 
 def calls_leading_to(program: Program, site: Site, depth: int = 2) -> list[tuple[Site, tuple[Site, ...]]]:
-    """Return a call, and the calls that lead to its function.
+    """Return a call and the calls that lead to its function, each with its call path.
 
     Each comes with the way from there.
     """
@@ -270,7 +270,7 @@ def calls_leading_to(program: Program, site: Site, depth: int = 2) -> list[tuple
 
 
 def _training_in(program: Program, scope: Scope, number: int) -> Iterator[Site]:
-    """Yield the calls in a loop that train: by Keras, or by a step of the project."""
+    """Yield the calls in a loop that train a model."""
     for site in flow_of(program).within(scope):
         if inside(scope, site.call.block, number) and (
             site.call.method == "apply_gradients"
@@ -284,7 +284,7 @@ def _training_in(program: Program, scope: Scope, number: int) -> Iterator[Site]:
 
 
 def _steps(program: Program, scope: Scope, depth: int = 2) -> bool:
-    """Tell whether a function applies gradients, by itself or by what it calls, and has no loop of its own."""
+    """Tell whether a loop-free function applies gradients, itself or through callees."""
     if any(block.kind in ("for", "while") for block in scope.blocks):
         return False
     if any(call.method == "apply_gradients" for call in scope.calls):

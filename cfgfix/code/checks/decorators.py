@@ -1,4 +1,4 @@
-"""Decorators of the project that return nothing, so that the name they stand above is None."""
+"""Project decorators that return nothing, so that the decorated name is None."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_IMPORTS = 4
 
 
 def return_nothing(program: Program) -> Iterator[Hit]:
-    """Find used names below a decorator of the project that returns nothing."""
+    """Find used functions and classes whose decorator returns nothing."""
     for module in program.modules:
         scopes = module.summary.scopes
         for scope in scopes:
@@ -46,7 +46,10 @@ def return_nothing(program: Program) -> Iterator[Hit]:
 
 
 def _returning_nothing(program: Program, decorator: Expr, outer: Scope) -> Scope | None:
-    """Return the function that takes the place of what it stands above and returns nothing, or None."""
+    """Return the function through which a decorator returns nothing, or None.
+
+    It is the decorator itself, or the inner function that a decorator with arguments returns.
+    """
     called = isinstance(decorator, Call)
     function = _function(program, decorator.func if isinstance(decorator, Call) else decorator, outer)
     if function is None or function.generator or function.is_async or function.decorators:
@@ -64,7 +67,7 @@ def _returning_nothing(program: Program, decorator: Expr, outer: Scope) -> Scope
 
 
 def _never_returns(function: Scope) -> bool:
-    """Tell whether a function comes to its end and never returns a value."""
+    """Tell whether a function reaches its end and never returns a value."""
     events = list(function.events())
     if any(event.kind == "return" and event.value is not None for event in events):
         return False
@@ -83,7 +86,7 @@ def _function(program: Program, expr: Expr, scope: Scope) -> Scope | None:
 
 
 def _class_of(program: Program, expr: Expr, scope: Scope) -> Scope | None:
-    """Return the class of which a module makes an object under a name, or None."""
+    """Return the class whose object a module assigns to a name, or None."""
     if not isinstance(expr, Name):
         return None
     holder: Scope | None = scope.module.scope
@@ -117,7 +120,7 @@ def _class_of(program: Program, expr: Expr, scope: Scope) -> Scope | None:
 
 
 def _use(program: Program, scope: Scope) -> tuple[Scope, Place, str] | None:
-    """Return where the name is called or made a base of a class, or None."""
+    """Return where a name is called or used as a base class, and how, or None."""
     for module in program.modules:
         for user in module.summary.scopes:
             places = [(base, "a class is derived from it") for base in user.bases]
@@ -132,7 +135,7 @@ def _use(program: Program, scope: Scope) -> tuple[Scope, Place, str] | None:
 
 
 def _is(program: Program, expr: Expr, where: Scope, scope: Scope) -> bool:
-    """Tell whether an expression names a class or function."""
+    """Tell whether an expression names a given class or function."""
     if (dotted(expr) or "").rpartition(".")[2] != scope.name:
         return False
     value = program.static_value(expr, where)

@@ -1,4 +1,4 @@
-"""Memory of GPUs: growth, limits, and a GPU that is taken without a look whether there is one."""
+"""GPU memory: growth, limits, and GPUs used without a check that one exists."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from cfgfix.rules.hit import Hit
 
 
 def growth_and_limit(program: Program) -> Iterator[Hit]:
-    """Memory growth and a memory limit for the same device on the same way."""
+    """Find memory growth and a memory limit that are set for the same device."""
     limits = list(flow_of(program).named(*SET_LIMIT))
     seen: set[tuple[int, int]] = set()
     for growth in flow_of(program).named(*SET_GROWTH):
@@ -82,7 +82,10 @@ def growth_and_limit(program: Program) -> Iterator[Hit]:
 
 
 def _without_growth(growth: Site, limit: Site, *, first: bool) -> Repair:
-    """Return the fix that takes memory growth out where the same GPUs have a limit; with it the loop that sets nothing else."""
+    """Return the fix that removes memory growth where the GPUs have a limit.
+
+    A loop that sets only the growth goes with it.
+    """
     scope = growth.scope
     argument, other = growth.call.args[0], limit.call.args[0]
     if _only_sometimes(growth, limit) or (isinstance(argument, Name)) is not (isinstance(other, Name)):
@@ -108,7 +111,7 @@ def _without_growth(growth: Site, limit: Site, *, first: bool) -> Repair:
 
 
 def _only_sometimes(growth: Site, limit: Site) -> bool:
-    """Tell whether a limit stands behind a condition that growth does not stand behind: it is for some runs only."""
+    """Tell whether a limit is under an `if` that growth is not under."""
     inner = {
         number
         for number in limit.scope.block_numbers(limit.call.block)
@@ -118,7 +121,7 @@ def _only_sometimes(growth: Site, limit: Site) -> bool:
 
 
 def _same_list(first: Site, second: Site) -> bool:
-    """Tell whether two calls are about the loop variables of loops over the same list, or its first item."""
+    """Tell whether two calls get items of the same list of devices."""
 
     def source(site: Site) -> str | None:
         argument = site.call.args[0]
@@ -148,7 +151,7 @@ def _limits_nothing(site: Site) -> bool:
 
 
 def growth_for_one(program: Program) -> Iterator[Hit]:
-    """Memory growth for the first GPU only."""
+    """Find memory growth that is set for the first GPU only."""
     if any(flow_of(program).named(*SET_VISIBLE)) or _environment_value(program, "CUDA_VISIBLE_DEVICES"):
         return
     several = {
@@ -177,7 +180,7 @@ def growth_for_one(program: Program) -> Iterator[Hit]:
 
 
 def _growth_for_all(site: Site, devices: Expr) -> Repair:
-    """Return the fix that sets memory growth for all GPUs of a list."""
+    """Return the fix that sets memory growth in a loop over all GPUs of a list."""
     scope = site.scope
     event = statement_of(scope, site.call.place)
     name = free_name(scope, "gpu", "device", "physical_device")
@@ -196,7 +199,7 @@ def _growth_for_all(site: Site, devices: Expr) -> Repair:
 
 
 def _one_only(site: Site, shown: str) -> bool:
-    """Tell whether a guard says that there is one GPU."""
+    """Tell whether a call is under a test that there is one GPU."""
     return any(
         block.kind == "if" and block.test is not None and f"len({shown}) == 1" in text(block.test)
         for block in site.scope.block_chain(site.call.block)
@@ -214,7 +217,7 @@ def _is_device_list(program: Program, scope: Scope, expr: Expr) -> bool:
 
 
 def untested_first(program: Program) -> Iterator[Hit]:
-    """Find GPUs that are taken by number where nothing asks whether there is one."""
+    """Find GPUs taken from the list by index where nothing tests that they exist."""
     for module in program.modules:
         for scope in module.summary.scopes:
             seen: set[str] = set()
@@ -237,7 +240,10 @@ def untested_first(program: Program) -> Iterator[Hit]:
 
 
 def _first_gpu(program: Program, scope: Scope, event: Event) -> tuple[Subscript, str] | None:
-    """Return where a statement takes one of the list of GPUs by its number, and a key for the list; None under a test of its own."""
+    """Return the subscript of a GPU list in a statement, and a key for the list.
+
+    None where there is no such subscript, or where the statement has a condition of its own.
+    """
     if event.value is None or event.kind in ("if", "while", "assert"):
         return None
     parts = list(walk(event.value))
@@ -255,7 +261,7 @@ def _first_gpu(program: Program, scope: Scope, event: Event) -> tuple[Subscript,
 
 
 def _under_condition(program: Program, scope: Scope, block: int) -> bool:
-    """Tell whether a place, or a call that enters its function, stands under anything but a `with`."""
+    """Tell whether a block or a call of its function is under more than a `with`."""
     plain = ("body", "with")
     if any(item.kind not in plain for item in scope.block_chain(block)):
         return True
@@ -268,7 +274,7 @@ def _under_condition(program: Program, scope: Scope, block: int) -> bool:
 
 
 def _lists_gpus(program: Program, scope: Scope, block: int, expr: Expr) -> bool:
-    """Tell whether an expression is the list of the GPUs there are, as TensorFlow gives it."""
+    """Tell whether an expression is TensorFlow's list of the GPUs."""
     if isinstance(expr, Name):
         bound = bound_once(scope, expr.name, block)
         if bound is None:
@@ -289,7 +295,7 @@ def _lists_gpus(program: Program, scope: Scope, block: int, expr: Expr) -> bool:
 
 
 def _asked_before(scope: Scope, place: Place, expr: Expr) -> bool:
-    """Tell whether a statement before a place asks how many devices there are: `assert gpus`, `if not gpus: sys.exit()`."""
+    """Tell whether an earlier statement tests for devices, as `assert gpus` does."""
     name = dotted(expr)
     return any(
         event.kind in ("if", "assert", "while", "try")
@@ -315,7 +321,7 @@ def _environment_value(program: Program, name: str) -> bool:
 
 
 def whole_memory(program: Program) -> Iterator[Hit]:
-    """Find processes with TensorFlow that each take all memory of every GPU."""
+    """Find several TensorFlow processes that each reserve all GPU memory."""
     if any(flow_of(program).named(*SET_GROWTH, *SET_LIMIT, *SET_VISIBLE)):
         return
     if any(
@@ -339,7 +345,7 @@ def whole_memory(program: Program) -> Iterator[Hit]:
 
 
 def config_unused(program: Program) -> Iterator[Hit]:
-    """Find configs of sessions that are set up, and that no session gets."""
+    """Find session configs that are set up and passed to no session."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).named("tensorflow.ConfigProto"):
         scope = site.scope
@@ -384,7 +390,7 @@ def _begins_with(expr: Expr, name: str) -> bool:
 
 
 def _is_used(program: Program, scope: Scope, name: str) -> bool:
-    """Tell whether a name is read anywhere, but for the attributes that are set on it."""
+    """Tell whether a name is read, other than to set its attributes."""
     if scope.kind == "module" and any(
         name in item.imports or any(source.endswith(f".{name}") for source in item.imports.values())
         for module in program.all_modules(words=(name.encode(),))

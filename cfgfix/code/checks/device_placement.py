@@ -1,4 +1,4 @@
-"""On which device work runs, and with how many threads."""
+"""Where work runs, GPU or CPU, and with how many threads."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _device_numbers(program: Program) -> Iterator[tuple[Site, int, str]]:
 
 
 def invisible_gpu_number(program: Program) -> Iterator[Hit]:
-    """Find GPU numbers that are not among the visible ones.
+    """Find GPU numbers that exceed the number of visible GPUs.
 
     Visible GPUs are counted anew from 0.
     """
@@ -80,7 +80,7 @@ def invisible_gpu_number(program: Program) -> Iterator[Hit]:
 
 
 def cards_indexed_after_hiding(program: Program) -> Iterator[Hit]:
-    """Find cards that are made visible alone and indexed by their old number."""
+    """Find GPUs that are indexed by their old number after the others were hidden."""
     seen: set[tuple[int, int]] = set()
     for listed in flow_of(program).named(*LIST_DEVICES):
         scope, key = listed.scope, (id(listed.scope), listed.call.number)
@@ -128,7 +128,10 @@ def cards_indexed_after_hiding(program: Program) -> Iterator[Hit]:
 
 
 def _number_alone(value: Expr | None) -> str | None:
-    """Return how the number of one card is written that a variable of the environment gets, but for 0."""
+    """Return the single GPU number written to an environment variable, as text.
+
+    None for 0 and for anything but one number or name.
+    """
     inner = value
     if isinstance(value, Call) and dotted(value.func) == "str" and len(value.args) == 1:
         inner = value.args[0]
@@ -143,7 +146,7 @@ def _number_alone(value: Expr | None) -> str | None:
 
 
 def other_device(program: Program) -> Iterator[Hit]:
-    """Find GPUs in the code that are none of those the configs name."""
+    """Find GPU numbers in the code that differ from those in the configs."""
     named: dict[str, set[int]] = {}
     for config in program.configs:
         for path, value in config.leaves.items():
@@ -167,7 +170,7 @@ def other_device(program: Program) -> Iterator[Hit]:
 
 
 def oversubscribed(program: Program) -> Iterator[Hit]:
-    """More threads for one operation than there are CPUs."""
+    """Find thread counts per operation that exceed the number of CPUs."""
     for site in flow_of(program).named(SET_THREADS[0]):
         value = site.call.argument(0, "num_threads")
         if value is None:
@@ -184,7 +187,7 @@ def oversubscribed(program: Program) -> Iterator[Hit]:
 
 
 def _times_cpus(program: Program, scope: Scope, expr: Expr, depth: int = 0) -> str | None:
-    """Return an expression as text where it is a multiple of the number of CPUs."""
+    """Return the text of an expression that is a multiple of the CPU count, or None."""
     if isinstance(expr, Name) and depth < 3:
         values = [
             event.value

@@ -1,4 +1,4 @@
-"""Sizes of tensors that are asked for as in TensorFlow 1."""
+"""Sizes of tensors read as in TensorFlow 1."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OLD_SHAPES = ("disable_v2_behavior", "disable_v2_tensorshape")
 
 
 def value_of_size(program: Program) -> Iterator[Hit]:
-    """Find `.value` of a size in the shape of a tensor, which is a number."""
+    """Find `.value` read from a size in a tensor's shape, which is a plain number."""
     if _has_old_shapes(program):
         return
     modules = [module for module in program.modules if "].value" in module.summary.words]
@@ -62,7 +62,7 @@ def value_of_size(program: Program) -> Iterator[Hit]:
 
 @once
 def _has_old_shapes(program: Program) -> bool:
-    """Tell whether the program asks for the shapes of TensorFlow 1."""
+    """Tell whether a program switches to TensorFlow 1 shapes."""
     return any(
         scope.calls_of(name)
         for module in program.modules
@@ -85,7 +85,7 @@ def _attributes(scope: Scope) -> Iterator[Attribute]:
 
 
 def _is_size(program: Program, scope: Scope, expr: Expr) -> bool:
-    """Tell whether an expression is one size of the shape of a tensor: `x.shape[0]`, `x.get_shape()[-1]`, `input_shape[1]` in `build`."""
+    """Tell whether an expression is one size of a tensor's shape, as `x.shape[0]`."""
     if not isinstance(expr, Subscript) or isinstance(expr.index, Slice):
         return False
     shape = expr.base

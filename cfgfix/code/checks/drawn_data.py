@@ -1,4 +1,4 @@
-"""Data for validation that is drawn with the random numbers of the training data."""
+"""Validation data drawn with the same random numbers as the training data."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def drawn_as_training(program: Program) -> Iterator[Hit]:
 
 
 def _of_two(program: Program, scope: Scope, calls: list[tuple[Scope, Event, Call]]) -> Iterator[Hit]:
-    """Yield a hit where of two calls the one for validation draws what the other drew."""
+    """Yield a hit where two calls draw training and validation data from one seed."""
     (function, first, one), (_, second, other) = calls
     seed = _seed_of(program, function)
     if seed is None or first.block != second.block:
@@ -80,7 +80,7 @@ def _of_two(program: Program, scope: Scope, calls: list[tuple[Scope, Event, Call
 
 
 def _is_named(event: Event, pattern: re.Pattern[str]) -> bool:
-    """Tell whether a statement gives a name that says what the data is for."""
+    """Tell whether an assignment's target has a name that fits a pattern."""
     target: Expr = event.targets[0]
     items = target.items if isinstance(target, Collection) else (target,)
     return any(isinstance(item, Name) and pattern.search(item.name) is not None for item in items)
@@ -88,7 +88,10 @@ def _is_named(event: Event, pattern: re.Pattern[str]) -> bool:
 
 @once
 def _seed_of(program: Program, function: Scope) -> str | None:
-    """Return the parameter that seeds all that a function draws and returns; None where it reads data."""
+    """Return the parameter that seeds all random draws of a function, or None.
+
+    None also where the function reads data.
+    """
     seeds: set[str] = set()
     draws = False
     for call in function.calls:

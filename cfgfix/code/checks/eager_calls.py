@@ -87,7 +87,7 @@ def in_loop(program: Program) -> Iterator[Hit]:
 
 
 def _trains(program: Program, scope: Scope, loop: int) -> bool:
-    """Tell whether a loop trains as well, itself or through what it calls."""
+    """Tell whether a loop trains, itself or through the functions it calls."""
     sites = [site for site in flow_of(program).within(scope) if _is_inside(scope, site.call.block, loop)]
     return any(
         call.method in TRAINING and _is_inside(scope, call.block, loop) for call in scope.calls
@@ -95,7 +95,7 @@ def _trains(program: Program, scope: Scope, loop: int) -> bool:
 
 
 def _builds(program: Program, scope: Scope, site: Site | None) -> bool:
-    """Tell whether a scope builds or trains a model, or is a part of one."""
+    """Tell whether a scope builds a model or belongs to a model's class."""
     owner = program.owner(scope)
     if owner is not None and is_keras_part(program, owner):
         return True
@@ -115,7 +115,7 @@ def _builds(program: Program, scope: Scope, site: Site | None) -> bool:
 
 
 def _named_by_loop(scope: Scope, loop: int, site: Site) -> bool:
-    """Tell whether a loop goes over the models that are called: each of them is called once."""
+    """Tell whether a loop assigns the model that is called in it."""
     head = site.call.func
     while isinstance(head, (Attribute, Subscript)):
         head = head.base
@@ -140,7 +140,7 @@ def _is_inside(scope: Scope, block: int, loop: int) -> bool:
 
 
 def _many(program: Program, scope: Scope, loop: int, site: Site) -> bool:
-    """Tell whether a loop goes over a dataset, or has many turns: its own or with those around it."""
+    """Tell whether a loop goes over a dataset or makes many turns."""
     for kind, dataset, where, block in flow_of(program).consumed:
         if kind == "loop" and where is scope and block == loop:
             return not any(step.op == "take" for step in (dataset, *upstream(dataset)))
@@ -168,7 +168,7 @@ def _many(program: Program, scope: Scope, loop: int, site: Site) -> bool:
 
 
 def _of_several(program: Program, expr: Expr, scope: Scope) -> Literal | None:
-    """Return the constant of a name among several that a module gives at once."""
+    """Return the constant of an imported name from a tuple assignment, or None."""
     source = scope.module.summary.scopes[0].imports.get(expr.name) if isinstance(expr, Name) else None
     module = program.module(source.rpartition(".")[0], scope.module) if source else None
     if source is None or module is None or module.scope is None:

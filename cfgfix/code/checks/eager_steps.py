@@ -47,7 +47,7 @@ DEBUG_WORDS = ("debug", "eager", "profile")
 
 
 def guarded_by_words(site: Site, *words: str) -> bool:
-    """Tell whether a place is under an `if` that says one of some words."""
+    """Tell whether a call's `if` tests or function name contain one of some words."""
     for block in site.scope.block_chain(site.call.block):
         if block.kind == "if" and block.test is not None:
             shown = text(block.test).lower()
@@ -206,7 +206,7 @@ def _tapes_in_loops(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hi
 
 
 def _hands_on(program: Program, tape: Site, loop: int) -> bool:
-    """Tell whether a loop hands its tape to a function of the project that applies the gradients."""
+    """Tell whether a loop passes its tape to a function that applies the gradients."""
     scope = tape.scope
     names = {
         target.name
@@ -270,7 +270,7 @@ def _fix_by_compiling(program: Program, scope: Scope, target: Function, *, alone
 
 
 def _python_in(program: Program, step: Scope) -> str | None:
-    """Return what a step does that is Python and no part of the graph, as text; None for nothing."""
+    """Return the first Python side effect of a step as text, or None."""
     scopes = {id(step): step}
     for site, _ in inside_function(program, step):
         scopes.setdefault(id(site.scope), site.scope)
@@ -301,7 +301,7 @@ def _on_purpose(scope: Scope) -> bool:
 
 
 def _once_a_rollout(program: Program, scope: Scope, loop: int) -> bool:
-    """Tell whether a loop plays an environment for many steps between its updates: these take the time."""
+    """Tell whether a loop plays many steps of an environment between its updates."""
     own = [call for call in scope.calls if inside(scope, call.block, loop)]
     if any(_plays(call) and innermost_loop(scope, call.block) != loop for call in own):
         return True
@@ -320,12 +320,12 @@ def _once_a_rollout(program: Program, scope: Scope, loop: int) -> bool:
 
 
 def _plays(call: Call) -> bool:
-    """Tell whether a call makes a step of an environment, as in `env.step(action)`."""
+    """Tell whether a call steps an environment, as `env.step(action)` does."""
     return call.method == "step" and "env" in text(call.receiver).lower()
 
 
 def _loop_line(tape: Site, scope: Scope, block: int) -> int:
-    """Return the line of the loop around a tape: in its own function where there is one, or else where that is called."""
+    """Return the line of the loop around a tape, in its function or at the caller."""
     inner = innermost_loop(tape.scope, tape.call.block)
     while inner is not None and _has_one_turn(tape.scope, inner):
         inner = innermost_loop(tape.scope, tape.scope.blocks[inner].parent)
@@ -342,7 +342,7 @@ def _has_one_turn(scope: Scope, loop: int) -> bool:
 
 
 def _fit_compiles(program: Program, scope: Scope) -> bool:
-    """Tell whether a function is the `train_step` of a model of Keras with a `compile` of its own: `fit` compiles it, a loop tries it."""
+    """Tell whether a function is the `train_step` of a model with its own `compile`."""
     owner = program.owner(scope)
     return (
         owner is not None
@@ -529,7 +529,7 @@ def _switched_off(scope: Scope) -> bool:
 
 
 def _explains_eager(scope: Scope) -> bool:
-    """Tell whether such a comment says more than the decorator that was taken out: then there was a reason."""
+    """Tell whether a commented-out `tf.function` comes with further words."""
     return any(
         re.match(r"(?:#+\s*@?\s*[\w.]*|@[^#]*#.*\b)tf\.function\b", line)
         and not re.fullmatch(r"#+\s*@\s*tf\.function(?:\(.*\))?", line.strip())
@@ -563,7 +563,9 @@ _MAKES_MODEL = re.compile(r"keras\.(?:applications\.(?:\w+\.)?[A-Z]\w*|layers\.[
 
 
 def _uses_numpy(tape: Site) -> bool:
-    """Tell whether a step goes on with values of the host between its forward pass and its gradients: it is eager on purpose.
+    """Tell whether a step computes with `.numpy()` values before its gradients.
+
+    Such a step is eager on purpose.
 
     What is only kept, handed back or written down is not gone on with.
     """
@@ -599,7 +601,7 @@ def _uses_numpy(tape: Site) -> bool:
 
 
 def _writes_down(call: Call) -> bool:
-    """Tell whether a call only keeps or shows what it is given."""
+    """Tell whether a call only stores or logs its arguments."""
     return (dotted(call.func) or call.method or "").rpartition(".")[2] in (
         "append", "print", "info", "debug", "scalar", "update_state", "set_description", "set_postfix", "log", "write",
     )  # fmt: skip
