@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import in_tests
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import dotted, is_name, walk
 from cfgfix.code.model.hit import Step, hit_in
@@ -32,8 +31,6 @@ def never_reset(program: Program) -> Iterator[Hit]:
     told: set[tuple[str, str]] = set()
     for module in program.modules:
         for scope in module.summary.scopes:
-            if in_tests(scope):
-                continue
             for name, place, block in _added_to(scope):
                 key = (module.path, name)
                 if key in told:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import in_tests, inside_function, only_value
+from cfgfix.code.checks.common import inside_function, only_value
 from cfgfix.code.checks.handed_on import values_of
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
@@ -37,7 +37,7 @@ def without_statistics(program: Program) -> Iterator[Hit]:
     """Find averaged model copies that leave BatchNormalization's statistics out."""
     for module in program.modules:
         for scope in module.summary.scopes:
-            if in_tests(scope) or not scope.calls_of("assign"):
+            if not scope.calls_of("assign"):
                 continue
             for event in scope.events_of("for"):
                 pair = _followed(scope, event)

@@ -8,7 +8,7 @@ from cfgfix.code.checks.bindings import statement
 from cfgfix.code.checks.eager_steps import DEBUG_WORDS, guarded_by_words
 from cfgfix.code.checks.guarded_calls import flag
 from cfgfix.code.checks.models import trains
-from cfgfix.code.inference.entry_points import importers_of, is_test
+from cfgfix.code.inference.entry_points import importers_of
 from cfgfix.code.inference.environment import other_backend
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model import comments as remarks
@@ -73,7 +73,7 @@ def _is_trained_under(program: Program, scope: Scope) -> bool:
     return any(
         trains(program, module.scope)
         for module in program.modules
-        if module.scope is not None and module.path in importers and not is_test(module.path)
+        if module.scope is not None and module.path in importers
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import in_tests
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import children, constant, dotted, is_name, text
@@ -30,8 +29,6 @@ def read_per_batch(program: Program) -> Iterator[Hit]:
     """Find files that are read as a whole for every batch, always the same one."""
     told: set[tuple[int, int]] = set()
     for scope, what, loop in _asked_each_time(program):
-        if in_tests(scope):
-            continue
         for site in flow_of(program).within(scope):
             key = (id(scope), site.call.number)
             if site.name not in _READS or key in told or not _is_whole(site):
