@@ -31,7 +31,7 @@ _SCALERS = (
 
 
 def policies_named(program: Program, *names: str) -> list[Site]:
-    """Return the calls that set one of some policies for the whole program."""
+    """Return the call sites that set one of the given precision policies globally."""
     found = []
     for site in flow_of(program).named(*_POLICIES):
         given = [*alternatives(site.argument(0, "policy"))]
@@ -89,7 +89,7 @@ def missing_scaling(program: Program) -> Iterator[Hit]:
 
 
 def _imports(scope: Scope, other: Scope) -> bool:
-    """Tell whether one module's code is imported by the other's, so that both run in one program."""
+    """Tell whether one module imports the other, so that both run in one program."""
     for first, second in ((scope.module, other.module), (other.module, scope.module)):
         for item in first.summary.scopes:
             for source in item.imports.values():
@@ -103,7 +103,7 @@ def _imports(scope: Scope, other: Scope) -> bool:
 
 
 def needless_scaling(program: Program) -> Iterator[Hit]:
-    """Loss scaling with bfloat16, which has the range of float32."""
+    """Find loss scaling with bfloat16, which has the range of float32."""
     policies = policies_named(program, "mixed_bfloat16")
     if not policies or policies_named(program, "mixed_float16"):
         return
@@ -214,7 +214,7 @@ def _jit_roots(program: Program) -> Iterator[tuple[Site | None, Function | Scope
 
 
 def seed_ignored(program: Program) -> Iterator[Hit]:
-    """Random numbers of a function that XLA compiles, in a program that sets a seed."""
+    """Find random numbers in XLA-compiled functions that ignore the program's seed."""
     seed = next(flow_of(program).named("tensorflow.random.set_seed", "keras.utils.set_random_seed"), None)
     if seed is None:
         return
@@ -298,9 +298,10 @@ def two_optimizers(program: Program) -> Iterator[Hit]:
 
 
 def _made_again(program: Program, site: Site, made: Site) -> tuple[Scope, Call] | None:
-    """Return the call in a loop that makes an optimizer anew for a function that is compiled once; None where none does.
+    """Return the call in a loop that makes a new optimizer for one compiled function.
 
-    The optimizer is made and used in one function, or in one turn.
+    Return None where no loop does. The optimizer is made and used in one function, or in one turn of the
+    loop.
     """
     scope = made.scope
     function = next(target.scope for target in site.targets if target.compiled is not None)
@@ -353,7 +354,10 @@ def _turns_around(scope: Scope, block: int) -> int | None:
 
 
 def _defined_in(function: Scope, scope: Scope, program: Program) -> bool:
-    """Tell whether a function is defined, and so compiled, in a scope or in one inside of it."""
+    """Tell whether a function is defined, and so compiled, inside a function scope.
+
+    Functions in between count as well; a definition at the top of the module does not.
+    """
     here: Scope | None = program.outer(function)
     while here is not None:
         if here is scope:
@@ -363,7 +367,7 @@ def _defined_in(function: Scope, scope: Scope, program: Program) -> bool:
 
 
 def _is_new_there(caller: Site, loop: int) -> bool:
-    """Tell whether the object whose method a call is was made in the same turn of a loop."""
+    """Tell whether a method's object is made in the same turn of the loop as its call."""
     receiver = caller.call.receiver
     if not isinstance(receiver, Name):
         return not isinstance(receiver, Attribute)
@@ -371,7 +375,10 @@ def _is_new_there(caller: Site, loop: int) -> bool:
 
 
 def _has_state(made: Site) -> bool:
-    """Tell whether an optimizer makes variables when it is first used: SGD of Keras 3 has none unless it is told to keep some."""
+    """Tell whether an optimizer makes variables when it is first used.
+
+    SGD of Keras 3 makes none without momentum, averages of the weights or accumulated gradients.
+    """
     if not made.name.endswith(".SGD") or made.call.opaque:
         return True
     kept = (
@@ -434,7 +441,10 @@ def never_called(program: Program) -> Iterator[Hit]:
 
 
 def _same_name(made: Site, called: Site) -> bool:
-    """Tell whether a call goes by the name that the compiled function got: on another way it is the plain one's."""
+    """Tell whether a call uses a name that the compiled function is assigned to.
+
+    On another path the same call may enter the plain function.
+    """
     return any(
         event.value is made.call and called.call.func in event.targets for event in made.scope.events()
     )
@@ -450,9 +460,10 @@ def _decorates(site: Site) -> bool:
 
 
 def _handed_on(site: Site) -> bool:
-    """Tell whether the compiled function goes somewhere this program does not show: returned, or given as an argument.
+    """Tell whether a compiled function is returned, stored or passed as an argument.
 
-    What gets a name of the function or an attribute is followed by that, in the functions that can mean it.
+    Its calls may then stand where this program does not show them. A name or an attribute that it is
+    assigned to is followed in the scopes that see the name.
     """
     value = site.call
     for event in site.scope.events():
@@ -465,7 +476,10 @@ def _handed_on(site: Site) -> bool:
 
 
 def _meaning(scope: Scope, names: set[str | None]) -> Iterator[Scope]:
-    """Yield the scopes in which names bound in a scope mean the same: for an attribute all of the module."""
+    """Yield the scopes in which a scope's names mean the same objects.
+
+    These are the scope and those inside it; for an attribute, every scope of the module.
+    """
     scopes = scope.module.summary.scopes
     if any("." in name for name in names if name):
         yield from scopes
@@ -479,7 +493,7 @@ def _meaning(scope: Scope, names: set[str | None]) -> Iterator[Scope]:
 
 
 def _passes(scope: Scope, names: set[str | None]) -> bool:
-    """Tell whether one of the names is given to a call, or stands in what a statement gives to another name or returns."""
+    """Tell whether one of some names is passed to a call, assigned on, or returned."""
     given = [part for call in scope.calls for part in (*call.args, *(value for _, value in call.keywords))]
     given += [
         event.value

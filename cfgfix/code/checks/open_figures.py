@@ -54,7 +54,10 @@ def _closes(scope: Scope) -> bool:
 
 
 def _loop_around(program: Program, scope: Scope, call: Call) -> tuple[Scope, Call, int] | None:
-    """Return the scope and the call of a loop of many turns, and its line; None where its function closes figures."""
+    """Return the scope, the call and the line of a loop that runs a call many times.
+
+    Return None where no loop does. A calling function that closes figures does not count.
+    """
     ways = [(scope, call)] + [(site.scope, site.call) for site in flow_of(program).callers(scope)]
     for where, what in ways:
         if in_tests(where) or (where is not scope and _closes(where)):

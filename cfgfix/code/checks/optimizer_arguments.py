@@ -32,15 +32,15 @@ from cfgfix.rules.hit import Hit
 
 
 def passed_over(program: Program, _check: object) -> frozenset[int]:
-    """Return the modules, by identity, of which a check of this group says nothing."""
+    """Return the ids of the modules that the checks of this group skip."""
     return modules_of_keras_2(program)
 
 
 def _optimizers(program: Program, parameter: str) -> Iterator[tuple[Site, Expr, bool, bool]]:
-    """Yield the Keras optimizers given a parameter that not every release takes: call, value, which releases.
+    """Yield calls of Keras optimizers that are given a parameter, and its value.
 
-    The first flag says whether the newest release is Keras 3, the second whether any release that the project asks for
-    takes the parameter as it is meant: Keras 2 before its new optimizers.
+    The first flag says whether the newest release is Keras 3, the second whether any release that the
+    project asks for takes the parameter as it is meant: Keras 2 before its new optimizers.
     """
     table = api(program)
     workers = table.accepts("keras.Model.fit", "workers")
@@ -74,7 +74,10 @@ _SET_RATES = frozenset({"LearningRateScheduler", "LRScheduler"})
 
 
 def _loses_rate(site: Site) -> bool:
-    """Tell whether a lost learning rate makes a run another one: nothing in the file sets the rate anew, and it is no trial of a model."""
+    """Tell whether a lost learning rate changes the training.
+
+    It does not where a callback of the file sets the rate, or in a demonstration of a library.
+    """
     calls = [call for scope in site.scope.module.summary.scopes for call in scope.calls]
     if any((dotted(call.func) or "").rpartition(".")[2] in _SET_RATES for call in calls):
         return False
@@ -86,7 +89,7 @@ _DEFAULTS = {"SGD": 0.01, "Lion": 0.0001}
 
 
 def _is_default(site: Site) -> bool:
-    """Tell whether a lost learning rate is the one that an optimizer begins with anyway."""
+    """Tell whether a lost learning rate equals the optimizer's default."""
     rate = constant(site.call.keyword("lr"))
     return bool(rate == _DEFAULTS.get(site.name.rpartition(".")[2], 0.001))
 

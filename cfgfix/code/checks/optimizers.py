@@ -127,7 +127,10 @@ def _is_new(value: Value) -> bool:
 
 
 def _builds(call: Call, name: str) -> bool:
-    """Tell whether a call may build the optimizer of some name: `optimizer.build(variables)`, or `model.compile(optimizer)`."""
+    """Tell whether a call may build the optimizer of a given name.
+
+    Examples: `optimizer.build(variables)` and `model.compile(optimizer)`.
+    """
     if call.method == "build":
         return (dotted(call.receiver) or "").rpartition(".")[2] == name
     given = call.argument(0, "optimizer") if call.method == "compile" else None
@@ -135,7 +138,7 @@ def _builds(call: Call, name: str) -> bool:
 
 
 def _bindings(program: Program, scope: Scope, shown: str) -> list[tuple[Event, Scope]]:
-    """Return the statements that set a name, or an attribute of the object that a method belongs to, each with its scope."""
+    """Return the statements that assign a name or an attribute of `self`, with scopes."""
     head, _, last = shown.rpartition(".")
     if not head:
         here: Scope | None = scope
@@ -155,7 +158,10 @@ def _bindings(program: Program, scope: Scope, shown: str) -> list[tuple[Event, S
 
 
 def _pair(program: Program, sites: list[Site]) -> tuple[Site, Site, str, str] | None:
-    """Return two calls whose lists have nothing in common, with a model of each; None where there are none for certain."""
+    """Return two calls with unrelated lists of variables, and a model of each list.
+
+    Return None where no two lists are known to be unrelated.
+    """
     lists = [(site, _models(program, site)) for site in sites]
     for index, (second, ours) in enumerate(lists):
         for first, others in lists[:index]:
@@ -167,7 +173,7 @@ def _pair(program: Program, sites: list[Site]) -> tuple[Site, Site, str, str] | 
 
 
 def _models(program: Program, site: Site) -> frozenset[str] | None:
-    """Return the models, as written, whose variables a call is given; None where that is not certain."""
+    """Return the source text of the models whose variables a call is given, or None."""
     call = site.call
     if call.opaque:
         return None
@@ -190,7 +196,10 @@ def _models(program: Program, site: Site) -> frozenset[str] | None:
 
 
 def _bound(site: Site, expr: Expr | None) -> Expr | None:
-    """Return what the only statement that binds a name in the scope gives it; another expression as it is."""
+    """Return the value of a name that is bound once in its scope.
+
+    Any other expression is returned unchanged; None for a name that is bound otherwise.
+    """
     if expr is None or not isinstance(expr, Name):
         return expr
     bound = bound_once(site.scope, expr.name, site.call.block)
@@ -212,7 +221,7 @@ def _of_list(program: Program, site: Site, expr: Expr | None, depth: int = 0) ->
 
 
 def _is_model(program: Program, site: Site, expr: Expr) -> bool:
-    """Tell whether an expression stands for one model or layer of Keras, of its own or of the project."""
+    """Tell whether an expression is a model or layer of Keras or of the project."""
     values = alternatives(flow_of(program).value_of_name(site.scope, expr))
     return bool(values) and all(
         (isinstance(value, Made) and _MODEL.fullmatch(value.name) is not None)
@@ -222,14 +231,14 @@ def _is_model(program: Program, site: Site, expr: Expr) -> bool:
 
 
 def _are_unrelated(program: Program, scope: Scope, one: str, other: str) -> bool:
-    """Tell whether neither of two models is the other, is part of it, or is made of it."""
+    """Tell whether neither of two models contains or is made from the other."""
     if f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}."):
         return False
     return other not in _made_of(program, scope, one) and one not in _made_of(program, scope, other)
 
 
 def _made_of(program: Program, scope: Scope, shown: str) -> set[str]:
-    """Return the names that what a name stands for is made of, as they are written: those of its statement, and of theirs."""
+    """Return all names that a name's value is computed from, directly or indirectly."""
     found: set[str] = set()
     pending = [(shown, scope)]
     while pending and len(found) < _MOST_NAMES:
@@ -246,7 +255,7 @@ def _made_of(program: Program, scope: Scope, shown: str) -> set[str]:
 
 
 def _named_inside(program: Program, scope: Scope, number: int) -> set[str]:
-    """Return the attributes and names that the functions of the project behind a call use."""
+    """Return the dotted names that the project functions entered by a call mention."""
     return {
         name
         for site in flow_of(program).within(scope)
@@ -317,7 +326,10 @@ def old_hook(program: Program) -> Iterator[Hit]:
 
 
 def _new_base(program: Program, owner: Scope) -> tuple[str, str] | None:
-    """Return the optimizer of Keras that a class is derived from, as written and canonical, where that is a new one for certain."""
+    """Return the new Keras optimizer that a class derives from, written and canonical.
+
+    Return None where the base is not a new one for certain.
+    """
     classes, outside = program.bases(owner)
     if sum(len(item.bases) for item in classes) > len(classes) - 1 + len(outside):
         # A base that is not known may be one of the old ones.
@@ -394,7 +406,10 @@ def shared_in_loop(program: Program) -> Iterator[Hit]:
 
 
 def _models_in_turns(program: Program, site: Site, optimizer: Site) -> tuple[Scope, int] | None:
-    """Return the loop in whose turns new models are compiled and trained with an optimizer that is made outside of it."""
+    """Return the scope and loop that compile and train new models with one optimizer.
+
+    The optimizer is made outside the loop. Return None where there is no such loop.
+    """
     scope = site.scope
     loop = innermost_loop(scope, site.call.block)
     if loop is not None:
@@ -423,7 +438,7 @@ def _models_in_turns(program: Program, site: Site, optimizer: Site) -> tuple[Sco
 
 
 def _is_around(program: Program, outer: Scope, scope: Scope) -> bool:
-    """Tell whether a scope is one around another, whose names it sees."""
+    """Tell whether a scope is, or encloses, another scope."""
     here: Scope | None = scope
     while here is not None:
         if here is outer:
@@ -508,7 +523,10 @@ def _has_model(program: Program, scope: Scope) -> bool:
 
 
 def _called_in_loop(program: Program, scope: Scope) -> tuple[Scope, int | None]:
-    """Return the loop that calls a function, itself or through one more."""
+    """Return the scope and the loop that calls a function, through one caller at most.
+
+    Return the function itself with None where no loop calls it.
+    """
     pending = [(scope, 2)]
     while pending and scope.kind == "function":
         here, left = pending.pop(0)

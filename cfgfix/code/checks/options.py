@@ -46,7 +46,10 @@ _INSTEAD = {
 
 @once
 def _options(program: Program) -> list[tuple[Scope, Event, Attribute, str]]:
-    """Return the assignments to attributes of `tf.data.Options`: scope, statement, target, path below the options."""
+    """Return the assignments to attributes of `tf.data.Options`.
+
+    Each comes with its scope, the statement, the target and the path of the option.
+    """
     found: list[tuple[Scope, Event, Attribute, str]] = []
     for module in program.modules:
         for scope, event, target in module.stores():
@@ -77,7 +80,10 @@ def _is_options(program: Program, scope: Scope, expr: Expr) -> bool:
 
 
 def _option_mask(table: Api, path: str) -> int | None:
-    """Return in which releases an option can be set; None where the table cannot tell."""
+    """Return the releases in which an option can be set, as a mask.
+
+    Return None where the table does not know.
+    """
     first, _, rest = path.partition(".")
     mask = table.member(_OPTIONS, first)
     if not mask or not rest:

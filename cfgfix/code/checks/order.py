@@ -22,14 +22,14 @@ from cfgfix.rules.hit import Hit
 
 
 def kind(step: Dataset) -> str:
-    """Return the operation of a step, seeing through `apply`."""
+    """Return the operation of a step; for `apply` that of the applied transformation."""
     return step.detail if step.op == "apply" and step.detail else step.op
 
 
 def ways_to(program: Program, later: str) -> Iterator[tuple[Dataset, list[Dataset]]]:
-    """Yield each dataset that an operation makes, with the ways it came to be.
+    """Yield the datasets that an operation makes, with the possible steps before each.
 
-    One that is thrown away is another rule's.
+    A dataset that is thrown away is left to another rule.
     """
     for dataset in flow_of(program).datasets:
         if (
@@ -44,9 +44,9 @@ def ways_to(program: Program, later: str) -> Iterator[tuple[Dataset, list[Datase
 
 @once
 def unused_calls(program: Program, scope: Scope) -> set[int]:
-    """Return the calls whose result nothing gets.
+    """Return the numbers of the calls in statements that drop their result.
 
-    Each, or the chain that it begins, is a statement of its own.
+    All calls of a chain count.
     """
     del program
     found: set[int] = set()
@@ -60,7 +60,7 @@ def unused_calls(program: Program, scope: Scope) -> set[int]:
 
 
 def block_of(step: Dataset) -> tuple[tuple[Scope, int], ...]:
-    """Return the block in which a dataset is made, as what a hit needs."""
+    """Return the scope and block that make a dataset, in the form that `needs` takes."""
     assert step.site is not None
     return ((step.site.scope, step.site.call.block),)
 
@@ -113,7 +113,10 @@ def _on_cpu(step: Dataset) -> bool:
 
 
 def _fix_without_call(site: Site) -> tuple[Rewrite, ...]:
-    """Return the fix that takes a method call out: of its chain, or the statement `d = d.prefetch(n)` as a whole."""
+    """Return the fix that removes a method call from a chain.
+
+    It removes the whole statement `d = d.prefetch(n)`.
+    """
     call = site.call
     func = call.func
     if not isinstance(func, Attribute):
@@ -131,7 +134,7 @@ def _fix_without_call(site: Site) -> tuple[Rewrite, ...]:
 
 
 def _statement(site: Site) -> Event | None:
-    """Return the assignment whose whole value a call is, with one target, or None."""
+    """Return the assignment to one target whose value is a call, or None."""
     for event in site.scope.events():
         if event.kind == "assign" and event.value is site.call and len(event.targets) == 1:
             return event
@@ -202,7 +205,7 @@ def _to_the_end(dataset: Dataset, later: list[Dataset]) -> Repair:
 
 
 def repeated_prefetch(program: Program) -> Iterator[Hit]:
-    """Two `prefetch` one right after the other: both buffers are filled."""
+    """Find two `prefetch` steps in a row, whose buffers are both filled."""
     for dataset, way in ways_to(program, "prefetch"):
         if not way or way[0].op != "prefetch" or way[0].site is None or dataset.site is None:
             continue

@@ -80,7 +80,10 @@ def _units(layer: Site) -> int | None:
 
 
 def _loss_of(site: Site, given: Expr | None, value: Value | None) -> tuple[str, Site | None] | None:
-    """Return how a loss given to `compile` is written, where it takes probabilities, and the call that makes it."""
+    """Return the source text of a loss of `compile` that takes probabilities.
+
+    The call that makes it comes with it, or None for a text or a function. Return None for any other loss.
+    """
     if given is None or site.call.opaque:
         return None
     if isinstance(given, Collection) and len(given.items) == 1:
@@ -101,7 +104,7 @@ def _loss_of(site: Site, given: Expr | None, value: Value | None) -> tuple[str, 
 
 
 def _without_logits(made: Site) -> tuple[str, Site] | None:
-    """Return the name of a loss that is made without `from_logits`."""
+    """Return a loss's name and call where it is made without `from_logits`, or None."""
     if made.call.opaque or made.call.args or made.call.keyword("from_logits") is not None:
         return None
     return made.name.rpartition(".")[2], made
@@ -121,10 +124,10 @@ def _loss_called(program: Program, site: Site, *, function: bool) -> tuple[str, 
 
 
 def _one(program: Program, scope: Scope, expr: Expr, value: Value | None) -> Value | None:
-    """Return the one thing that an expression stands for, as the code that it is made by tells, or None.
+    """Return the value of an expression where it has only one, or None.
 
-    What one call made counts once, however often its function was run. An attribute that a constructor takes over from a
-    parameter is what the calls of the class give.
+    Values that the same call made count once. A parameter, or an attribute that the constructor takes over
+    from one, has the values that the calls give.
     """
     given = _taken_over(program, scope, expr)
     found = (
@@ -138,7 +141,10 @@ def _one(program: Program, scope: Scope, expr: Expr, value: Value | None) -> Val
 
 
 def _taken_over(program: Program, scope: Scope, expr: Expr) -> list[Value | None]:
-    """Return what calls give a parameter: one that a constructor keeps under an attribute, or one of a function around."""
+    """Return the values that calls give the parameter behind a name or an attribute.
+
+    The parameter is one of an enclosing function, or one that the constructor stores as the attribute.
+    """
     if isinstance(expr, Name):
         around: Scope | None = scope
         while around is not None and not around.binding(expr.name):
@@ -162,7 +168,10 @@ def _taken_over(program: Program, scope: Scope, expr: Expr) -> list[Value | None
 
 
 def _given_to(program: Program, scope: Scope, name: str) -> list[Value | None]:
-    """Return what every call of a function gives a parameter; nothing where one is not seen."""
+    """Return the value of a parameter in each call of its function.
+
+    Return an empty list where the value is not known in one of them.
+    """
     position = next((number for number, item in enumerate(scope.params) if item.name == name), None)
     if position is None or scope.binding(name):
         return []
@@ -218,7 +227,7 @@ def probabilities_as_logits(program: Program) -> Iterator[Hit]:
 
 
 def _made_by(scope: Scope, expr: Expr, block: int) -> Call | None:
-    """Return the call whose result an expression is in a block: itself, or the one that its name is given for sure."""
+    """Return the call whose result an expression is, through names, or None."""
     for _ in range(_DEPTH):
         if isinstance(expr, Call):
             found: Call = expr
@@ -236,7 +245,7 @@ def _made_by(scope: Scope, expr: Expr, block: int) -> Call | None:
 
 
 def _computed_by(program: Program, site: Site, expr: Expr | None) -> Value | None:
-    """Return the model whose result an expression is."""
+    """Return the model whose output an expression is, or None."""
     call = _made_by(site.scope, expr, site.call.block) if expr is not None else None
     if call is None or call.method in ("predict", "numpy"):
         return None
@@ -248,7 +257,10 @@ def _computed_by(program: Program, site: Site, expr: Expr | None) -> Value | Non
 def _output_given(
     program: Program, site: Site, expr: Expr | None, depth: int = _DEPTH
 ) -> tuple[str, Site] | None:
-    """Return the activation and the layer whose output an argument is, in every known call of the function around it."""
+    """Return the last activation and layer of the model whose output an argument is.
+
+    A parameter is followed to all known calls of its function. Return None where they differ.
+    """
     model = _computed_by(program, site, expr)
     if model is not None:
         return output_of(program, model)
@@ -274,7 +286,10 @@ def _output_given(
 def _given_for(
     program: Program, scope: Scope, position: int, name: str, depth: int
 ) -> Iterator[tuple[str, Site] | None]:
-    """Yield the output that each call of a function gives a parameter; a loss of `compile` gets the model's."""
+    """Yield the model output that each call of a function gives a parameter.
+
+    A loss function given to `compile` gets the output of that model as its second parameter.
+    """
     callers = flow_of(program).callers(scope)
     if len(callers) > _MAX_CALLERS:
         yield None
@@ -318,7 +333,10 @@ def output_of(program: Program, model: Value | None) -> tuple[str, Site] | None:
 
 
 def _last_of_list(program: Program, site: Site) -> Site | None:
-    """Return the last layer of a `Sequential`, of its list or added behind it."""
+    """Return the last layer of a `Sequential`: from its list, or added later.
+
+    Return None where it is not known.
+    """
     scope = site.scope
     name = next(
         (
@@ -354,7 +372,7 @@ def _last_of_list(program: Program, site: Site) -> Site | None:
 
 
 def _layer_made(program: Program, scope: Scope, expr: Expr, block: int) -> Site | None:
-    """Return the call that makes the layer of an expression, through a name too."""
+    """Return the call that makes the layer which an expression or a name stands for."""
     call = _made_by(scope, expr, block)
     if call is None:
         return None
@@ -363,7 +381,10 @@ def _layer_made(program: Program, scope: Scope, expr: Expr, block: int) -> Site 
 
 
 def _layer_of(program: Program, scope: Scope, expr: Expr | None, before: Call) -> Site | None:
-    """Return the layer whose result an expression is: the last that its name was given in the same block or around it."""
+    """Return the layer whose output an expression or a name is, or None.
+
+    For a name the last assignment before a call counts.
+    """
     for _ in range(_DEPTH):
         if expr is None:
             return None
@@ -394,7 +415,7 @@ def _layer_of(program: Program, scope: Scope, expr: Expr | None, before: Call) -
 
 
 def _last_of_class(program: Program, instance: Instance) -> Site | None:
-    """Return the layer whose result the only `return` of a model's `call` gives."""
+    """Return the layer whose output the only `return` of a model's `call` returns."""
     method = program.method(instance.scope, "call")
     if method is None:
         return None
@@ -425,7 +446,10 @@ def _last_call(scope: Scope, expr: Expr) -> Call | None:
 
 
 def _activation(program: Program, layer: Site) -> str | None:
-    """Return the activation that a layer is made with, `linear` for none, or None where that is not known."""
+    """Return a layer's activation, `linear` where it has none.
+
+    Return None where it is not known.
+    """
     call = layer.call
     if call.opaque:
         return None
@@ -448,7 +472,7 @@ def _activation(program: Program, layer: Site) -> str | None:
 def constant_in_every_call(program: Program, scope: Scope, name: str) -> Literal | None:
     """Return the constant that a parameter has in every call of its function.
 
-    Its default counts where none gives it.
+    The default counts for calls that leave the parameter out. Return None where the calls differ.
     """
     position = next((number for number, item in enumerate(scope.params) if item.name == name), None)
     if position is None or scope.binding(name):

@@ -67,14 +67,17 @@ class _Read(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """What one class says of the attributes of its objects; `stored` is None where it may set others."""
+    """The attributes that one class sets and reads.
+
+    `stored` is None where the class may set others.
+    """
 
     stored: frozenset[str] | None
     reads: tuple[_Read, ...]
 
 
 def never_set(program: Program) -> Iterator[Hit]:
-    """Find attributes that a method reads from its object, and that nothing gives it."""
+    """Find attributes that a method reads from `self` and that nothing sets."""
     lacking: dict[int, tuple[_Read, Scope, frozenset[str]]] = {}
     given: set[int] = set()
     for made in _made_classes(program):
@@ -108,7 +111,7 @@ def never_set(program: Program) -> Iterator[Hit]:
 
 
 def _is_run(program: Program, method: Scope, made: Scope) -> bool:
-    """Tell whether something asks for a method: code of the project by its name, Python, or Keras."""
+    """Tell whether the project, Python or Keras may call a method."""
     if method.name in _OF_BASES:
         return bool(_keras_bases(program, made)) or bool(flow_of(program).callers(method))
     return method.name.startswith("__") or method.name in _asked_for(program)
@@ -120,7 +123,7 @@ def _keras_bases(program: Program, made: Scope) -> list[str]:
 
 @once
 def _asked_for(program: Program) -> frozenset[str]:
-    """Return the names that code asks an object for."""
+    """Return the names of all attributes that the program's code reads."""
     return frozenset(
         part.attribute
         for module in program.modules
@@ -133,9 +136,9 @@ def _asked_for(program: Program) -> frozenset[str]:
 
 @once
 def _made_classes(program: Program) -> list[Scope]:
-    """Return the classes of which the program makes objects by name, each once.
+    """Return the classes that the program makes objects of by name, each once.
 
-    What only methods of classes make of which there are no objects does not count.
+    A class that only methods of another class make counts if that other class does.
     """
     named = {
         scope.name for module in program.modules for scope in module.summary.scopes if scope.kind == "class"
@@ -166,7 +169,7 @@ def _made_classes(program: Program) -> list[Scope]:
 
 @once
 def _attributes(program: Program, made: Scope) -> frozenset[str] | None:
-    """Return all attributes that objects of a class have, or None where they may have others."""
+    """Return all attributes of a class's objects; None where they may have others."""
     classes, outside = program.bases(made)
     if any(name not in _KNOWN for name in outside):
         return None
@@ -223,7 +226,7 @@ def _sets_computed(program: Program, root: Scope) -> bool:
 
 
 def _expressions(event: Event) -> Iterator[Expr]:
-    """Yield all that a statement evaluates or binds."""
+    """Yield all expressions of a statement, its targets included."""
     for top in (event.value, *event.targets, *event.extra_nodes()):
         if top is not None:
             yield from walk(top)
@@ -231,7 +234,7 @@ def _expressions(event: Event) -> Iterator[Expr]:
 
 @once
 def _parts(program: Program, owner: Scope) -> _Parts:
-    """Return what a class sets and reads."""
+    """Return the attributes that the methods and body of a class set and read."""
     stored = {*owner.names, *owner.children, *owner.imports}
     reads: list[_Read] = []
     for scope, method in _scopes_by_class(program, owner.module.summary.scopes[0]).get(owner.number, ()):
@@ -277,7 +280,7 @@ def _bound(target: Expr) -> Iterator[Attribute]:
 
 @once
 def _scopes_by_class(program: Program, root: Scope) -> dict[int, list[tuple[Scope, Scope]]]:
-    """Return the code of a module's classes by number: each scope, with its method."""
+    """Return the scopes in each class of a module, each with its method, by class."""
     del program
     scopes = root.module.summary.scopes
     found: dict[int, list[tuple[Scope, Scope]]] = {}
@@ -289,7 +292,7 @@ def _scopes_by_class(program: Program, root: Scope) -> dict[int, list[tuple[Scop
 
 
 def _method_around(scope: Scope, scopes: list[Scope]) -> Scope | None:
-    """Return the method whose object a scope sees by the method's own name, or None."""
+    """Return the method whose `self` a scope sees, or None."""
     inner: list[Scope] = []
     here = scope
     while here.kind in ("function", "lambda") and here.parent >= 0 and scopes[here.parent].kind != "class":
@@ -309,7 +312,7 @@ def _method_around(scope: Scope, scopes: list[Scope]) -> Scope | None:
 
 @once
 def _set_on_others(program: Program) -> frozenset[str]:
-    """Return the names that code gives an object other than its own as attributes."""
+    """Return the names of attributes that code sets on objects other than `self`."""
     found: set[str] = set()
     for module in program.all_modules():
         scopes = module.summary.scopes

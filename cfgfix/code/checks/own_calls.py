@@ -81,7 +81,7 @@ def arguments_not_taken(program: Program) -> Iterator[Hit]:
 
 
 class _Certain:
-    """What the names of a program certainly stand for when they are called."""
+    """Resolves calls to the functions, constructors and methods they certainly enter."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -91,7 +91,7 @@ class _Certain:
         self._overridden: dict[str, list[Scope]] | None = None
 
     def callee(self, scope: Scope, call: Call) -> _Callee | None:
-        """Return what a call certainly enters, or None."""
+        """Return the function, constructor or method a call certainly enters, or None."""
         if not self._steady(scope, call.func):
             return None
         value = flow_of(self._program).value_of_name(scope, call.func)
@@ -104,7 +104,7 @@ class _Certain:
         return None
 
     def _part_of_keras(self, owner: Scope) -> _Callee | None:
-        """Return the `call` that a layer or model of the project hands its arguments to."""
+        """Return the `call` method that a layer or model of the project runs, or None."""
         method = self._program.method(owner, "call")
         if method is None or not is_keras_part(self._program, owner) or not self._defined_once(owner):
             return None
@@ -116,7 +116,7 @@ class _Certain:
         return _Callee(method, f"{owner.name}.call", 1, of_keras=True) if holder is not None else None
 
     def _steady(self, scope: Scope, func: Expr) -> bool:
-        """Tell whether the first name of what is called is bound once where it is bound."""
+        """Tell whether the first name of a called expression is bound only once."""
         while isinstance(func, Attribute):
             func = func.base
         if not isinstance(func, Name):
@@ -184,7 +184,7 @@ class _Certain:
         return _Callee(method, owner.name, 1)
 
     def _known_bases(self, owner: Scope) -> bool:
-        """Tell whether each base of a class is a class of the project, or one outside that has a name."""
+        """Tell whether every base of a class is a known class or a name from outside."""
         outer = self._program.outer(owner) or owner
         for base in owner.bases:
             if is_name(base, "object"):
@@ -197,7 +197,10 @@ class _Certain:
         return True
 
     def _decorators(self, scope: Scope) -> frozenset[str] | None:
-        """Return the decorators of a function by their last name; None where one of them may change what it takes."""
+        """Return the last names of a function's decorators.
+
+        Return None where one of them may change the arguments that the function takes.
+        """
         outer = self._program.outer(scope) or scope
         found = set()
         for decorator in scope.decorators:
@@ -235,7 +238,7 @@ class _Certain:
 
 
 def _is_left_to_others(scope: Scope) -> bool:
-    """Tell whether a method only raises NotImplementedError: whoever writes it says what it takes."""
+    """Tell whether a method only raises NotImplementedError, for subclasses to define."""
     return any(
         event.kind == "raise"
         and event.block == 0
@@ -251,7 +254,7 @@ def _has_metaclass(owner: Scope) -> bool:
 
 
 def _problem(callee: _Callee, call: Call) -> str | None:
-    """Return what Python says of a call, or None where it takes the arguments."""
+    """Return why Python refuses a call's arguments, or None where they fit."""
     params = callee.scope.params
     plain = [item for item in params if item.kind == "plain"][callee.bound :]
     kinds = {item.kind for item in params}

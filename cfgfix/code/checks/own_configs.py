@@ -112,7 +112,7 @@ def loses_argument(program: Program) -> Iterator[Hit]:
 
 
 def _shows_all(method: Scope) -> bool:
-    """Tell whether `get_config` returns what it is seen to put together, and nothing that another object gives."""
+    """Tell whether everything that `get_config` returns is visible in its own code."""
     return all(
         event.value is not None and _is_seen(method, event.value, 4) for event in method.events_of("return")
     )
@@ -139,7 +139,10 @@ def _is_seen(method: Scope, expr: Expr, depth: int) -> bool:
 
 
 def _own_ways(program: Program) -> Iterator[tuple[Scope, str, Scope, Scope]]:
-    """Yield the classes with a `get_config` and a constructor of their own, what they are derived from, and both."""
+    """Yield classes with their own `get_config` and constructor.
+
+    Each comes with the name of its base, the `get_config` and the constructor.
+    """
     for module in program.modules:
         for scope in module.summary.scopes:
             if scope.kind != "class" or "get_config" not in scope.children or "from_config" in scope.children:
@@ -163,7 +166,7 @@ def _own_parameters(constructor: Scope) -> list[Parameter]:
 
 
 def _is_kept(constructor: Scope, name: str) -> bool:
-    """Tell whether an object keeps an argument, or something made of it, and does not give it to its base."""
+    """Tell whether a constructor stores an argument and does not pass it to its base."""
     if any(
         is_name(part, name)
         for call in constructor.calls_of("__init__")
@@ -181,7 +184,7 @@ def _is_kept(constructor: Scope, name: str) -> bool:
 
 
 def _other_value(program: Program, constructor: Scope, number: int, item: Parameter) -> Site | None:
-    """Return a call that gives a parameter something else than its default."""
+    """Return a call that gives a parameter a value other than its default, or None."""
     for site in flow_of(program).callers(constructor):
         given = site.call.argument(number - 1, item.name)
         if given is None or site.call.opaque or in_tests(site.scope):
@@ -204,7 +207,10 @@ def _other_value(program: Program, constructor: Scope, number: int, item: Parame
 
 
 def _keys(method: Scope) -> frozenset[str] | None:
-    """Return all texts that may be keys of what `get_config` returns; None where it may have others."""
+    """Return all keys that the result of `get_config` may have.
+
+    Return None where it may have others.
+    """
     returned = [event for event in method.events() if event.kind == "return" and event.value is not None]
     if not returned:
         return None
@@ -226,7 +232,7 @@ def _keys(method: Scope) -> frozenset[str] | None:
 
 
 def _part(method: Scope, part: Expr) -> set[str] | None:
-    """Return the keys that one part of an expression adds, None where it may add any."""
+    """Return the keys that one part of an expression adds; None where it may add any."""
     if isinstance(part, Dictionary):
         keys: set[str] = set()
         for key, value in part.entries:
@@ -261,7 +267,7 @@ _KNOWN = frozenset({"super", "list", "dict", "type", "self", "cls"})
 
 
 def _config_so_far(method: Scope, expr: Expr) -> bool:
-    """Tell whether an expression is put together from configurations whose keys are seen elsewhere in the method."""
+    """Tell whether an expression uses only configs whose keys are read elsewhere."""
     for part in walk(expr):
         if isinstance(part, Attribute) and part.attribute not in _ADDS_NOTHING | {"__class__"}:
             return False

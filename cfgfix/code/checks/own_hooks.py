@@ -63,7 +63,11 @@ def _of_class(program: Program, owner: Scope) -> Iterator[Hit]:
 
 
 def _handed_to(program: Program, site: Site) -> Iterator[tuple[Scope, int, tuple[str, ...], str]]:
-    """Yield the functions that a call hands to Keras or makes it call, with their bound and given arguments."""
+    """Yield the functions that a call makes Keras run, with the arguments they get.
+
+    Each comes with the number of bound arguments, the names of the given ones, and its name for the
+    message.
+    """
     method = site.call.method
     if method in _STEPS:
         for value in alternatives(site.receiver):
@@ -95,7 +99,7 @@ def _inner(value: Value | None) -> Iterator[Value]:
 def _hit(
     program: Program, scope: Scope, bound: int, given: tuple[str, ...], shown: str, related: Step | None
 ) -> Hit | None:
-    """Return the hit at a function that cannot be called with some arguments by position, or None."""
+    """Return the finding for a function that cannot take its arguments, or None."""
     outer = program.outer(scope) or scope
     kept = all(
         canonical_name(program.static_name(item, outer) or dotted(item) or "") == "tensorflow.function"

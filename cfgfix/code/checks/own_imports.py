@@ -42,7 +42,7 @@ _Found = tuple[str, tuple[Step, ...]]
 
 
 def _missing(program: Program, module: Module, event: Event) -> _Found | None:
-    """Return how a module in a folder of the project is missing; None where it is not."""
+    """Return why a module in a project folder cannot be imported, or None."""
     for _, source in event.imports:
         head = source.rpartition(".")[0]
         first = head.partition(".")[0]
@@ -64,7 +64,7 @@ def _missing(program: Program, module: Module, event: Event) -> _Found | None:
 
 
 def _places(module: Module, head: str) -> list[tuple[str, list[str]]]:
-    """Return the folders in which a dotted name may be sought, with the parts of the name."""
+    """Return the folders in which a module may lie, with the parts of its name."""
     if head.startswith("."):
         level = len(head) - len(head.lstrip("."))
         base = module.folder
@@ -84,7 +84,10 @@ def _places(module: Module, head: str) -> list[tuple[str, list[str]]]:
 
 
 def _gone(base: str, parts: list[str]) -> str | None:
-    """Return the path of the first part of a name that nothing in its folder bears; None where all are there."""
+    """Return the path of the first part of a name that does not exist.
+
+    Return None where all parts exist.
+    """
     for part in parts:
         try:
             stems = {entry.partition(".")[0] for entry in os.listdir(base)}
@@ -98,7 +101,7 @@ def _gone(base: str, parts: list[str]) -> str | None:
 
 @once
 def _own_packages(program: Program) -> frozenset[str]:
-    """Return the first parts of imports that take something from a folder of the project of that name."""
+    """Return the names of project folders that some import resolves to."""
     found: set[str] = set()
     for module in program.modules:
         for source in module.scope.imports.values() if module.scope is not None else ():
@@ -115,7 +118,7 @@ def _stem(path: str) -> str:
 
 @once
 def _stems(program: Program) -> frozenset[str]:
-    """Return the names of all Python files and of the folders around them."""
+    """Return the names of all Python files of the project and of their folders."""
     found: set[str] = set()
     for key in program.files:
         path, _ = os.path.splitext(key)
@@ -154,7 +157,7 @@ def _read(path: str) -> str:
 
 @once
 def _opens_paths(program: Program) -> bool:
-    """Tell whether code changes where Python looks for modules."""
+    """Tell whether the project's code changes where Python looks for modules."""
     return any(
         isinstance(part, Attribute) and dotted(part) in ("sys.path", "sys.modules", "sys.meta_path")
         for module in program.all_modules()
@@ -171,7 +174,10 @@ def _parts(event: Event) -> Iterator[Expr]:
 
 
 def _beside(program: Program, module: Module, event: Event) -> _Found | None:
-    """Return how a module beside is imported as if its folder were that of the script; None where it is not."""
+    """Return why an import of a module in the same folder fails, or None.
+
+    It fails where a script in another folder imports this file.
+    """
     if module.is_package or module.folder == "." or _runs_itself(module) or _opens_paths(program):
         return None
     for _, source in event.imports:
@@ -217,7 +223,7 @@ def _count_named(program: Program, name: str) -> int:
 
 @once
 def _importers(program: Program) -> dict[str, list[tuple[Scope, Event, bool]]]:
-    """Return the imports of each file of the project, and whether each says the folder as well."""
+    """Return the imports of each file, and whether each names the folder too."""
     found: dict[str, list[tuple[Scope, Event, bool]]] = {}
     for module in program.modules:
         for scope in module.summary.scopes:
@@ -233,7 +239,7 @@ def _importers(program: Program) -> dict[str, list[tuple[Scope, Event, bool]]]:
 
 
 def _sets_paths(folder: str) -> bool:
-    """Tell whether the project says of its own where Python shall look for modules."""
+    """Tell whether the project configures where Python looks for modules."""
     here = folder
     while True:
         here = os.path.dirname(here)

@@ -109,7 +109,7 @@ def _is_special(name: str) -> bool:
 
 
 def _for_types(scope: Scope, block: int) -> bool:
-    """Tell whether a statement is there for those who check types alone."""
+    """Tell whether a statement runs for type checkers only."""
     return any(
         here.test is not None and text(here.test).endswith("TYPE_CHECKING")
         for here in scope.block_chain(block)
@@ -117,7 +117,7 @@ def _for_types(scope: Scope, block: int) -> bool:
 
 
 def _read(event: Event) -> Iterator[Attribute]:
-    """Yield the attributes that a statement asks for; what it sets is none of them."""
+    """Yield the attributes that a statement reads, without those that it sets."""
     tops: list[Expr] = [top for top in (event.value, *event.managers) if top is not None]
     for target in event.targets:
         tops += [target.base] if isinstance(target, Attribute) else [target]
@@ -128,7 +128,7 @@ def _read(event: Event) -> Iterator[Attribute]:
 
 
 def _owner(program: Program, scope: Scope, base: Expr) -> ModuleValue | ClassValue | None:
-    """Return the module or class that a name stands for, where nothing else can be meant."""
+    """Return the module or class that a name certainly stands for, or None."""
     shown = dotted(base)
     if shown is None:
         return None
@@ -153,7 +153,7 @@ def _is_defined_once(scope: Scope, name: str) -> bool:
 
 
 def _binder(scope: Scope, name: str) -> Scope | None:
-    """Return the scope that gives a name its value as it is seen from a scope."""
+    """Return the scope that binds a name as seen from another scope, or None."""
     here: Scope | None = scope
     while here is not None:
         if (here is scope or here.kind != "class") and (
@@ -165,7 +165,7 @@ def _binder(scope: Scope, name: str) -> Scope | None:
 
 
 def _source(scope: Scope, base: Expr) -> str:
-    """Return the dotted source of the import that a name comes from."""
+    """Return the dotted path that a name is imported from, or the name itself."""
     shown = dotted(base) or ""
     head, _, rest = shown.partition(".")
     here = _binder(scope, head)
@@ -263,7 +263,7 @@ def _has_metaclass(program: Program, owner: Scope) -> bool:
 
 @once
 def _set_elsewhere(program: Program) -> frozenset[str]:
-    """Return the names that any code gives an object as an attribute, or names in a text for `setattr`."""
+    """Return the names of attributes that any code sets, `setattr` included."""
     found: set[str] = set()
     for module in program.all_modules():
         for scope in module.summary.scopes:

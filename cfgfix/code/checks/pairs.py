@@ -33,7 +33,7 @@ _MASK = re.compile(
 
 
 def pair_moved_by_two_draws(program: Program) -> Iterator[Hit]:
-    """Find a picture and its mask that are moved by two draws."""
+    """Find a picture and its mask that two random draws transform differently."""
     by_scope: dict[int, list[Site]] = {}
     for site in flow_of(program).named(*_MOVES):
         known = by_scope.setdefault(id(site.scope), [])
@@ -61,7 +61,10 @@ _MOST = 50
 
 
 def _is_pair(program: Program, first: Site, second: Site) -> bool:
-    """Tell whether one of two calls moves a mask, the other what it belongs to, and both are made."""
+    """Tell whether one call transforms a mask and the other its picture.
+
+    Both calls run together and have no seed.
+    """
     names = _name(first), _name(second)
     if "" in names or _is_mask(names[0]) is _is_mask(names[1]):
         return False
@@ -77,7 +80,7 @@ def _is_pair(program: Program, first: Site, second: Site) -> bool:
 
 
 def _name(site: Site) -> str:
-    """Return the name of the picture that a call moves."""
+    """Return the name of the picture that a call transforms, or empty text."""
     given: Expr | None = site.call.argument(0, "value" if site.name.endswith("crop") else "image")
     if isinstance(given, Subscript):
         index = getattr(given.index, "value", None)
@@ -90,5 +93,5 @@ def _is_mask(name: str) -> bool:
 
 
 def _seed(site: Site) -> Expr | None:
-    """Return the seed of a call; with the same one two calls draw the same."""
+    """Return the seed of a call; two calls with the same seed draw the same numbers."""
     return site.call.argument(2 if site.name.endswith("crop") else 1, "seed")

@@ -77,7 +77,7 @@ def autotune_min_max(program: Program) -> Iterator[Hit]:
 
 
 def _source_text(expr: Expr) -> str | None:
-    """Return an expression as source where the summary keeps all of it."""
+    """Return the source of a name, an attribute or an integer; None for anything else."""
     if isinstance(expr, (Name, Attribute)) and dotted(expr) is not None:
         return dotted(expr)
     if isinstance(expr, Literal) and isinstance(expr.value, int):
@@ -110,7 +110,7 @@ _OPERATIONS = (Binary, Compare, Boolean)
 
 
 def _fault_of_operation(part: Expr, scope: Scope, program: Program) -> tuple[Place, str] | None:
-    """Return what is wrong with an operation on AUTOTUNE, or None."""
+    """Return the place and the fault of an operation on AUTOTUNE, or None."""
     if isinstance(part, Binary) and part.operator in ("*", "+", "-", "//", "/", "%", "**"):
         if _is_constant(part.left, scope, program) or _is_constant(part.right, scope, program):
             return part.place, "a number below zero, which tf.data takes for something else or refuses"
@@ -192,12 +192,18 @@ def stateful_map(program: Program) -> Iterator[Hit]:
 
 
 def _stateless(site: Site) -> bool:
-    """Tell whether a Python function is declared to keep no state, so that TensorFlow may parallelise its map."""
+    """Tell whether a call declares its Python function as `stateful=False`.
+
+    TensorFlow may then parallelise the map that runs it.
+    """
     return constant(site.call.keyword("stateful")) is False
 
 
 def _parallel_beside(program: Program, site: Site) -> bool:
-    """Tell whether the same function is mapped with parallel calls on another branch: the sequential one is meant."""
+    """Tell whether another branch maps the same function with parallel calls.
+
+    The sequential call is then meant.
+    """
     if not site.call.args:
         return False
     shown = text(site.call.args[0])
@@ -213,7 +219,7 @@ def _parallel_beside(program: Program, site: Site) -> bool:
 
 
 def _in_parallel_interleave(reach: Reach | None) -> bool:
-    """Tell whether a map stands in the function of an interleave that runs several of it at once."""
+    """Tell whether a map runs in the function of a parallel `interleave`."""
     root = reach.root.site if reach is not None else None
     return (
         root is not None
@@ -223,7 +229,7 @@ def _in_parallel_interleave(reach: Reach | None) -> bool:
 
 
 def _works_hard(program: Program, dataset: Dataset) -> bool:
-    """Tell whether a dataset's function is known to take long for an element: it runs Python, reads, decodes or parses files."""
+    """Tell whether the function of a dataset runs Python, or reads or decodes files."""
     return any(
         inner.name in PY_FUNCTIONS or (inner.name.startswith(EXPENSIVE) and "image.resize" not in inner.name)
         for function in dataset.functions
@@ -295,9 +301,9 @@ _SWITCHES = {
 
 
 def _switched_off(module: Module) -> str:
-    """Return in words what switches TensorFlow's own parallelisation off for the datasets of a file; or empty text.
+    """Return the words for what switches off TensorFlow's own parallelisation.
 
-    Options hold for the datasets that get them: what another file sets is for its own.
+    Options hold for the datasets that get them, so only the given file counts. Empty where nothing does.
     """
     for _, event, target in module.stores():
         if event.block == 0 and constant(event.value) is False:
@@ -362,7 +368,10 @@ def prefetch_proven_missing(program: Program) -> Iterator[Hit]:
 
 
 def _nothing_buffered(program: Program) -> Iterator[Hit]:
-    """Yield the pipelines that training reads without any prefetch where only releases are asked for that add none."""
+    """Yield findings for trained pipelines without prefetch.
+
+    Only where every release that the project asks for adds none itself.
+    """
     if not asks_only_before(program, PARALLELISES):
         return
     consumed = [
@@ -413,7 +422,7 @@ def _called_below(program: Program, scope: Scope) -> Iterator[Call]:
 
 
 def _argument_place(site: Site) -> Place:
-    """Return where the buffer size of a `prefetch` stands."""
+    """Return the place of the buffer size in a `prefetch` call."""
     expr = site.call.argument(0, "buffer_size")
     assert expr is not None
     return place_of(expr, site.scope) or site.call.place
@@ -466,7 +475,10 @@ _FILES = (
 
 
 def _reads_files(program: Program, site: Site) -> bool:
-    """Tell whether the function of an `interleave` opens a file: a class of datasets itself, one with arguments given, or a function."""
+    """Tell whether the function of an `interleave` opens a file.
+
+    It may be a dataset class itself, such a class with `functools.partial`, or a function.
+    """
     dataset = first_dataset(site.result)
     for function in dataset.functions if dataset is not None else ():
         if any(inner.name in _FILES for inner, _ in inside_function(program, function)):

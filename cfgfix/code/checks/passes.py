@@ -118,7 +118,10 @@ def _first(call: Call, names: tuple[str, ...]) -> Expr | None:
 
 
 def _two_passes(labels: list[_Pass], predictions: list[_Pass]) -> tuple[_Pass, _Pass] | None:
-    """Return the pass that gives the labels and the one that gives the predictions, where each comes from one of its own."""
+    """Return one pass over some data that gives labels, and another for predictions.
+
+    Return None where one pass gives both.
+    """
     own = {item.name for item in predictions if item.kind == "labels"}
     both = {item.name for item in labels if item.kind == "predictions"}
     for label in labels:
@@ -131,7 +134,7 @@ def _two_passes(labels: list[_Pass], predictions: list[_Pass]) -> tuple[_Pass, _
 
 
 def _passes(scope: Scope, expr: Expr) -> Iterator[_Pass]:
-    """Yield the passes over data that an expression of a scope is made by."""
+    """Yield the passes over data that an expression is computed from."""
     pending, seen = [expr], set[str]()
     turns = 0
     while pending and turns < _MOST:
@@ -178,7 +181,7 @@ def _gone_through(scope: Scope, over: Expr) -> Iterator[_Pass]:
 
 
 def _where_shuffled(program: Program, scope: Scope, data: Expr, *, in_order: bool) -> Step | None:
-    """Return where data is made that each pass goes through in another order, or None."""
+    """Return where data is shuffled anew for every pass, or None."""
     if in_order:
         return _generator(program, scope, data)
     values = alternatives(flow_of(program).value_of_name(scope, data))
@@ -195,7 +198,7 @@ def _where_shuffled(program: Program, scope: Scope, data: Expr, *, in_order: boo
 
 
 def _shuffled_way(way: list[Dataset]) -> Step | None:
-    """Return where data is shuffled that came to be in one way, if nothing behind puts it in order."""
+    """Return where the steps of a dataset shuffle its data, or None."""
     for found in way:
         site = found.site
         if site is None:
@@ -212,7 +215,7 @@ def _shuffled_way(way: list[Dataset]) -> Step | None:
 
 
 def _is_asked_for(program: Program, scope: Scope, data: Expr, step: Step) -> bool:
-    """Tell whether the call that makes the data has every condition around the shuffle hold."""
+    """Tell whether the call that makes the data makes the shuffle's conditions true."""
     if step.scope is scope:
         return False
     callers = [site for site in callers_of(program, step.scope) if site is not None]
@@ -222,7 +225,7 @@ def _is_asked_for(program: Program, scope: Scope, data: Expr, step: Step) -> boo
 
 
 def _of_folders(data: Dataset) -> Step | None:
-    """Return where a dataset of folders is made, if it is shuffled."""
+    """Return where a dataset of folders is made if it is shuffled, or None."""
     site = data.site
     if site is None or site.call.opaque or len(site.call.args) > 1:
         return None
@@ -235,7 +238,7 @@ def _of_folders(data: Dataset) -> Step | None:
 
 
 def _generator(program: Program, scope: Scope, data: Expr) -> Step | None:
-    """Return where a generator of files is made, if it is shuffled."""
+    """Return where a generator of files is made if it is shuffled, or None."""
     found = _call_that_makes(program, scope, data)
     if found is None:
         return None
@@ -252,7 +255,7 @@ def _generator(program: Program, scope: Scope, data: Expr) -> Step | None:
 
 
 def _call_that_makes(program: Program, scope: Scope, data: Expr) -> tuple[Scope, Call] | None:
-    """Return the only call that a name or an attribute of an object is given."""
+    """Return the only call that is assigned to a name or an attribute, or None."""
     if isinstance(data, Attribute):
         name = dotted(data)
         stores = [

@@ -22,7 +22,7 @@ _DEPTH = 8
 
 
 def without_rank(program: Program) -> Iterator[Hit]:
-    """Find pictures that are resized although they may be films."""
+    """Find resized pictures whose decoder may return an animation of four dimensions."""
     hot = hot_paths(program)
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).named("tensorflow.image.resize"):
@@ -45,7 +45,7 @@ def without_rank(program: Program) -> Iterator[Hit]:
 
 
 def _decoding_call(program: Program, site: Site, expr: Expr) -> Site | None:
-    """Return the call whose picture an expression is, if nothing says of what rank it is."""
+    """Return the call that decodes a picture of unknown rank, or None."""
     scope, block = site.scope, site.call.block
     for _ in range(_DEPTH):
         if isinstance(expr, Name):

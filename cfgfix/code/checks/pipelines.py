@@ -30,10 +30,11 @@ MAX_WALK = 1500
 
 
 def pipelines_to(dataset: Dataset) -> Iterator[list[Dataset]]:
-    """Yield the ways a dataset may have come to be, each a list of steps.
+    """Yield the possible pipelines of a dataset, each a list of steps.
 
-    The last step comes first. Ways whose guards exclude each other are left out. Where several datasets are joined into
-    one, each is a way. Ways that are too many to be gone are one of a single step that is not known.
+    The last step comes first. Ways whose guards exclude each other are left out. Where several datasets are
+    joined into one, each is a way. Ways that are too many to be gone are one of a single step that is not
+    known.
     """
     count = steps = 0
     pending: list[tuple[Dataset, list[Dataset]]] = [(dataset, [])]
@@ -56,11 +57,11 @@ def pipelines_to(dataset: Dataset) -> Iterator[list[Dataset]]:
 
 
 def possible(program: Program, path: list[Dataset]) -> bool:
-    """Tell whether the steps of a way happen where their functions are entered from.
+    """Tell whether all steps of a pipeline can run where their functions are called.
 
-    `build(is_training=False)` does not shuffle. The guards around a step that are a parameter of its function, or an
-    attribute that the constructor sets from one, are held against constants: those of the call by which the step behind
-    it, in another function, gets its dataset.
+    `build(is_training=False)` does not shuffle. The guards around a step that are a parameter of its
+    function, or an attribute that the constructor sets from one, are held against constants: those of the
+    call by which the step behind it, in another function, gets its dataset.
     """
     for later, step in itertools.pairwise(path):
         if later.site is None or step.site is None or later.site.scope is step.site.scope:
@@ -82,7 +83,10 @@ def possible(program: Program, path: list[Dataset]) -> bool:
 
 @once
 def _sites_entering(program: Program, scope: Scope, later: Site) -> list[Site]:
-    """Return the calls beside a later step by which a function is entered: the one that gives it its dataset, else all."""
+    """Return the calls that enter a function in the scope of a later step.
+
+    Where one of them makes the dataset of that step, only that one.
+    """
     entering = [
         site
         for site in flow_of(program).within(later.scope)
@@ -93,7 +97,10 @@ def _sites_entering(program: Program, scope: Scope, later: Site) -> list[Site]:
 
 
 def _source_of(site: Site) -> Call | None:
-    """Return the call whose result a method is called on: in its chain, or assigned to its name before."""
+    """Return the call that makes the dataset of a method call, or None.
+
+    Methods of datasets in between are skipped, in the chain or through a name.
+    """
     scope: Scope = site.scope
     func = site.call.func
     expr = func.base if isinstance(func, Attribute) else None
@@ -120,9 +127,9 @@ def _source_of(site: Site) -> Call | None:
 
 
 def links(expr: Expr) -> Iterator[str]:
-    """Yield the methods of a chain, the last one first, then its first name.
+    """Yield the names in a chain of methods, last method first, then its first name.
 
-    What its calls are given is no part of it.
+    The arguments of its calls are left out.
     """
     while isinstance(expr, Call) and isinstance(expr.func, Attribute):
         func = expr.func

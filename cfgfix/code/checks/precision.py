@@ -21,7 +21,10 @@ from cfgfix.rules.hit import Hit
 
 
 def _kept_policy(site: Site) -> bool:
-    """Tell whether a policy is put back: `old = global_policy()`, and later `set_global_policy(old)`."""
+    """Tell whether a call restores a precision policy that was read before.
+
+    Example: `old = global_policy()`, and later `set_global_policy(old)`.
+    """
     given = site.call.argument(0, "policy")
     return (
         given is not None
@@ -135,7 +138,10 @@ def unscaled_loss(program: Program) -> Iterator[Hit]:
 
 
 def _scaled_loss(apply: Site) -> Repair:
-    """Return the fix that takes the gradient of the scaled loss: it is scaled on the tape, behind the statement that makes it."""
+    """Return the fix that takes the gradient of the scaled loss.
+
+    The loss is scaled on the tape, after the statement that makes it.
+    """
     scope = apply.scope
     optimizer = dotted(apply.call.receiver)
     name = free_name(scope, "scaled_loss")

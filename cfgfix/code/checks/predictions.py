@@ -80,9 +80,9 @@ def in_loop(program: Program) -> Iterator[Hit]:
 
 
 def loop_around(program: Program, site: Site) -> tuple[Scope, int, Site | None] | None:
-    """Return the loop that makes a call many times, with its scope.
+    """Return the scope and the loop that run a call many times, or None.
 
-    The call in it comes last; None for the loop of its own scope.
+    With them comes the call that leads from the loop to it; None where the loop is in the same scope.
     """
     loop = _innermost(site.scope, site.call.block)
     if loop is not None:
@@ -111,7 +111,7 @@ _EACH_ROW = frozenset({"apply", "map", "progress_apply", "applymap"})
 
 @once
 def _calls_by_rows(program: Program, function: Scope) -> list[Site]:
-    """Return the calls that hand a function to a column of a table or to `map`, which call it for each row."""
+    """Return the calls that run a function for each row of a table, or by `map`."""
     if function.kind != "function" or function.generator:
         return []
     found: list[Site] = []
@@ -146,9 +146,10 @@ _MOST_FILES = 200
 
 @once
 def _calls_by_attribute(program: Program, method: Scope) -> list[Site]:
-    """Return the calls of a method on what another object was made with and keeps: `self.net.value(x)`.
+    """Return the calls of a method on an attribute of another object.
 
-    The file they stand in need not know TensorFlow.
+    Example: `self.net.value(x)`, where the constructor keeps `net`. The files of these calls need not know
+    TensorFlow.
     """
     owner = program.owner(method)
     if owner is None or method.name.startswith("__"):
@@ -175,7 +176,10 @@ def _calls_by_attribute(program: Program, method: Scope) -> list[Site]:
 
 @once
 def _is_made_with(program: Program, keeper: Scope, attribute: str, owner: Scope) -> bool:
-    """Tell whether the constructor of a class keeps an object of another class that it is given."""
+    """Tell whether an attribute keeps an object that its constructor is given.
+
+    The object must be made by another given class.
+    """
     stored = [
         (where, value)
         for where in keeper.module.summary.scopes
@@ -210,7 +214,10 @@ def _is_made_with(program: Program, keeper: Scope, attribute: str, owner: Scope)
 
 
 def _pairs(target: Expr, value: Expr | None) -> list[tuple[Expr, Expr | None]]:
-    """Return what an assignment gives to what, item by item where both sides are written out."""
+    """Return the pairs of a target and its value in an assignment.
+
+    Tuples that are written out on both sides are paired item by item.
+    """
     if (
         isinstance(target, Collection)
         and isinstance(value, Collection)
@@ -225,7 +232,10 @@ def _is_class(value: Value | None, owner: Scope) -> bool:
 
 
 def _goes_over_batches(site: Site, arg: Expr, where: Scope, loop: int, caller: Site | None) -> bool:
-    """Tell whether a loop goes over a dataset and hands each batch to `predict`, itself or through the function that it calls."""
+    """Tell whether a loop over a dataset passes each batch to `predict`.
+
+    It may do so through the function that it calls.
+    """
     bound = _bare(arg)
     given = site.argument(0, "x")
     if caller is not None and bound is not None:
@@ -266,7 +276,7 @@ OVER_BATCHES = re.compile(
 
 
 def _bare(expr: Expr) -> str | None:
-    """Return the name in an expression that only casts or copies it."""
+    """Return the name in an expression that only casts or copies the value, or None."""
     for _ in range(4):
         if isinstance(expr, Name):
             return expr.name
@@ -286,7 +296,7 @@ def _bare(expr: Expr) -> str | None:
 
 
 def _names_of(scope: Scope, name: str, loop: Event) -> bool:
-    """Tell whether nothing in a loop but the loop itself gives a name its value."""
+    """Tell whether only the loop statement assigns a name in the loop."""
     return all(
         event is loop or not loop.place.start <= event.place.start < loop.place.end
         for event in scope.binding(name)
@@ -301,7 +311,7 @@ def _innermost(scope: Scope, block: int) -> int | None:
 
 
 def _has_few_turns(program: Program, scope: Scope, loop: int, most: int) -> bool:
-    """Tell whether a loop has few turns, and so have those around it: over `range`, or over what is written out."""
+    """Tell whether a loop and all loops around it have few turns."""
     while True:
         test = scope.blocks[loop].test
         written = test is not None and isinstance(test, Collection) and len(test.items) <= most
@@ -314,12 +324,12 @@ def _has_few_turns(program: Program, scope: Scope, loop: int, most: int) -> bool
 
 
 def _shows_pictures(scope: Scope, loop: int) -> bool:
-    """Tell whether a loop shows what it predicts, picture by picture: somebody looks at it."""
+    """Tell whether a loop displays what it predicts."""
     return any(call.method in _SHOWS and inside(scope, call.block, loop) for call in scope.calls)
 
 
 def _reads_frames(scope: Scope, loop: int) -> bool:
-    """Tell whether a loop reads a film or a camera, frame by frame: it shows them, and has to keep up."""
+    """Tell whether a loop reads frames of a video or a camera."""
     return any(
         call.method == "read"
         and not call.args
@@ -415,7 +425,7 @@ def one_sample(expr: Expr, scope: Scope, block: int, depth: int = 5, before: Poi
 
 
 def _is_library_function(func: Expr) -> bool:
-    """Tell whether a method is a function of a module by its usual name, as `np.reshape` is."""
+    """Tell whether a call is a module's function, such as `np.reshape`, not a method."""
     return (
         isinstance(func, Attribute)
         and isinstance(func.base, Name)
@@ -424,7 +434,10 @@ def _is_library_function(func: Expr) -> bool:
 
 
 def _takes_one(index: Expr) -> bool:
-    """Tell whether an index takes one sample with its axis: `[i:i+1]`, `[None]`, `[np.newaxis, ...]`, `[[i]]`."""
+    """Tell whether an index takes one sample and keeps its axis.
+
+    Examples: `[i:i+1]`, `[None]`, `[np.newaxis, ...]`, `[[i]]`.
+    """
     first = (
         index.items[0] if isinstance(index, Collection) and index.kind == "tuple" and index.items else index
     )
@@ -444,9 +457,9 @@ def _takes_one(index: Expr) -> bool:
 
 
 def _last_assignment(scope: Scope, name: str, block: int, before: Point | None = None) -> Event | None:
-    """Return the last statement that gives a name its value on the way to a block, in its text.
+    """Return the last assignment of a name on the way to a block, or None.
 
-    With a place, the last one before it.
+    With a point in the text, only assignments before it count.
     """
     around = set(scope.block_numbers(block))
     found = None
@@ -463,9 +476,9 @@ def _last_assignment(scope: Scope, name: str, block: int, before: Point | None =
 
 
 def is_read_as_one_prediction(program: Program, site: Site) -> bool:
-    """Tell whether what comes back is read as the prediction for one sample.
+    """Tell whether the result of a prediction is read as that for one sample.
 
-    It is so by `argmax` of all of it, or of its first row.
+    Code reads it so by `argmax` of all of it, or of its first row.
     """
     scope = site.scope
     whole: Expr = site.call
@@ -484,7 +497,10 @@ def is_read_as_one_prediction(program: Program, site: Site) -> bool:
 
 @once
 def _read_as_one(program: Program, scope: Scope) -> set[str | int]:
-    """Return what a scope reads as one sample: names, and other expressions by identity."""
+    """Return the names and other expressions that a scope reads as one sample.
+
+    The other expressions are given by identity.
+    """
     del program
     found: list[Expr] = []
     for item in scope.events():

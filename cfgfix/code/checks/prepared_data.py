@@ -29,7 +29,7 @@ _TEST = re.compile(r"(?i)(?:^|_)(?:x_?)?(?:test|testing|val|valid|validation)(?:
 
 
 def scalers_fitted_before_split(program: Program) -> Iterator[Hit]:
-    """Find scalers that are fitted on data which is cut into parts afterwards."""
+    """Find scalers that are fitted on data before it is split."""
     for module in program.all_modules(words=(b"fit_transform(",)):
         for scope in module.summary.scopes:
             if scope.kind == "class" or in_tests(scope):
@@ -57,7 +57,7 @@ def scalers_fitted_before_split(program: Program) -> Iterator[Hit]:
 
 
 def _fits_all(program: Program, scope: Scope, part: Expr) -> bool:
-    """Tell whether a call fits a scaler of scikit-learn on data that is not named for a training."""
+    """Tell whether a call fits a scaler on data not named for training or testing."""
     if not isinstance(part, Call) or part.method not in ("fit_transform", "fit") or not part.args:
         return False
     given = text(part.args[0])
@@ -81,7 +81,10 @@ def _fits_all(program: Program, scope: Scope, part: Expr) -> bool:
 
 
 def _classes_in(program: Program, scope: Scope, expr: Expr, depth: int) -> Iterator[str]:
-    """Yield what the calls in an expression call, and those in lists that it names."""
+    """Yield the names of the classes and functions that an expression calls.
+
+    Calls in lists that it names count as well.
+    """
     for part in walk(expr):
         if isinstance(part, Call):
             yield program.static_name(part.func, scope) or ""
@@ -92,7 +95,7 @@ def _classes_in(program: Program, scope: Scope, expr: Expr, depth: int) -> Itera
 
 
 def _cut_behind(scope: Scope, fitted: Event, fit: Call) -> Event | None:
-    """Return the statement behind a fit that cuts what was scaled into training and test data."""
+    """Return the later statement that splits the scaled data, or None."""
     known: dict[str, None] = {}
     for target in fitted.targets:
         bind(target, known)
@@ -146,7 +149,7 @@ def _names_any(expr: Expr, names: dict[str, None]) -> bool:
 
 
 def _slices(expr: Expr, names: dict[str, None]) -> bool:
-    """Tell whether an expression takes rows of what a name holds, from the beginning or up to the end."""
+    """Tell whether an expression takes the first or the last rows of some arrays."""
     for part in walk(expr):
         if not isinstance(part, Subscript):
             continue
@@ -169,7 +172,7 @@ def _slices(expr: Expr, names: dict[str, None]) -> bool:
 
 
 def parts_cut_from_rest(program: Program) -> Iterator[Hit]:
-    """Find second parts that are cut from what is left of the first."""
+    """Find a second part of data cut from a name that the first cut overwrote."""
     for module in program.modules:
         for scope in module.summary.scopes:
             if scope.kind == "class" or in_tests(scope):
@@ -212,7 +215,10 @@ _OTHER = {"head": "tail", "tail": "head"}
 
 
 def _cut(event: Event) -> tuple[str, str, str] | None:
-    """Return what an assignment cuts, which end it keeps, and where it cuts; None for any other."""
+    """Return the name, the kept end and the limit of a slice that is assigned.
+
+    Return None for any other assignment.
+    """
     value = event.value
     if (
         len(event.targets) != 1
@@ -232,7 +238,7 @@ def _cut(event: Event) -> tuple[str, str, str] | None:
 
 
 def _names_data(name: str, second: Event) -> bool:
-    """Tell whether a name and that of the second part are those of data for a training and for a test."""
+    """Tell whether the names of two parts are those of training and test data."""
     other = text(second.targets[0])
     return _TEST.search(other) is not None or (
         _TRAIN.search(other) is not None and _TEST.search(name) is not None

@@ -103,7 +103,10 @@ def in_map(program: Program) -> Iterator[Hit]:
 
 
 def _once_for_many(reach: Reach) -> str | None:
-    """Return the step that reaches Python and makes many elements of one, or None."""
+    """Return the method, `interleave` or `flat_map`, whose function runs Python.
+
+    Return None for any other. Such a method makes many elements of one.
+    """
     root = reach.root.site
     method = root.call.method if root is not None else None
     return method if method in ("interleave", "flat_map") else None
@@ -119,7 +122,10 @@ _ONE_PASS_FILE = re.compile(
 
 
 def _one_pass(program: Program, reach: Reach) -> bool:
-    """Tell whether a dataset is for predicting, evaluating or writing, or to show or test a library: one pass, and no step waits for it."""
+    """Tell whether a dataset is read only once, so that its speed matters little.
+
+    It is for predicting, evaluating or writing files, or shows or tests a library.
+    """
     root = reach.root.site
     if root is None:
         return False
@@ -153,7 +159,7 @@ def _writes_records(scope: Scope) -> bool:
 
 
 def _called_for_one_pass(program: Program, scope: Scope) -> bool:
-    """Tell whether a function that makes a dataset is called by files alone that evaluate or predict, and train nothing."""
+    """Tell whether only files that evaluate or predict call a function."""
     files = {id(site.scope.module): site.scope for site in flow_of(program).callers(scope)}
     return bool(files) and all(
         _ONE_PASS_FILE.match(os.path.basename(caller.module.path)) and not trains(program, caller)
@@ -189,7 +195,7 @@ def _cached_behind(reach: Reach) -> bool:
 
 
 def without_shape(program: Program) -> Iterator[Hit]:
-    """Find results of `numpy_function` whose shape is never set again.
+    """Find results of `numpy_function` whose shape is never set.
 
     Neither the function nor a later step of the pipeline sets it.
     """
@@ -252,9 +258,9 @@ def without_shape(program: Program) -> Iterator[Hit]:
 
 
 def _is_fitted(program: Program, dataset: Dataset) -> bool:
-    """Tell whether a Keras model is trained or evaluated on a dataset, or on what is made of it.
+    """Tell whether `fit` or `evaluate` gets a dataset, or one that is made from it.
 
-    A strategy's is read with the shapes it has, and `predict` takes what comes.
+    A dataset that a strategy distributes is read with the shapes it has, and `predict` takes any.
     """
     made = {id(dataset), *(id(step) for step in downstream(dataset))}
     return any(
@@ -282,7 +288,7 @@ _SHAPES = (
 
 
 def _is_shaped(program: Program, scope: Scope, seen: set[int]) -> bool:
-    """Tell whether a function gives a tensor a shape, itself or through what it calls."""
+    """Tell whether a function, or one that it calls, sets the shape of a tensor."""
     if id(scope) in seen:
         return False
     seen.add(id(scope))

@@ -133,7 +133,7 @@ def reads_in_python(program: Program, site: Site) -> bool:
 
 
 def no_counterpart(program: Program, group: list[Site]) -> str | None:
-    """Return what the Python code calls that TensorFlow has no operation for, or None."""
+    """Return a Python call that no TensorFlow operation can replace, or None."""
     for site in group:
         for function in functions_of(site.argument(0, "func")):
             for inner, _ in inside_function(program, function):
@@ -157,12 +157,15 @@ _FRAMES = ("get_frame", "read_frame", "read_region", "getCvFrame")
 
 
 def _frame_of_video(scope: Scope) -> str | None:
-    """Return the method of a reader of videos or slides that a function calls; None where it calls none."""
+    """Return a function's call that reads a frame of a video or slide, or None."""
     return next((text(call.func) for call in scope.calls if call.method in _FRAMES), None)
 
 
 def _item_of_dataset(scope: Scope) -> str | None:
-    """Return the item of a Python dataset that a function takes, `self.dataset[index]`: whatever that runs is Python."""
+    """Return the item that a function reads from a Python dataset, or None.
+
+    Example: `self.dataset[index]`.
+    """
     for event in scope.events():
         for part in walk(event.value) if event.value is not None else ():
             if isinstance(part, Subscript) and (dotted(part.base) or "").rpartition(".")[2].lower() in (
@@ -174,7 +177,10 @@ def _item_of_dataset(scope: Scope) -> str | None:
 
 
 def _item_with_parts(scope: Scope) -> str | None:
-    """Return the item of a list of objects that a function takes, `frame = self.labels[index]`, and whose parts it reads."""
+    """Return the list item whose attributes a function reads, or None.
+
+    Example: `frame = self.labels[index]`, and later `frame.path`.
+    """
     items: dict[str, str] = {}
     for event in scope.events():
         if event.value is None:
@@ -214,7 +220,10 @@ _AUGMENTERS = ("albumentations", "imgaug", "audiomentations", "volumentations")
 
 
 def _augments(program: Program, scope: Scope) -> str | None:
-    """Return the library whose transforms a function calls, as in `transform(image=image)`; None where it calls none."""
+    """Return the augmentation library that a function calls, or None.
+
+    Example of such a call: `transform(image=image)`.
+    """
     if not any(
         name in ("image", "samples", "images") and not call.args
         for call in scope.calls
@@ -262,7 +271,7 @@ _MOST_LIGHT = 8
 
 
 def is_light(program: Program, site: Site) -> bool:
-    """Tell whether the Python function of a call costs next to nothing.
+    """Tell whether the Python function of a call takes almost no time.
 
     It has no loop, and a few calls such as a draw.
     """
@@ -291,7 +300,7 @@ def is_light(program: Program, site: Site) -> bool:
 
 
 def _computes(scope: Scope) -> bool:
-    """Tell whether a function has arithmetic, other than that of an index: on arrays it may be much work."""
+    """Tell whether a function does arithmetic outside of an index."""
     pending = [event.value for event in scope.events() if event.value is not None]
     while pending:
         expr = pending.pop()

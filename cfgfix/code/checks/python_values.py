@@ -36,7 +36,7 @@ _OF_TEXT = frozenset(
 
 
 def bytes_as_text(program: Program) -> Iterator[Hit]:
-    """Find functions that use the bytes which they are handed as a text."""
+    """Find Python functions that use the bytes they are given as text."""
     seen: set[tuple[int, int]] = set()
     for site, function in _calls(program):
         scope = function.scope
@@ -72,7 +72,7 @@ def bytes_as_text(program: Program) -> Iterator[Hit]:
 
 
 def _calls(program: Program) -> Iterator[tuple[Site, Function]]:
-    """Yield the calls that hand values to one known function of the project, each once."""
+    """Yield each call that passes values to a known project function."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).named(_WITH_ARRAYS, _WITH_TENSORS):
         key = id(site.scope), site.call.number
@@ -84,7 +84,7 @@ def _calls(program: Program) -> Iterator[tuple[Site, Function]]:
 
 
 def _used_as_text(event: Event, name: str, as_tensor: bool) -> Expr | None:
-    """Return the part of a statement that uses what a parameter holds as a text."""
+    """Return the part of a statement that uses a bytes parameter as text, or None."""
     for top in (event.value, *event.targets):
         for part in walk(top) if top is not None else ():
             if (
@@ -102,7 +102,10 @@ def _used_as_text(event: Event, name: str, as_tensor: bool) -> Expr | None:
 
 
 def _is_value(expr: Expr, name: str, as_tensor: bool) -> bool:
-    """Tell whether an expression is the bytes of a parameter; a tensor gives them by `numpy()`."""
+    """Tell whether an expression is the bytes of a parameter.
+
+    Where the parameter is a tensor, its `numpy()` gives the bytes.
+    """
     if not as_tensor:
         return is_name(expr, name)
     return isinstance(expr, Call) and expr.method == "numpy" and is_name(expr.receiver, name)
@@ -113,7 +116,7 @@ def _is_text(expr: Expr) -> bool:
 
 
 def _asks_of(scope: Scope, block: int, name: str) -> bool:
-    """Tell whether a condition around a block is about a name."""
+    """Tell whether a condition around a block mentions a name."""
     return any(
         any(is_name(part, name) for part in walk(here.test))
         for here in scope.block_chain(block)

@@ -65,7 +65,7 @@ def _drawn(program: Program, kind: str) -> Iterator[tuple[Site, Reach]]:
 
 
 def _is_seed(site: Site) -> bool:
-    """Tell whether a draw is a seed: the operation that gets it draws anew each time."""
+    """Tell whether a random number is used as a seed."""
     scope = site.scope
     if "seed" in scope.name.lower():
         return True
@@ -130,7 +130,7 @@ def in_function(program: Program) -> Iterator[Hit]:
 
 
 def _spells(site: Site) -> bool:
-    """Tell whether a draw is a letter of a text that is put together, such as a name: no number of the step."""
+    """Tell whether a random draw is joined into a text, such as a name."""
     scope = site.scope
     return any(
         call.method == "join"
@@ -142,9 +142,9 @@ def _spells(site: Site) -> bool:
 
 
 def _shuffles_functions(site: Site) -> bool:
-    """Tell whether a shuffled list holds functions that a loop then calls.
+    """Tell whether a list is shuffled whose functions a loop then calls.
 
-    Their order is fixed, not what they draw.
+    Their order is fixed, not the numbers that they draw.
     """
     scope = site.scope
     if site.call.method != "shuffle" or not site.call.args or not isinstance(site.call.args[0], Name):
@@ -160,9 +160,10 @@ def _shuffles_functions(site: Site) -> bool:
 
 
 def _behind_own_count(site: Site) -> bool:
-    """Tell whether what the function itself counts on its object decides over the draw: what is wrong there is the count.
+    """Tell whether a random draw depends on a counter that its function changes.
 
     A compiled function counts while it is traced, so such a branch is rarely the one that is taken then.
+    The fault is then the counter.
     """
     scope = site.scope
     counted = {
@@ -181,7 +182,7 @@ def _behind_own_count(site: Site) -> bool:
 
 
 def _is_unused(site: Site) -> bool:
-    """Tell whether what is drawn is given a name that nothing mentions again."""
+    """Tell whether a random number is assigned to a name that nothing reads."""
     scope = site.scope
     event = statement_of(scope, site.call.place)
     if (
@@ -230,7 +231,7 @@ def constant_seed(program: Program) -> Iterator[Hit]:
 
 
 def _is_of_numbers(value: Value | None) -> bool:
-    """Tell whether a value is a whole number, or a list or tensor of nothing else, whatever way is taken."""
+    """Tell whether a value is an integer, or a list or tensor of integers."""
     if isinstance(value, Many):
         return all(_is_of_numbers(item) for item in value.values)
     if isinstance(value, Items):
@@ -250,7 +251,7 @@ _STATELESS = re.compile(
 
 
 def same_in_each_call(program: Program) -> Iterator[Hit]:
-    """Find draws of a layer or a step that are the same in each call.
+    """Find random draws of a layer or step that are the same in each call.
 
     A number for a seed leaves no state behind.
     """
@@ -273,7 +274,10 @@ def same_in_each_call(program: Program) -> Iterator[Hit]:
 
 
 def _whole_number(program: Program, site: Site, given: Expr) -> str | None:
-    """Return a seed as text, where it is the same plain number, or pair of them, at all times."""
+    """Return the text of a seed that is always the same integers.
+
+    Return None for any other seed.
+    """
     scope = site.scope
     if isinstance(given, Collection):
         parts = [_whole_number(program, site, item) for item in given.items]
@@ -309,7 +313,10 @@ def _whole_number(program: Program, site: Site, given: Expr) -> str | None:
 
 
 def _number_of(program: Program, where: Scope, value: Expr) -> str | None:
-    """Return the number that a function keeps: its own, or that of its parameter in every call; also of a list of them."""
+    """Return the integers that a value always has, as text, or None.
+
+    A parameter has the number that every call gives it.
+    """
     if isinstance(value, Collection):
         parts = [_number_of(program, where, item) for item in value.items]
         return f"({', '.join(part or '' for part in parts)})" if parts and all(parts) else None
@@ -347,7 +354,7 @@ def _number_of(program: Program, where: Scope, value: Expr) -> str | None:
 
 
 def _again_and_again(program: Program, site: Site) -> str | None:
-    """Return in words what runs a draw many times."""
+    """Return in words what runs a random draw many times."""
     scope = site.scope
     owner = program.owner(scope)
     if owner is not None and scope.name in ("call", "train_step") and is_keras_part(program, owner):

@@ -25,7 +25,7 @@ _FORMS = frozenset({"astype", "copy", "flatten", "ravel", "reshape", "to_numpy",
 
 
 def fitted_on_held_out_data(program: Program) -> Iterator[Hit]:
-    """Find `fit_transform` on test data by what was fitted on training data."""
+    """Find `fit_transform` on test data by an object fitted on training data."""
     for module in program.modules:
         for scope in module.summary.scopes:
             fits = scope.calls_of("fit_transform", "fit")
@@ -36,7 +36,7 @@ def fitted_on_held_out_data(program: Program) -> Iterator[Hit]:
 
 
 def _makes(program: Program, scope: Scope, name: str) -> bool:
-    """Tell whether a name is bound once, to an object of scikit-learn that keeps what it is fitted on."""
+    """Tell whether a name is bound once, to a scaler or encoder of scikit-learn."""
     here: Scope | None = scope
     while here is not None and name not in here.names:
         here = program.outer(here)
@@ -76,7 +76,10 @@ def _is_held_out(expr: Expr) -> bool:
 
 
 def _data_name(expr: Expr) -> str:
-    """Return the name of the data that an expression takes a part or another form of."""
+    """Return the name of the data that an expression slices or converts.
+
+    Empty where there is no name.
+    """
     if isinstance(expr, Subscript):
         return _data_name(expr.base)
     if isinstance(expr, Call):

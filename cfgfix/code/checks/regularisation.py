@@ -96,7 +96,7 @@ def _applies(scope: Scope) -> bool:
 
 
 def _sites_of_step(program: Program, scope: Scope) -> list[Site]:
-    """Return the calls of a step, and of the functions of the project that it calls for its loss."""
+    """Return the calls of a step and of the project functions it calls."""
     found = list(flow_of(program).within(scope))
     for site in list(found):
         for target in site.targets:
@@ -120,7 +120,10 @@ def _called_models(program: Program, site: Site) -> Iterator[Value]:
 
 @once
 def _asks(program: Program, value: Value) -> tuple[Scope, Call, str] | None:
-    """Return the call of a layer of a model that asks for a penalty, and the argument; None where none is found."""
+    """Return a call in a model that adds a penalty, with its scope and argument.
+
+    Return None where there is none.
+    """
     if isinstance(value, Made):
         if value.site is None:
             return None
@@ -138,7 +141,10 @@ def _asks(program: Program, value: Value) -> tuple[Scope, Call, str] | None:
 
 
 def _penalty_of_class(program: Program, owner: Scope, depth: int) -> tuple[Scope, Call, str] | None:
-    """Return what asks for a penalty in the methods of a class that set it up, or in the layers that these make."""
+    """Return a call in a class that adds a penalty, with its scope and argument.
+
+    The layers that its methods make are searched as well; `call` and `train_step` are left out.
+    """
     if depth <= 0:
         return None
     for base in program.bases(owner).classes:
@@ -171,7 +177,7 @@ def _asking(program: Program, scope: Scope) -> tuple[Scope, Call, str] | None:
 
 
 def _is_penalty(program: Program, scope: Scope, given: Expr, line: int, depth: int) -> bool:
-    """Tell whether an expression is a penalty on some way that is not known to be closed."""
+    """Tell whether an expression is a penalty on some branch that may run."""
     if isinstance(given, Literal):
         return isinstance(given.value, str)
     if isinstance(given, Call):
@@ -204,7 +210,7 @@ def _is_penalty(program: Program, scope: Scope, given: Expr, line: int, depth: i
 
 
 def _is_zero(program: Program, scope: Scope, call: Call, line: int) -> bool:
-    """Tell whether a penalty is known to weigh nothing."""
+    """Tell whether a penalty has a weight of zero."""
     if (dotted(call.func) or "").rpartition(".")[2].lower() not in ("l1", "l2", "l1_l2", "l1l2"):
         return False
     given = [*call.args, *(value for _, value in call.keywords)]
@@ -213,7 +219,7 @@ def _is_zero(program: Program, scope: Scope, call: Call, line: int) -> bool:
 
 
 def _is_closed(program: Program, scope: Scope, event: Event) -> bool:
-    """Tell whether a condition around a statement is known not to hold."""
+    """Tell whether a statement is known not to run."""
     conditions = Conditions(program, None)
     for item in scope.block_chain(event.block):
         if item.kind == "if" and item.test is not None:
@@ -226,7 +232,7 @@ def _is_closed(program: Program, scope: Scope, event: Event) -> bool:
 def _values_from_callers(
     program: Program, scope: Scope, name: str
 ) -> Iterator[tuple[Scope, Expr, Call | None]]:
-    """Yield what the callers of a function give one of its parameters, or its default where one gives nothing."""
+    """Yield the values that calls give a parameter, or its default."""
     position = next((number for number, item in enumerate(scope.params) if item.name == name), None)
     around = program.outer(scope)
     if position is None or around is None:
@@ -244,7 +250,7 @@ def _values_from_callers(
 
 
 def _is_added(program: Program, scope: Scope, asking: Module) -> bool:
-    """Tell whether a file around a step shows that the penalties reach the loss."""
+    """Tell whether a file around a step adds the penalties to the loss."""
     modules = {id(scope.module): scope.module, id(asking): asking}
     pending = [scope]
     looked: set[int] = set()
@@ -266,7 +272,7 @@ def _is_added(program: Program, scope: Scope, asking: Module) -> bool:
 
 
 def _applies_without_decay(program: Program, scope: Scope) -> bool:
-    """Tell whether a step, or what calls it, may apply gradients with an optimizer that is known to leave the weights as they are."""
+    """Tell whether a step may use an optimizer that is known to have no weight decay."""
     places = (scope, *(caller.scope for caller in flow_of(program).callers(scope)))
     return any(
         isinstance(value, Made)
@@ -290,7 +296,7 @@ _REBUILT = re.compile(
 
 
 def set_on_built(program: Program) -> Iterator[Hit]:
-    """Find penalties that are set on layers of a model that is built already.
+    """Find penalties that are set on the layers of a built model.
 
     A layer reads them when it makes its weights.
     """
@@ -315,7 +321,10 @@ def set_on_built(program: Program) -> Iterator[Hit]:
 
 
 def _penalties_set(scope: Scope) -> Iterator[tuple[Expr, str, Place, int]]:
-    """Yield what sets a penalty on a layer: the layer, the attribute, and where; what takes one off is left out."""
+    """Yield the layer, attribute, place and block where a penalty is set.
+
+    Statements that remove a penalty are left out.
+    """
     for event in scope.events():
         if event.kind == "assign" and not is_none(event.value):
             for target in event.targets:
@@ -329,7 +338,10 @@ def _penalties_set(scope: Scope) -> Iterator[tuple[Expr, str, Place, int]]:
 
 
 def _text_of(scope: Scope, expr: Expr, block: int) -> str | None:
-    """Return the penalty that an expression names: itself, or what a loop over a list of names gives it."""
+    """Return the name of the penalty attribute that an expression gives, or None.
+
+    A loop over a list of names gives the first of them.
+    """
     if isinstance(expr, Name):
         around = _loop_over(scope, expr.name, block)
         if not isinstance(around, Collection) or not around.items:
@@ -340,7 +352,7 @@ def _text_of(scope: Scope, expr: Expr, block: int) -> str | None:
 
 
 def _loop_over(scope: Scope, name: str, block: int) -> Expr | None:
-    """Return what the loop around a block that binds a name goes over."""
+    """Return the iterable of the loop that binds a name around a block, or None."""
     around = set(scope.block_numbers(block))
     for event in reversed(scope.binding(name)):
         if (
@@ -356,7 +368,10 @@ def _loop_over(scope: Scope, name: str, block: int) -> Expr | None:
 
 
 def _model_of_layer(scope: Scope, expr: Expr, block: int) -> Expr | None:
-    """Return the model that a layer is taken from: a turn of a loop over its layers, one of them by number or by name."""
+    """Return the model that a layer is taken from, or None.
+
+    It is taken by a loop over the layers, by number or by name.
+    """
     if isinstance(expr, Name):
         looped = _loop_over(scope, expr.name, block)
         if looped is not None:
@@ -379,7 +394,10 @@ def _model_of_layers(expr: Expr) -> Expr | None:
 
 
 def _call_that_builds(program: Program, scope: Scope, model: Expr) -> Site | None:
-    """Return the call that makes a model with its weights, where each that comes here is one."""
+    """Return a call that makes a model with its weights.
+
+    Return None where the model may come without weights.
+    """
     values = alternatives(flow_of(program).value_of_name(scope, model))
     if isinstance(model, Name) and any(item.name == model.name for item in scope.params):
         position = next(number for number, item in enumerate(scope.params) if item.name == model.name)
@@ -434,7 +452,7 @@ def _knows_input(site: Site) -> bool:
 
 
 def _is_made_anew(program: Program, scope: Scope, place: Place) -> bool:
-    """Tell whether the model is made once more of its settings, here or in a file that calls this."""
+    """Tell whether the model is made again from its config or loaded again."""
     if any(call.method == "load_model" and call.place > place for call in scope.calls):
         return True
     modules = {id(scope.module): scope.module}

@@ -132,7 +132,7 @@ def _is_in_search(scope: Scope, loop: int) -> bool:
 
 
 def _gone_through(expr: Expr | None) -> Expr | None:
-    """Return what a loop goes through under what only counts, lists or shows it."""
+    """Return the iterable of a loop without `enumerate`, `list` or `tqdm` around it."""
     while (
         isinstance(expr, Call)
         and expr.args
@@ -155,7 +155,10 @@ def _is_model(program: Program, value: Value) -> bool:
 
 
 def _maker(program: Program, site: Site) -> Site | None:
-    """Return the call that makes a model when a call is made: itself, or one in the functions that it enters."""
+    """Return the call that makes a model when a call site runs, or None.
+
+    It is the call itself, or one in the functions that it enters.
+    """
     if _MAKES.fullmatch(site.name) is not None and not site.targets:
         return None if _is_part(site) or not is_tf_keras(program, site.scope) else site
     if isinstance(site.result, Instance) and is_keras_model(program, site.result.scope):
@@ -173,7 +176,7 @@ def _maker(program: Program, site: Site) -> Site | None:
 
 
 def _returned_elsewhere(site: Site) -> bool:
-    """Tell whether a call on the way is cached by its function's decorator."""
+    """Tell whether a call enters a function whose decorator caches its result."""
     return any(_is_cached(target.scope) for target in site.targets)
 
 
@@ -187,7 +190,10 @@ def _is_cached(scope: Scope) -> bool:
 
 
 def _is_part(site: Site) -> bool:
-    """Tell whether a model is a view of another one, made of its inputs and outputs: it has no weights of its own."""
+    """Tell whether a model is made from the inputs and outputs of another model.
+
+    Such a model has no weights of its own.
+    """
     return any(
         isinstance(part, Attribute) and part.attribute in ("input", "inputs", "output", "outputs")
         for given in (*site.call.args, *(value for _, value in site.call.keywords))
@@ -196,7 +202,10 @@ def _is_part(site: Site) -> bool:
 
 
 def _runs_once(scope: Scope, block: int) -> bool:
-    """Tell whether a place runs where something is not there yet only: `if model is None`, `if name not in cache`, an `except`."""
+    """Tell whether a place runs only while an object is missing.
+
+    Examples: `if model is None`, `if name not in cache`, an `except`.
+    """
     for item in scope.block_chain(block):
         if item.kind == "except":
             return True
@@ -217,7 +226,10 @@ def _innermost(scope: Scope, block: int) -> int | None:
 
 
 def _outermost_loop(program: Program, scope: Scope, loop: int) -> tuple[int, int | None]:
-    """Return the outermost loop around one, and how many turns all of them have together; None where that is not known."""
+    """Return the outermost loop around a loop, and the turns of all of them together.
+
+    The number of turns is None where it is not known.
+    """
     product: int | None = 1
     while True:
         count = _count(program, scope, loop)
@@ -236,7 +248,7 @@ def _count(program: Program, scope: Scope, loop: int) -> int | None:
 
 
 def _length(program: Program, scope: Scope, expr: Expr | None, line: int, depth: int) -> int | None:
-    """Return how many items an iterable has, where the code says it."""
+    """Return the number of items of an iterable, or None where it is not known."""
     if depth < 0 or expr is None:
         return None
     if isinstance(expr, Collection):
@@ -287,7 +299,10 @@ def _folds(program: Program, scope: Scope, splitter: Expr | None, line: int) -> 
 
 
 def _is_kept(program: Program, scope: Scope, site: Site, loop: int) -> bool:
-    """Tell whether what a call makes in a loop is kept beyond its turn: collected, stored by a key, or given back."""
+    """Tell whether a model made in a loop is kept after its turn.
+
+    It is collected, stored by a key, or returned.
+    """
     if scope.blocks[loop].kind == "comprehension":
         return _is_model(program, site.result) and not _only_used(scope, site)
     wanted: list[Expr] = [site.call]
@@ -327,7 +342,7 @@ def _is_kept(program: Program, scope: Scope, site: Site, loop: int) -> bool:
 
 
 def _only_used(scope: Scope, site: Site) -> bool:
-    """Tell whether a comprehension gives what a method of the model returns, not the model itself."""
+    """Tell whether a comprehension returns results of a model, not the model itself."""
     for event in scope.events():
         for part in walk(event.value) if event.value is not None else ():
             if isinstance(part, Comprehension) and any(
@@ -338,7 +353,7 @@ def _only_used(scope: Scope, site: Site) -> bool:
 
 
 def _ends_the_loop(scope: Scope, block: int, loop: int) -> bool:
-    """Tell whether a turn that comes to a block is the last: it returns or breaks behind it, or stands under a test for what is there."""
+    """Tell whether a block ends the loop, or tests for a missing object."""
     for event in scope.events():
         if event.kind in ("return", "break") and event.block == block:
             return True
@@ -354,7 +369,7 @@ def _ends_the_loop(scope: Scope, block: int, loop: int) -> bool:
 
 
 def _runs_in(program: Program, scope: Scope, loop: int, made: Site) -> bool:
-    """Tell whether Keras runs a model in a loop, itself or in the functions that the loop calls."""
+    """Tell whether a loop, or a function that it calls, runs a Keras model."""
     names = _names_of(scope, made)
     for call in scope.calls:
         # What a call gave is a model, whether or not the function that made it is known to give one.
@@ -385,7 +400,7 @@ def _names_of(scope: Scope, made: Site) -> list[Expr]:
 
 
 def _clears(program: Program, scope: Scope, loop: int) -> bool:
-    """Tell whether a loop clears the session somewhere, itself or in the functions that it calls."""
+    """Tell whether a loop, or a function that it calls, clears the session."""
     for call in scope.calls:
         if inside(scope, call.block, loop) and _by_name(dotted(call.func) or call.method or ""):
             return True
@@ -470,7 +485,10 @@ def model_per_request(program: Program) -> Iterator[Hit]:
 
 
 def _called_often(program: Program, scope: Scope) -> str | None:
-    """Return in words when a function is called again and again from outside the program, or None."""
+    """Return the event for which a function is called many times, in words.
+
+    It is an epoch, a batch, a request or a trial. Return None for any other function.
+    """
     if scope.kind != "function":
         return None
     owner = program.owner(scope)
@@ -508,7 +526,7 @@ def _called_often(program: Program, scope: Scope) -> str | None:
 
 
 def _is_view(owner: Scope) -> bool:
-    """Tell whether a class is derived from one whose name says that it answers requests."""
+    """Tell whether the name of a class's base says that it answers requests."""
     return any(_VIEW.fullmatch((dotted(base) or "").rpartition(".")[2]) for base in owner.bases)
 
 

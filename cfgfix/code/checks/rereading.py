@@ -26,7 +26,7 @@ _JOINS = frozenset({"join", "Path", "str", "open", "format", "joinpath", "fspath
 
 
 def read_per_batch(program: Program) -> Iterator[Hit]:
-    """Find files that are read as a whole for every batch, always the same one."""
+    """Find code that reads the same whole file for every batch or element."""
     told: set[tuple[int, int]] = set()
     for scope, what, loop in _asked_each_time(program):
         for site in flow_of(program).within(scope):
@@ -48,7 +48,10 @@ def read_per_batch(program: Program) -> Iterator[Hit]:
 
 
 def _asked_each_time(program: Program) -> Iterator[tuple[Scope, str, int | None]]:
-    """Yield the functions that run for every batch or element, in words; for a generator the loop that yields."""
+    """Yield the functions that run for every batch or element, with words for it.
+
+    For a generator the loop that yields comes with it.
+    """
     for module in program.modules:
         scopes = module.summary.scopes
         for scope in scopes:
@@ -89,7 +92,7 @@ def _is_whole(site: Site) -> bool:
 
 
 def _is_next_to(scope: Scope, call: Call, loop: int) -> bool:
-    """Tell whether a call stands in a loop, in no other loop inside it and under no condition."""
+    """Tell whether a call stands directly in a loop, under no condition."""
     for number in scope.block_numbers(call.block):
         if number == loop:
             return True
@@ -99,7 +102,7 @@ def _is_next_to(scope: Scope, call: Call, loop: int) -> bool:
 
 
 def _is_one_file(program: Program, scope: Scope, expr: Expr, loop: int | None, depth: int = 5) -> bool:
-    """Tell whether an expression names the same file each time the function, or the loop, runs."""
+    """Tell whether an expression names the same file in every call or turn."""
     if depth <= 0:
         return False
     if isinstance(expr, Literal):
@@ -156,7 +159,7 @@ def _changes_in(scope: Scope, block: int, loop: int, bodies: list[int]) -> bool:
 
 
 def _is_set_once(program: Program, scope: Scope, attribute: str) -> bool:
-    """Tell whether an attribute is set by the constructor and by nothing else."""
+    """Tell whether only the constructor sets an attribute."""
     stores = [
         where.name
         for module in program.modules

@@ -54,7 +54,7 @@ class _Division:
 
 
 def rescaled_twice(program: Program) -> Iterator[Hit]:
-    """Find networks that divide their inputs and get what is divided already."""
+    """Find networks that divide inputs which are divided already."""
     for fit in model_calls(program, "fit"):
         scalers = _scalers(program, fit)
         if scalers is None:
@@ -88,7 +88,10 @@ def rescaled_twice(program: Program) -> Iterator[Hit]:
 
 
 def _scalers(program: Program, fit: Site) -> list[Site] | None:
-    """Return the parts of a model that divide its inputs; None where one of them may undo that, or the model is not known."""
+    """Return the layers of a model that divide its inputs.
+
+    Return None where one of them may undo that, or the model is not known.
+    """
     models = alternatives(fit.receiver)
     if len(models) != 1 or not isinstance(models[0], Made) or models[0].site is None:
         return None
@@ -122,7 +125,7 @@ def _scalers(program: Program, fit: Site) -> list[Site] | None:
 
 
 def _calls_behind(expr: Expr, scope: Scope) -> set[int]:
-    """Return the numbers of the calls in an expression and in what its names were given, as far as that goes."""
+    """Return the numbers of all calls that an expression is computed from."""
     found: set[int] = set()
     seen: set[str] = set()
     pending = [expr]
@@ -140,7 +143,7 @@ def _calls_behind(expr: Expr, scope: Scope) -> set[int]:
 
 
 def _number(value: Value | None, written: Expr | None) -> float | None:
-    """Return a number as it is known or written, such as `1 / 255`."""
+    """Return the value of a number, also of a quotient such as `1 / 255`, or None."""
     if isinstance(value, Constant) and isinstance(value.value, (int, float)):
         return float(value.value)
     if written is not None and isinstance(written, Binary) and written.operator == "/":
@@ -151,7 +154,7 @@ def _number(value: Value | None, written: Expr | None) -> float | None:
 
 
 def _division_of_inputs(program: Program, fit: Site) -> _Division | None:
-    """Return where what a model is fitted with was divided by 255."""
+    """Return where the data given to `fit` is divided by 255, or None."""
     given = alternatives(fit.argument(0, "x"))
     if len(given) == 1 and isinstance(given[0], Dataset):
         for step in (given[0], *upstream(given[0])):
@@ -177,7 +180,7 @@ def _division_of_inputs(program: Program, fit: Site) -> _Division | None:
 
 
 def _divided_array(program: Program, written: Expr | None, use: Site) -> _Division | None:
-    """Return where the array that a call is given, or the first of those, was divided by 255."""
+    """Return where the array of an argument is divided by 255, or None."""
     if written is not None and isinstance(written, Collection) and written.items:
         written = written.items[0]
     if written is None or not isinstance(written, Name):
@@ -186,7 +189,10 @@ def _divided_array(program: Program, written: Expr | None, use: Site) -> _Divisi
 
 
 def _divided_name(program: Program, name: str, use: Site) -> _Division | None:
-    """Return where an array was divided by 255 in the same scope, before a call uses it, or in the function that gave it."""
+    """Return where an array is divided by 255 before a call uses it, or None.
+
+    The division stands in the same scope or in the function that returned the array.
+    """
     scope = use.scope
     events = [event for event in scope.binding(name) if event.place.start < use.call.place.start]
     if not events or any(event.block not in (0, use.call.block) for event in events):
@@ -224,7 +230,7 @@ def _divided_name(program: Program, name: str, use: Site) -> _Division | None:
 
 
 def _way_to(target: Expr, name: str) -> tuple[int, ...] | None:
-    """Return the positions at which a name stands in the target of an assignment."""
+    """Return the positions of a name in the nested target of an assignment."""
     if is_name(target, name):
         return ()
     for number, item in enumerate(target.items if isinstance(target, Collection) else ()):
@@ -235,7 +241,7 @@ def _way_to(target: Expr, name: str) -> tuple[int, ...] | None:
 
 
 def _given_divided(scope: Scope, way: tuple[int, ...]) -> _Division | None:
-    """Return where a function divides what it returns at some positions by 255."""
+    """Return where a function divides one of its results by 255, or None."""
     results = [event.value for event in scope.events() if event.kind == "return"]
     if len(results) != 1 or results[0] is None:
         return None
@@ -248,7 +254,10 @@ def _given_divided(scope: Scope, way: tuple[int, ...]) -> _Division | None:
 
 
 def _divides(scope: Scope) -> _Division | None:
-    """Return where a function divides its first argument by 255 for the first of what it returns."""
+    """Return where a function divides its first argument by 255, or None.
+
+    Every `return` must give the divided value first.
+    """
     if scope.kind not in ("function", "lambda") or not scope.params:
         return None
     results = [event.value for event in scope.events() if event.kind == "return"]
@@ -266,7 +275,7 @@ def _divides(scope: Scope) -> _Division | None:
 
 
 def _divided_on_the_way(expr: Expr, scope: Scope) -> _Division | None:
-    """Return where the parts of an expression were divided by 255, and not multiplied again."""
+    """Return where an expression's value was divided by 255 and not multiplied again."""
     seen: set[str] = set()
     pending: list[tuple[Expr, int]] = [(expr, 0)]
     found: _Division | None = None
@@ -299,7 +308,10 @@ def _divided_on_the_way(expr: Expr, scope: Scope) -> _Division | None:
 
 
 def _quotient(expr: Expr) -> Place | None:
-    """Return the span of a division by 255 in an expression, unless something is multiplied by that as well."""
+    """Return the span of a division by 255 in an expression.
+
+    Return None where there is none, or something is multiplied by 255 as well.
+    """
     parts = list(walk(expr))
     if any(
         isinstance(part, Binary)

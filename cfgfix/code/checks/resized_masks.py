@@ -28,7 +28,7 @@ _COUNTS_CLASSES = frozenset({"one_hot", "to_categorical", "bincount"})
 
 
 def mixed_classes(program: Program) -> Iterator[Hit]:
-    """Find masks of classes that are resized with another method than nearest."""
+    """Find class masks that are resized by another method than nearest."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).named(*_RESIZES, _LAYER):
         key = (id(site.scope), site.call.number)
@@ -56,7 +56,7 @@ def mixed_classes(program: Program) -> Iterator[Hit]:
 
 
 def _mixes(site: Site) -> bool:
-    """Tell whether a call resizes by mixing neighbours, which is what is done unless something else is asked for."""
+    """Tell whether a call resizes by mixing neighbouring pixels, as is the default."""
     call = site.call
     place = _RESIZES.get(site.name)
     if place is None:
@@ -76,7 +76,10 @@ def _mixes(site: Site) -> bool:
 
 
 def _used_by(program: Program, site: Site) -> Iterator[tuple[Scope, Expr, Call]]:
-    """Yield where a picture is resized: the function, what is resized, and the call; those of callers behind a parameter."""
+    """Yield the scope, the picture and the call of each resizing.
+
+    Where the picture is a parameter, the calls of the function come as well.
+    """
     given = site.call.args[0] if site.call.args else None
     if given is None:
         return
@@ -110,7 +113,7 @@ def _names_mask(expr: Expr) -> bool:
 
 
 def _target_of(scope: Scope, call: Call) -> Expr | None:
-    """Return the name that the result of a call is given as it is."""
+    """Return the target that the result of a call is assigned to, or None."""
     return next(
         (
             event.targets[0]
@@ -122,7 +125,10 @@ def _target_of(scope: Scope, call: Call) -> Expr | None:
 
 
 def _made_whole(scope: Scope, resized: Call) -> Call | None:
-    """Return the call that makes whole numbers or classes of what was resized, if nothing else is done with it before."""
+    """Return the call that makes integers or classes of a resized mask.
+
+    Return None where there is none, or the mask is rounded before.
+    """
     names: set[str] = set()
     for event in scope.events():
         if event.value is not None and any(part is resized for part in walk(event.value)):
@@ -148,7 +154,7 @@ def _made_whole(scope: Scope, resized: Call) -> Call | None:
 
 @once
 def _learns_classes(program: Program) -> bool:
-    """Tell whether the program trains with a loss that takes the number of the class of each pixel."""
+    """Tell whether the program trains with a sparse cross-entropy loss."""
     sparse = ("keras.losses.SparseCategoricalCrossentropy", "keras.losses.sparse_categorical_crossentropy")
     return any(True for _ in flow_of(program).named(*sparse)) or any(
         constant(site.call.argument(1, "loss")) == "sparse_categorical_crossentropy"

@@ -35,7 +35,7 @@ _COUNTS = re.compile(r"(?:^|_)(?:step|steps|epoch|epochs|iteration|iterations|co
 
 
 def checkpoints_without_optimizer(program: Program) -> Iterator[Hit]:
-    """Find checkpoints that a training goes on from without its optimizer."""
+    """Find checkpoints that training resumes from without the optimizer."""
     checkpoints = list(flow_of(program).named(_CHECKPOINT))
     kept = {
         id(site.scope.module)
@@ -71,7 +71,10 @@ def _may_hold_optimizer(keyword: tuple[str | None, Expr]) -> bool:
 
 
 def _optimizer_of(program: Program, module: Module) -> Site | None:
-    """Return what makes the one optimizer with a state that own steps of a file apply; None where Keras may keep it."""
+    """Return the call that makes the optimizer with state in a file's own steps.
+
+    Return None where there is none, or Keras may save it.
+    """
     calls = [call for scope in module.summary.scopes for call in scope.calls]
     if any(call.method == "compile" for call in calls):
         # A compiled model has its optimizer, and so has a checkpoint of the model.
@@ -119,7 +122,7 @@ def _holds_models_only(program: Program, site: Site) -> bool:
 
 
 def _has_optimizer(program: Program, owner: Scope) -> bool:
-    """Tell whether a class keeps something that is called an optimizer."""
+    """Tell whether a class keeps an attribute named for an optimizer."""
     return any(
         _OF_OPTIMIZERS.search(target.attribute) is not None
         for base in program.bases(owner).classes
@@ -129,7 +132,7 @@ def _has_optimizer(program: Program, owner: Scope) -> bool:
 
 
 def _goes_on(site: Site) -> bool:
-    """Tell whether a checkpoint is read before a training of the same file, and written by it."""
+    """Tell whether a file reads a checkpoint before training and then writes it."""
     statement = statement_of(site.scope, site.call.place)
     if statement is None or statement.kind != "assign" or len(statement.targets) != 1:
         return False
@@ -171,7 +174,7 @@ def _last_name(expr: Expr | None) -> str | None:
 
 
 def _reads_last(call: Call, scope: Scope) -> bool:
-    """Tell whether a call reads the last checkpoint, by whatever name."""
+    """Tell whether a call reads the latest checkpoint."""
     if call.method == "restore_or_initialize":
         return True
     given = call.argument(0, "save_path")
@@ -182,7 +185,10 @@ def _reads_last(call: Call, scope: Scope) -> bool:
 
 
 def _stands_behind_training(scope: Scope, call: Call) -> bool:
-    """Tell whether a call stands behind a loop or a `fit` of its function: the best weights are taken back there."""
+    """Tell whether a call stands after a loop or a `fit` of its function.
+
+    It may then read the best weights of that training.
+    """
     return any(
         event.kind in ("for", "while") and event.place.end < call.place.start for event in scope.events()
     ) or any(other.method in ("fit", "train") and other.place.end < call.place.start for other in scope.calls)
@@ -192,7 +198,7 @@ def _stands_behind_training(scope: Scope, call: Call) -> bool:
 
 
 def missing_checkpoints_unnoticed(program: Program) -> Iterator[Hit]:
-    """Find predictions that go on with the first weights where no checkpoint is found."""
+    """Find predictions with initial weights where no checkpoint was found."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).named(_LATEST):
         scope, key = site.scope, (id(site.scope), site.call.number)
@@ -223,7 +229,7 @@ _NOTICES = re.compile(r"assert_|checkpoint|ckpt|exists|isdir|isfile|listdir|glob
 
 
 def _is_noticed(site: Site, restore: Call) -> bool:
-    """Tell whether something asks whether there was a checkpoint, before or after."""
+    """Tell whether the code checks if a checkpoint was found."""
     scope = site.scope
     if any((call.method or "").startswith("assert_") for call in scope.calls):
         return True
@@ -245,7 +251,7 @@ def _is_noticed(site: Site, restore: Call) -> bool:
 
 
 def _may_train(program: Program, scope: Scope) -> bool:
-    """Tell whether a file trains, or is part of a program that does: it begins with fresh weights then."""
+    """Tell whether a file trains, or is run by a program that trains."""
     if trains(program, scope) or "train" in scope.name.lower():
         return True
     here = scope.module
@@ -273,7 +279,7 @@ _OF_MODES = re.compile(r"mode|task|action|command|train|predict|test|eval|infer"
 
 
 def _is_a_mode(site: Site) -> bool:
-    """Tell whether a call stands in one of several branches, of which another one trains."""
+    """Tell whether a call stands under a test of the mode, such as training or not."""
     return any(
         item.kind == "if" and item.test is not None and _OF_MODES.search(text(item.test))
         for item in site.scope.block_chain(site.call.block)
@@ -284,7 +290,7 @@ def _is_a_mode(site: Site) -> bool:
 
 
 def checkpoints_under_other_names(program: Program) -> Iterator[Hit]:
-    """Find checkpoints that are read under other names than they are written under."""
+    """Find checkpoints that are written and read under different names."""
     written: list[tuple[Site, frozenset[str], object]] = []
     for site in flow_of(program).named("tensorflow.train.CheckpointManager"):
         made = _made_in(program, site, site.call.argument(0, "checkpoint"))
@@ -339,7 +345,10 @@ def _listed(names: frozenset[str]) -> str:
 
 
 def _folder_of(program: Program, site: Site, position: int, name: str) -> str | None:
-    """Return the folder that a call gets whoever enters its function, without what does not change it."""
+    """Return the folder argument of a call if it is the same for all callers, or None.
+
+    The text is normalised: without `./` and a slash at the end.
+    """
     written = site.call.argument(position, name)
     found = [constant_of(program, site.scope, written, caller) for caller in callers_of(program, site.scope)]
     folder = found[0] if all(item == found[0] for item in found) else None
@@ -347,7 +356,7 @@ def _folder_of(program: Program, site: Site, position: int, name: str) -> str | 
 
 
 def _made_in(program: Program, site: Site, expr: Expr | None) -> frozenset[str] | None:
-    """Return the names in the checkpoint that a name of a scope stands for, or None."""
+    """Return the names of the objects in a checkpoint, or None."""
     value = only_value(site.scope, expr) if isinstance(expr, Name) else expr
     if not isinstance(value, Call) or value.opaque or value.args:
         return None

@@ -81,7 +81,7 @@ def _free_names(scope: Scope) -> set[str]:
 def _in_called(
     program: Program, scope: Scope, made: Call | None, place: Place, event: Event | None, name: str
 ) -> Iterator[Hit]:
-    """Yield the compiled function that a function makes for itself, where a loop calls that function."""
+    """Yield the finding for a compiled function made in a function that a loop calls."""
     if scope.kind != "function" or not _only_called(scope, made, event, name):
         return
     pending: list[tuple[Scope, tuple[Site, ...]]] = [(scope, ())]
@@ -114,13 +114,13 @@ def _in_called(
 
 @once
 def _definitions(program: Program, scope: Scope) -> dict[int, Event]:
-    """Return the statements that define functions and classes in a scope, by the numbers of these."""
+    """Return the statements that define a scope's functions and classes, by number."""
     del program
     return {event.inner: event for event in scope.events_of("define")}
 
 
 def _only_called(scope: Scope, made: Call | None, event: Event | None, name: str) -> bool:
-    """Tell whether a function that is made in another one is called there, and neither kept nor given back."""
+    """Tell whether an inner function is only called, not stored or returned."""
     if any(
         block.kind in ("if", "except") for block in scope.block_chain(event.block if event is not None else 0)
     ):
@@ -156,7 +156,7 @@ def _traced_for_its_graph(scope: Scope, block: int) -> bool:
 
 
 def _written_out(program: Program, scope: Scope, test: Expr, line: int) -> bool:
-    """Tell whether a loop goes over a short list that the code writes out."""
+    """Tell whether a loop goes over a short literal list."""
     if isinstance(test, Collection):
         return True
     value = Conditions(program, None).value(test, scope, before=line)
@@ -246,7 +246,7 @@ def method_of_new_object(program: Program) -> Iterator[Hit]:
 
 
 def _object_in_loop(scope: Scope, call: Call, receiver: Expr) -> Call | None:
-    """Return the call that makes the receiver of another one anew in each turn of a loop, or None."""
+    """Return the call that makes the object of a method call in each turn, or None."""
     if isinstance(receiver, Call):
         found: Call = receiver
         return found

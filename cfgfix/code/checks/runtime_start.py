@@ -68,7 +68,7 @@ _OPERATIONS = re.compile(
 
 
 def starts_runtime(site: Site) -> bool:
-    """Tell whether a call initialises the runtime by its name."""
+    """Tell whether a call starts the runtime, judged by the function's name."""
     if site.name in _STARTS or (
         _OPERATIONS.fullmatch(site.name) is not None and not any(map(holds_symbolic, site.args))
     ):
@@ -94,7 +94,10 @@ _SHAPES = ("input_shape", "input_dim", "batch_input_shape", "batch_shape")
 
 
 def _builds(site: Site) -> bool:
-    """Tell whether a call builds layers of Keras, whose variables start the runtime: what only describes them does not."""
+    """Tell whether a call builds Keras layers, whose variables start the runtime.
+
+    Calls that only describe layers do not count.
+    """
     if _BUILDS.fullmatch(site.name):
         return not site.name.startswith("keras.optimizers.schedules")
     if _WITH_WEIGHTS.fullmatch(site.name):
@@ -113,7 +116,10 @@ def _builds(site: Site) -> bool:
 
 
 def _is_shaped(value: Value, *, own: bool = False) -> bool:
-    """Tell whether a first layer says its shape, or is an input, so that those behind it are built at once."""
+    """Tell whether a first layer gives its shape, or is an input.
+
+    The layers after it are then built at once.
+    """
     if not isinstance(value, Made) or value.site is None:
         return False
     if not own and value.name in ("keras.Input", "keras.layers.Input", "keras.layers.InputLayer"):
@@ -124,7 +130,7 @@ def _is_shaped(value: Value, *, own: bool = False) -> bool:
 
 
 def _starts_inside(program: Program, site: Site) -> bool:
-    """Tell whether a function of the project that a call enters surely starts the runtime."""
+    """Tell whether a project function that a call enters certainly starts the runtime."""
     return any(
         (starts_runtime(inner) or _builds(inner))
         and not any(
@@ -139,7 +145,10 @@ def _starts_inside(program: Program, site: Site) -> bool:
 
 
 def _imported_start(program: Program, site: Site) -> tuple[Site, Event] | None:
-    """Return a call that starts the runtime while a module is imported before a place, with the import."""
+    """Return a call that starts the runtime in a module imported before a place.
+
+    With it comes the import. Return None where there is none.
+    """
     module = site.scope.module
     for event in module.scope.events() if module.scope is not None else ():
         if event.kind != "import" or event.block != 0:
@@ -162,7 +171,10 @@ def _modules_of(program: Program, module: Module, event: Event) -> Iterator[Modu
 
 
 def _while_imported(program: Program, module: Module, seen: set[int], depth: int) -> Site | None:
-    """Return a call that starts the runtime while a module is imported, itself or through what it imports."""
+    """Return a call that starts the runtime while a module is imported, or None.
+
+    Modules that it imports count as well.
+    """
     if id(module) in seen or module.scope is None or depth < 0:
         return None
     seen.add(id(module))
@@ -241,12 +253,12 @@ def in_try(scope: Scope, block: int) -> bool:
 
 
 def memory_after_start(program: Program) -> Iterator[Hit]:
-    """Memory growth, limits or visibility set after the runtime has started."""
+    """Find memory growth, limits or visibility set after the runtime has started."""
     yield from _late_calls(program, (*SET_GROWTH, *SET_LIMIT, *SET_VISIBLE))
 
 
 def threads_after_start(program: Program) -> Iterator[Hit]:
-    """Thread counts set after the runtime has started."""
+    """Find thread counts set after the runtime has started."""
     yield from _late_calls(program, SET_THREADS)
 
 
@@ -279,11 +291,12 @@ def cluster_after_start(program: Program) -> Iterator[Hit]:
 
 
 def _set_before(program: Program, site: Site) -> bool:
-    """Tell whether another call gives memory growth in time: to say it again is no change, and raises nothing.
+    """Tell whether another call sets memory growth in time.
 
-    It counts in the same file, or in the file of each call that the function is entered by.
-
-    TensorFlow 2.21, `tensorflow/python/eager/context.py:1994`: the same value returns before the runtime is asked for.
+    To set the same value again is no change, and raises nothing. The other call counts in the same file, or
+    in the file of each call that the function is entered by.
+    TensorFlow 2.21, `tensorflow/python/eager/context.py:1994`: the same value returns before the runtime is
+    asked for.
     """
     wanted = flag(site.argument(1, "enable"))
     if wanted is None:
@@ -334,7 +347,7 @@ def _late_calls(program: Program, names: tuple[str, ...]) -> Iterator[Hit]:
 
 
 def _where(program: Program, site: Site, earlier: Site) -> str:
-    """Return in words where a call stands that comes before another one."""
+    """Return in words where an earlier call stands."""
     line = f"line {earlier.call.line}"
     if earlier.scope.module is site.scope.module:
         return line
@@ -344,7 +357,10 @@ def _where(program: Program, site: Site, earlier: Site) -> str:
 
 
 def _begins_anew(site: Site) -> bool:
-    """Tell whether a statement before a call throws the eager context away, so that the runtime starts once more behind it."""
+    """Tell whether a statement before a call resets the eager context.
+
+    The runtime then starts once more after it.
+    """
     return any(
         event.kind == "assign"
         and event.line < site.call.line
@@ -354,7 +370,7 @@ def _begins_anew(site: Site) -> bool:
 
 
 def callee_text(site: Site) -> str:
-    """Return what is called, as it is written."""
+    """Return the source text of the function that a call names."""
     return text(site.call.func)
 
 

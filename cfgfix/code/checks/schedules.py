@@ -19,7 +19,7 @@ _EXPONENTIALS = frozenset({"exp"})
 
 
 def compounded_decay(program: Program) -> Iterator[Hit]:
-    """Find schedules that lower the last rate by the factor for all epochs."""
+    """Find schedules that multiply the previous rate by the decay of all epochs."""
     seen: set[int] = set()
     for site in flow_of(program).named("keras.callbacks.LearningRateScheduler"):
         for function in _functions_of_schedule(program, site.argument(0, "schedule")):
@@ -45,7 +45,7 @@ def compounded_decay(program: Program) -> Iterator[Hit]:
 
 
 def _functions_of_schedule(program: Program, value: Value | None) -> Iterator[Function]:
-    """Yield the functions that a schedule may be, `__call__` of an object among them."""
+    """Yield the functions behind a schedule; for an object its `__call__`."""
     for item in alternatives(value):
         if isinstance(item, Function):
             yield item
@@ -81,7 +81,10 @@ def _compounding(scope: Scope, epoch: str, rate: str) -> tuple[Place, int] | Non
 
 
 def _products(value: Expr) -> Iterator[Expr]:
-    """Yield the products in an expression, outermost first; those of a choice by the epoch are not looked at."""
+    """Yield the products and quotients in an expression, outermost first.
+
+    Those in a conditional expression are left out.
+    """
     pending = [value]
     while pending:
         here = pending.pop()
@@ -101,7 +104,7 @@ def _wrong_product(part: Expr, rate: str, counts: set[str]) -> bool:
 
 
 def _factors(part: Expr) -> tuple[list[Expr], list[Expr]]:
-    """Return what is multiplied in a product, and what it is divided by."""
+    """Return the factors and the divisors of a product."""
     above: list[Expr] = []
     below: list[Expr] = []
     pending = [(part, True)]
@@ -129,12 +132,15 @@ def _grows(factor: Expr, counts: set[str]) -> bool:
 
 
 def _is_sum(divisor: Expr, counts: set[str]) -> bool:
-    """Tell whether a divisor is one and more for each epoch."""
+    """Tell whether a divisor is a sum that grows with the epoch."""
     return isinstance(divisor, Binary) and divisor.operator == "+" and _counts(divisor, counts)
 
 
 def _counts(expr: Expr, counts: set[str]) -> bool:
-    """Tell whether a number goes up with the epoch, without a test of it."""
+    """Tell whether an expression contains the epoch and neither tests nor cycles it.
+
+    Tests are comparisons; cycles are remainders by `%`.
+    """
     parts = list(walk(expr))
     return any(isinstance(part, Name) and part.name in counts for part in parts) and not any(
         isinstance(part, (Boolean, Compare, Conditional))
@@ -144,7 +150,7 @@ def _counts(expr: Expr, counts: set[str]) -> bool:
 
 
 def _made_of(scope: Scope, epoch: str, rate: str) -> set[str]:
-    """Return the epoch and the names that are made of it alone."""
+    """Return the names of the epoch and of values computed from it without the rate."""
     counts = {epoch}
     for event in scope.events_of("assign"):
         if event.value is not None and _counts(event.value, counts) and not _names(event.value, rate):
@@ -153,7 +159,7 @@ def _made_of(scope: Scope, epoch: str, rate: str) -> set[str]:
 
 
 def _of_one_epoch(scope: Scope, event: Event) -> bool:
-    """Tell whether a statement runs in some epochs only, chosen one by one."""
+    """Tell whether a test of single epochs, such as `==` or `%`, guards a statement."""
     for block in scope.block_chain(event.block):
         for part in walk(block.test) if block.test is not None else ():
             if isinstance(part, Binary) and part.operator == "%":

@@ -71,7 +71,10 @@ def model_outside_scope(program: Program) -> Iterator[Hit]:
 
 
 def _made_once(scope: Scope, model: Name, call: Call) -> Event | None:
-    """Return the only statement that gives a name its model, where that is a call before another one."""
+    """Return the only assignment of a model's name, where a call makes the model.
+
+    It must stand before another given call; None otherwise.
+    """
     bound = scope.binding(model.name)
     if len(bound) != 1 or bound[0].kind != "assign" or bound[0].place.start > call.place.start:
         return None
@@ -79,7 +82,7 @@ def _made_once(scope: Scope, model: Name, call: Call) -> Event | None:
 
 
 def _under_scope(program: Program, scope: Scope, block: int) -> Call | None:
-    """Return the call of `strategy.scope()` whose body a block lies in."""
+    """Return the call of `strategy.scope()` around a block, or None."""
     for item in scope.block_chain(block):
         if item.kind == "with" and item.test is not None and isinstance(item.test, Call):
             call: Call = item.test

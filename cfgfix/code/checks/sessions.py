@@ -49,7 +49,7 @@ def grows(program: Program) -> Iterator[Hit]:
 
 
 def _maker_in_loop(program: Program, scope: Scope, given: Expr, loop: int) -> Site | None:
-    """Return the call in a loop that makes what is run: in the arguments, or given to a name that they have."""
+    """Return the call in a loop that makes the operation a session runs, or None."""
     for part in walk(given):
         expr: Expr | None = part
         if isinstance(part, Name):

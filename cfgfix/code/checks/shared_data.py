@@ -39,7 +39,10 @@ def without_batches(program: Program) -> Iterator[Hit]:
 
 
 def _made_of_slices(value: object) -> Site | None:
-    """Return the call that cuts arrays into the examples of a dataset that nothing batches or maps."""
+    """Return the `from_tensor_slices` of a dataset without batches, or None.
+
+    Steps that change the elements, such as `map`, give None.
+    """
     for _ in range(_MOST):
         if not isinstance(value, Dataset) or value.site is None:
             return None
@@ -53,7 +56,7 @@ def _made_of_slices(value: object) -> Site | None:
 
 
 def one_cache_file(program: Program) -> Iterator[Hit]:
-    """Find a cache file that one function gives to each dataset that it makes."""
+    """Find cache files that a function uses for several datasets."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).named("tensorflow.data.Dataset.cache"):
         scope = site.scope
@@ -79,7 +82,7 @@ def one_cache_file(program: Program) -> Iterator[Hit]:
 
 
 def _place(site: Site, scope: Scope) -> str:
-    """Return where a call stands, as a reader of another place needs it."""
+    """Return a call's line, with its file where that is another one."""
     module = site.scope.module
     line = site.call.name_line
     return f"line {line}" if module is scope.module else f"{module.path}:{line}"
@@ -90,7 +93,10 @@ def _is_straight(scope: Scope, block: int) -> bool:
 
 
 def _calls_of_one_run(program: Program, scope: Scope) -> list[Site]:
-    """Return the calls of a function that follow one another, each with arguments of its own."""
+    """Return the calls of a function that run one after another with other arguments.
+
+    Return an empty list where they may not all run.
+    """
     found: dict[str, Site] = {}
     callers = flow_of(program).callers(scope)
     if any(caller.scope is not callers[0].scope or caller.open for caller in callers):

@@ -80,7 +80,7 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
 
 
 def _read_once(program: Program, site: Site) -> bool:
-    """Tell whether a script goes over a dataset in one loop that nothing repeats, and does nothing else with it."""
+    """Tell whether a script only reads a dataset in one loop that runs once."""
     scope = site.scope
     if scope.kind != "module":
         return False
@@ -105,7 +105,10 @@ def _read_once(program: Program, site: Site) -> bool:
 
 @once
 def _statements_with(program: Program, module: Module) -> dict[str, list[tuple[Scope, Event]]]:
-    """Return the statements of a module in which each plain name stands, once for each of their expressions."""
+    """Return the statements of a module that contain each name.
+
+    A statement comes once for each of its expressions.
+    """
     del program
     found: dict[str, list[tuple[Scope, Event]]] = defaultdict(list)
     for scope in module.summary.scopes:
@@ -118,7 +121,10 @@ def _statements_with(program: Program, module: Module) -> dict[str, list[tuple[S
 
 
 def _shuffled_before(batch: Site) -> bool:
-    """Tell whether the function that makes batches shuffles above: one switch for the examples, another for the batches."""
+    """Tell whether the same dataset is shuffled earlier in the function.
+
+    One switch is then for the examples, another for the batches.
+    """
     return any(
         call.method == "shuffle"
         and call.args + call.keywords
@@ -132,7 +138,7 @@ _RANDOM_DATA = re.compile(r"random|randn|randint|\brand\(|\bzeros|\bones")
 
 
 def _made_up(way: list[Dataset]) -> bool:
-    """Tell whether a dataset is made of random numbers, zeros or ones, as examples and tests of speed are."""
+    """Tell whether a dataset is made of random numbers, zeros or ones."""
     for step in way:
         if step.site is None or step.op not in ("from_tensor_slices", "from_tensors", "random"):
             continue
@@ -163,9 +169,10 @@ _SAMPLES = re.compile(r"^(?:random_)?sample(?:_[a-z]+)?$", re.IGNORECASE)
 
 
 def _drawn_anew(program: Program, way: list[Dataset]) -> bool:
-    """Tell whether the elements of a dataset may come in another order, or be others, each time it is read or made.
+    """Tell whether a dataset may have other elements or another order each time.
 
-    A generator that shuffles or is not known, files in a random order or read in one, and data that is sampled just before.
+    A generator that shuffles or is not known, files in a random order or read in one, and data that is
+    sampled just before.
     """
     for step in way:
         if step.site is None:
@@ -189,7 +196,7 @@ def _drawn_anew(program: Program, way: list[Dataset]) -> bool:
 
 
 def _draws(program: Program, scope: Scope, seen: set[int]) -> bool:
-    """Tell whether a function calls something that draws or shuffles, itself or through what it calls."""
+    """Tell whether a function, or one that it calls, draws or shuffles."""
     if id(scope) in seen or len(seen) > 20:
         return False
     seen.add(id(scope))
@@ -205,7 +212,10 @@ def _draws(program: Program, scope: Scope, seen: set[int]) -> bool:
 
 
 def _is_sampled(program: Program, made: Site) -> bool:
-    """Tell whether the data of a dataset is sampled by the function that makes it, as from a replay buffer."""
+    """Tell whether the function that makes a dataset samples its data.
+
+    An example is a replay buffer.
+    """
     scope = made.scope
     if scope.kind == "module":
         return False
@@ -276,7 +286,10 @@ def _repeats(step: Dataset) -> bool:
 
 
 def _split_follows(way: list[Dataset], shuffle: Dataset) -> bool:
-    """Whether a shuffled dataset is split with take or skip before it is cached: then a fixed order is wanted."""
+    """Tell whether a shuffled dataset is split by take or skip before it is cached.
+
+    A fixed order is then wanted.
+    """
     return any(kind(step) in ("take", "skip") for step in way[: way.index(shuffle)])
 
 
@@ -293,7 +306,7 @@ _MEANT_BY_GUARD = re.compile(_MEANT.pattern + r"|debug|profil|benchmark")
 
 
 def _is_for_made_up_data(scope: Scope, block: int) -> bool:
-    """Tell whether a place is only there for made-up data, or to fit the same data again and again."""
+    """Tell whether a place runs only for synthetic data, or to overfit on purpose."""
     here: Scope | None = scope
     while here is not None:
         if _MEANT.search(here.name.lower()):
@@ -368,7 +381,7 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
 
 
 def _says_why(site: Site) -> bool:
-    """Tell whether a comment above a cache, or behind it, speaks of it: what is kept was thought about."""
+    """Tell whether a comment beside or above a cache speaks of it."""
     first, last = site.call.line, site.call.end_line
     comments = [*remarks.comments_behind(site.scope, first, last), *remarks.comments_above(site.scope, first)]
     return any(re.search(r"(?i)\bcach(?:e|ing)|\bepoch", comment) for comment in comments)
@@ -382,7 +395,7 @@ def _augments(program: Program, step: Dataset) -> bool:
 
 
 def _not_for_training(site: Site) -> bool:
-    """Tell whether a guard says that a place is for evaluation: what is random there is better fixed."""
+    """Tell whether a guard says that a place is for evaluation."""
     for block in site.scope.block_chain(site.call.block):
         if block.kind != "if" or block.test is None:
             continue
@@ -400,7 +413,7 @@ def _not_for_training(site: Site) -> bool:
 
 
 def _takes_a_handful(step: Dataset) -> bool:
-    """Tell whether `take` takes a handful: a look at the data, not a part of it."""
+    """Tell whether a `take` takes at most ten elements."""
     count = number(step.site.argument(0, "count")) if step.site is not None else None
     return count is not None and 0 <= count <= 10
 
@@ -435,7 +448,7 @@ _MANY = 256
 
 
 def _holds_many(shuffle: Site) -> bool:
-    """Tell whether a buffer holds many elements: a number, or as many as the data has."""
+    """Tell whether a shuffle buffer holds many elements, or all of the data."""
     given = only_value(shuffle.scope, shuffle.call.argument(0, "buffer_size"))
     known = number(shuffle.argument(0, "buffer_size"))
     if known is not None:
@@ -452,7 +465,7 @@ def _holds_many(shuffle: Site) -> bool:
 
 
 def _decodes_in(program: Program, step: Dataset) -> tuple[Site, tuple[Site, ...]] | None:
-    """Return the call by which the functions of a step decode, with the way to it."""
+    """Return the call in a step's functions that decodes, with the way to it, or None."""
     for function in step.functions:
         for site, path in inside_function(program, function):
             if site.name.startswith(DECODES):
@@ -550,7 +563,10 @@ def split_after_shuffle(program: Program) -> Iterator[Hit]:
 
 
 def _split(takes: list[Dataset], skips: list[Dataset]) -> tuple[Site, Site] | None:
-    """Return `take` and `skip` of the same number: two parts. Other numbers look at the data, or go on where a run stopped."""
+    """Return a `take` and a `skip` of the same number, or None.
+
+    Other numbers look at the data, or go on where a run stopped.
+    """
     for first in takes:
         for second in skips:
             take, skip = first.site, second.site
@@ -574,7 +590,10 @@ _SEEDS = (
 
 
 def _is_seeded(program: Program) -> bool:
-    """Tell whether the program seeds TensorFlow as a whole: shuffles without a seed of their own then agree between workers."""
+    """Tell whether the program sets a global seed of TensorFlow.
+
+    Shuffles without a seed of their own then agree between workers.
+    """
     return any(True for _ in flow_of(program).named(*_SEEDS)) or any(
         site.call.keyword("tf_random_seed") is not None for site in flow_of(program).sites
     )
@@ -624,7 +643,7 @@ def shuffle_before_shard(program: Program) -> Iterator[Hit]:
 
 
 def _in_order(files: Site) -> Repair:
-    """Return the fix that lists files in one order."""
+    """Return the fix that makes `list_files` list in a fixed order."""
     if len(files.call.args) > 1:
         return {"no_fix": "shuffle is given by position"}
     return {

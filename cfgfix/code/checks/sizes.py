@@ -81,7 +81,10 @@ NO_ALIAS = "TensorFlow has no name of its own in this module"
 
 
 def map_after_cache(program: Program) -> Iterator[Hit]:
-    """Expensive work without randomness behind a cache, done again in every epoch."""
+    """Find expensive work after a cache that could be cached as well.
+
+    The work draws no random numbers and is done again in every epoch.
+    """
     for dataset in flow_of(program).datasets:
         site = dataset.site
         if dataset.op != "map" or site is None:
@@ -124,7 +127,10 @@ def _datasets_between(later: Dataset, earlier: Dataset) -> Iterator[Dataset]:
 
 
 def _work(program: Program, functions: tuple[Function, ...]) -> Site | None:
-    """Return an expensive call that functions make, or None where there is none or they draw random numbers."""
+    """Return an expensive call in some functions, or None.
+
+    Return None as well where they draw random numbers.
+    """
     found: Site | None = None
     for function in functions:
         for site, _ in inside_function(program, function):

@@ -37,12 +37,12 @@ class _Part(NamedTuple):
 
     @property
     def place(self) -> tuple[int, int]:
-        """What tells the call, and the one that enters its function, from others."""
+        """Return the identities of the call and of the call that enters its function."""
         return id(self.site.call), id(self.caller.call) if self.caller is not None else 0
 
 
 def mismatched_splits(program: Program) -> Iterator[Hit]:
-    """Find training and validation files that two calls cut differently."""
+    """Find training and validation files that two calls split differently."""
     parts: dict[tuple[str, str], dict[str, list[_Part]]] = {}
     for name, positions in POSITIONS.items():
         for site in flow_of(program).named(name):
@@ -83,7 +83,10 @@ def mismatched_splits(program: Program) -> Iterator[Hit]:
 
 
 def _belong_together(train: _Part, held: _Part, found: dict[str, list[_Part]]) -> bool:
-    """Tell whether two calls are the only ones of their kind for a folder, or stand beside each other in one function."""
+    """Tell whether two calls split the same folder for one training.
+
+    They are the only ones of their kind for the folder, or stand beside each other in one function.
+    """
     if all(len({part.place for part in items}) == 1 for items in found.values()):
         return True
     if train.caller is not held.caller and (train.caller is None or held.caller is None):
@@ -100,7 +103,10 @@ def _belong_together(train: _Part, held: _Part, found: dict[str, list[_Part]]) -
 
 
 def _folder(program: Program, site: Site, caller: Site | None) -> str | None:
-    """Return what tells the folder of a call from that of others: its constant, or its text where it stands."""
+    """Return a text that identifies the folder of a call, or None.
+
+    It is the constant, or the source text with its file and function.
+    """
     written: Expr | None = site.call.argument(0, "directory")
     if written is None:
         return None
@@ -122,7 +128,7 @@ def _folder(program: Program, site: Site, caller: Site | None) -> str | None:
 
 
 def _difference(train: _Part, held: _Part) -> tuple[str, str, str] | None:
-    """Return what two calls do not agree on: the parameter, words for it, and what happens."""
+    """Return how two calls differ: the parameter, words for it, and the effect."""
     if (
         MISSING not in (train.split, held.split)
         and isinstance(train.split, float)

@@ -99,7 +99,10 @@ def sorted_data_unshuffled(program: Program) -> Iterator[Hit]:
 
 
 def _ways_to(program: Program, fit: Site, scope: Scope) -> tuple[Site, ...]:
-    """Return the call of a function that gives `fit` its dataset, as a way into it."""
+    """Return the call of a function that makes the dataset of `fit`, as a tuple.
+
+    Empty where there is none.
+    """
     expr = fit.call.argument(0, "x")
     for _ in range(_DEPTH):
         if isinstance(expr, Name):
@@ -116,7 +119,7 @@ def _ways_to(program: Program, fit: Site, scope: Scope) -> tuple[Site, ...]:
 
 
 def _has_classes(program: Program, fit: Site) -> bool:
-    """Tell whether the loss of the model says that its labels are classes."""
+    """Tell whether the loss of a model is a cross-entropy."""
     losses = [site.call.argument(1, "loss") for site in compiles_of(program, *alternatives(fit.receiver))]
     return bool(losses) and all(loss is not None and "crossentropy" in text(loss).lower() for loss in losses)
 
@@ -124,7 +127,10 @@ def _has_classes(program: Program, fit: Site) -> bool:
 def _where_sorted(
     program: Program, scope: Scope, expr: Expr, depth: int, through: tuple[Site, ...] = ()
 ) -> Step | None:
-    """Return where labels are made class by class, if nothing mixes them on the way."""
+    """Return where labels are made class by class, or None.
+
+    Return None as well where something mixes them on the way.
+    """
     expr = _array_behind(expr)
     if depth == 0:
         return None
@@ -140,7 +146,7 @@ def _where_sorted(
 
 
 def _array_behind(expr: Expr) -> Expr:
-    """Return what an array is made of, in the same order."""
+    """Return the expression that an array is made from with its order kept."""
     for _ in range(_DEPTH):
         if (
             not isinstance(expr, Call)
@@ -157,7 +163,10 @@ def _array_behind(expr: Expr) -> Expr:
 
 
 def _sorting_of_attribute(program: Program, scope: Scope, expr: Attribute) -> Step | None:
-    """Return the same for an attribute of the object itself, which one method of its class gives."""
+    """Return where an attribute of `self` is made class by class, or None.
+
+    Only one method of the class may set it.
+    """
     owner = program.owner(scope)
     if owner is None or not scope.params or not is_name(expr.base, scope.params[0].name):
         return None
@@ -201,7 +210,7 @@ def _sorting_of_attribute(program: Program, scope: Scope, expr: Attribute) -> St
 
 
 def _is_own(expr: Expr, method: Scope, attribute: str) -> bool:
-    """Tell whether an expression is an attribute of a method's own object."""
+    """Tell whether an expression is a given attribute of a method's `self`."""
     return (
         isinstance(expr, Attribute)
         and expr.attribute == attribute
@@ -222,7 +231,10 @@ def _given_parts(target: Expr, value: Expr) -> Iterator[tuple[Expr, Expr]]:
 
 
 def _joined(value: Expr) -> Expr:
-    """Return the list whose arrays a call joins, in their order."""
+    """Return the arrays that a call joins, in their order.
+
+    Any other expression is returned without the calls around it.
+    """
     inner = _array_behind(value)
     joins = isinstance(inner, Call) and (dotted(inner.func) or "").rpartition(".")[2] in _JOINS
     return inner.args[0] if joins and isinstance(inner, Call) and inner.args else inner
@@ -260,7 +272,10 @@ def _sorting_of_name(
 def _sorting_by_caller(
     program: Program, scope: Scope, name: str, position: int, depth: int, through: tuple[Site, ...]
 ) -> Step | None:
-    """Return the same for a parameter, in the run that came through some calls."""
+    """Return where a caller makes the argument of a parameter class by class.
+
+    The caller is the last of some calls that the run came through. Return None where it does not.
+    """
     if not through or any(_mixes(call) for call in scope.calls):
         return None
     caller = through[-1]
@@ -272,7 +287,10 @@ def _sorting_by_caller(
 
 
 def _value_given(event: Event, name: str) -> Expr | None:
-    """Return what an assignment gives a name itself: `x, y = [], []` gives it an empty list."""
+    """Return the value that an assignment gives one name, or None.
+
+    `x, y = [], []` gives each an empty list.
+    """
     for target in event.targets:
         if is_name(target, name):
             return event.value
@@ -283,7 +301,7 @@ def _value_given(event: Event, name: str) -> Expr | None:
 
 
 def _sorting_of_result(program: Program, scope: Scope, event: Event, name: str, depth: int) -> Step | None:
-    """Return the same for what a name gets of a function that returns several values."""
+    """Return where a function makes one of several results class by class, or None."""
     target, call = event.targets[0], event.value
     if len(event.targets) != 1 or not isinstance(target, Collection) or not isinstance(call, Call):
         return None
@@ -302,7 +320,7 @@ def _sorting_of_result(program: Program, scope: Scope, event: Event, name: str, 
 
 
 def _mixes(call: Call) -> bool:
-    """Tell whether a call may bring data into another order, or take some of it."""
+    """Tell whether a call may reorder data or select some of it."""
     name = (dotted(call.func) or call.method or "").rpartition(".")[2]
     if name == "split" and not (dotted(call.func) or "").startswith(("np.", "numpy.", "tf.")):
         # Of a text.
@@ -311,7 +329,7 @@ def _mixes(call: Call) -> bool:
 
 
 def _class_by_class(expr: Expr) -> Place | None:
-    """Return where an expression joins runs of equal labels."""
+    """Return where an expression joins runs of equal labels, or None."""
     if isinstance(expr, Binary) and expr.operator == "+":
         runs = [_run(part) for part in _sum(expr)]
         return expr.place if None not in runs and len(set(runs)) > 1 else None
@@ -353,7 +371,7 @@ def _sum(expr: Binary) -> list[Expr]:
 
 
 def _run(expr: Expr) -> object | None:
-    """Return the number that an array or list holds again and again."""
+    """Return the label that an array or list repeats, or None."""
     expr = _array_behind(expr)
     if isinstance(expr, Binary) and expr.operator == "*":
         for run in (expr.left, expr.right):
@@ -382,7 +400,7 @@ def _label(expr: Expr) -> object | None:
 
 
 def _run_of(parts: Comprehension) -> bool:
-    """Tell whether each turn of a comprehension gives a run of what it goes over."""
+    """Tell whether each turn of a comprehension makes an array of one repeated label."""
     target, _, tests = parts.generators[0]
     item = _array_behind(parts.parts[-1])
     names = {part.name for part in walk(target) if isinstance(part, Name)}
@@ -394,7 +412,10 @@ def _run_of(parts: Comprehension) -> bool:
 
 
 def _append_in_order(scope: Scope, calls: Sequence[Call]) -> Place | None:
-    """Return where labels are added to a list that come class by class: that of an outer loop, or one number in each loop."""
+    """Return where a loop appends labels class by class, or None.
+
+    The label is that of an outer loop, or one number in each loop.
+    """
     if not calls or any(call.method != "append" or len(call.args) != 1 for call in calls):
         return None
     loops = {event.bodies[0][0]: event for event in scope.events_of("for") if event.bodies}
@@ -417,7 +438,7 @@ def _append_in_order(scope: Scope, calls: Sequence[Call]) -> Place | None:
 
 
 def _is_run_of(value: Expr, loop: Event) -> bool:
-    """Tell whether an array holds what a loop goes over again and again: `np.full(count, label)`."""
+    """Tell whether an array repeats the variable of a loop: `np.full(count, label)`."""
     value = _array_behind(value)
     names = {part.name for target in loop.targets for part in walk(target) if isinstance(part, Name)}
     name = (dotted(value.func) or "").rpartition(".")[2] if isinstance(value, Call) else ""
@@ -426,7 +447,10 @@ def _is_run_of(value: Expr, loop: Event) -> bool:
 
 
 def _is_of_outer(scope: Scope, value: Expr, outer: Event, inner: int) -> bool:
-    """Tell whether a label is that of the outer of two loops: its variable, its place in a list, or its entry in a table."""
+    """Tell whether a label comes from the outer of two loops.
+
+    It is the loop's variable, its place in a list, or its entry in a table.
+    """
     bound = {part.name for target in outer.targets for part in walk(target) if isinstance(part, Name)}
     block = outer.bodies[0][0]
     for event in scope.events_of("assign"):
@@ -444,7 +468,10 @@ def _is_of_outer(scope: Scope, value: Expr, outer: Event, inner: int) -> bool:
 
 
 def _is_number_of(value: Expr, names: set[str]) -> bool:
-    """Tell whether a label is one of some names, its place in a list, or its entry in a table."""
+    """Tell whether a label is a name, its index in a list, or its entry in a table.
+
+    The name is one of those given.
+    """
     if isinstance(value, Name):
         return value.name in names
     if isinstance(value, Call):

@@ -29,7 +29,7 @@ _STALLS = {
 
 
 def stalls(program: Program) -> Iterator[Hit]:
-    """Find work in every step of a training loop that stops it.
+    """Find work that stops the training loop in every step.
 
     Collections, figures and clearing the session are such work.
     """
@@ -82,7 +82,10 @@ def _period_text(every: int) -> str:
 
 
 def _period(program: Program, scope: Scope, block: int, loop: int) -> int | None:
-    """Return in which of the turns of a loop a place runs: 1 for each, n under `if step % n == 0`; None under another condition."""
+    """Return how often a place runs in a loop: 1 for every turn, n for every n-th.
+
+    `if step % n == 0` gives n, any other condition None.
+    """
     every = 1
     for number in scope.block_numbers(block):
         if number == loop:
@@ -103,7 +106,10 @@ def _period(program: Program, scope: Scope, block: int, loop: int) -> int | None
 
 
 def _modulo(program: Program, scope: Scope, test: Expr, line: int) -> int | None:
-    """Return the n of a test such as `step % n == 0` or `not step % n`, `_SELDOM` for one that is not known; None for any other test."""
+    """Return the n of a test such as `step % n == 0` or `not step % n`.
+
+    Return `_SELDOM` where n is not known, and None for any other test.
+    """
     if isinstance(test, Boolean) and test.operator == "and":
         known = [_modulo(program, scope, part, line) for part in test.operands]
         return next((item for item in known if item is not None), None)
@@ -123,7 +129,7 @@ _EACH_BATCH = re.compile(r"on_(?:train_)?batch_(?:begin|end)")
 
 
 def _stalls_in_callbacks(program: Program) -> Iterator[Hit]:
-    """Yield the same in what Keras calls for every batch."""
+    """Yield findings for stalling work in callbacks that Keras calls for every batch."""
     for module in program.modules:
         for scope in module.summary.scopes:
             owner = program.owner(scope) if _EACH_BATCH.fullmatch(scope.name) else None
@@ -151,7 +157,10 @@ def _stalls_in_callbacks(program: Program) -> Iterator[Hit]:
 
 
 def _by_chunks(scope: Scope, block: int) -> bool:
-    """Tell whether a turn of a loop is many steps: `while step < total: ...; step += steps_per_loop`."""
+    """Tell whether one turn of a loop makes many steps.
+
+    Example: `while step < total: ...; step += steps_per_loop`.
+    """
     test = scope.blocks[block].test
     return (
         scope.blocks[block].kind == "while"
@@ -172,7 +181,7 @@ def _by_chunks(scope: Scope, block: int) -> bool:
 
 
 def _stalling(program: Program, site: Site) -> tuple[str, tuple[Site, ...]] | None:
-    """Return in words what a call does that stops training, and the way to it inside the called function."""
+    """Return in words how a call stops training, with the calls inside it; or None."""
     if site.name in _STALLS:
         return _STALLS[site.name], ()
     for target in site.targets:
@@ -187,7 +196,7 @@ _TRAINS = frozenset({"train_on_batch", "fit", "apply_gradients"})
 
 
 def copied_weights(program: Program) -> Iterator[Hit]:
-    """Find loops that copy a model's weights through the host in every step."""
+    """Find loops that copy model weights through the host in every step."""
     for module in program.modules:
         for scope in module.summary.scopes:
             for call in scope.calls_of("set_weights"):
@@ -212,7 +221,7 @@ def copied_weights(program: Program) -> Iterator[Hit]:
 
 
 def _is_copy(scope: Scope, given: Expr) -> bool:
-    """Tell whether weights are what `get_weights` gave, or what is mixed of the weights of models."""
+    """Tell whether weights come from `get_weights` or are mixed from models' weights."""
     if isinstance(given, Call):
         return given.method == "get_weights"
     if not isinstance(given, Name):
@@ -244,7 +253,10 @@ def _is_copy(scope: Scope, given: Expr) -> bool:
 
 
 def _loop_of_copy(program: Program, scope: Scope, call: Call) -> tuple[Scope, int, Site | None] | None:
-    """Return the loop that makes a copy in each of its turns, with the call that leads to it; None for few turns."""
+    """Return the scope and the loop that copy weights in every turn, or None.
+
+    With them comes the call that leads from the loop to the copy. A loop of few turns gives None.
+    """
     loop = innermost_loop(scope, call.block)
     if loop is not None:
         if few_turns(program, scope, loop, 50) or _period(program, scope, call.block, loop) != 1:
@@ -265,7 +277,10 @@ def _loop_of_copy(program: Program, scope: Scope, call: Call) -> tuple[Scope, in
 
 
 def _step_beside(program: Program, scope: Scope, loop: int) -> Call | None:
-    """Return what trains in each turn of a loop: a method of Keras, or a function that applies gradients."""
+    """Return the call in a loop that trains in each turn, or None.
+
+    It is a method of Keras, or a function that applies gradients.
+    """
     for call in scope.calls:
         if call.method in _TRAINS and innermost_loop(scope, call.block) == loop:
             return call

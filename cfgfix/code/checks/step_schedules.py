@@ -79,7 +79,7 @@ _EITHER = frozenset({"minimum", "maximum"})
 
 
 def integer_step(program: Program) -> Iterator[Hit]:
-    """Find schedules that give the step, an integer, to what takes only floats."""
+    """Find schedules that pass the step, an integer, to functions of floats only."""
     for module in program.modules:
         for owner in module.summary.scopes:
             if owner.kind != "class" or "__call__" not in owner.children:
@@ -110,7 +110,7 @@ def integer_step(program: Program) -> Iterator[Hit]:
 
 
 def _given_to_floats(program: Program, method: Scope, event: Event, step: str) -> Iterator[Call]:
-    """Yield calls of functions of floats with the step or what is counted from it."""
+    """Yield calls that pass the integer step to functions that take only floats."""
     for top in (event.value, *event.extra_nodes()):
         for part in walk(top) if top is not None else ():
             if not isinstance(part, Call) or not part.args or not _is_of(program, method, part, _OF_FLOATS):
@@ -120,13 +120,13 @@ def _given_to_floats(program: Program, method: Scope, event: Event, step: str) -
 
 
 def _is_of(program: Program, scope: Scope, call: Call, names: frozenset[str]) -> bool:
-    """Tell whether a call is one of TensorFlow's functions of some names."""
+    """Tell whether a call is one of the given TensorFlow functions."""
     head, _, name = (program.static_name(call.func, scope) or "").rpartition(".")
     return name in names and head in ("tensorflow", "tensorflow.math")
 
 
 def _is_integer(program: Program, scope: Scope, expr: Expr, step: str) -> bool:
-    """Tell whether an expression is the step, or counted from it with whole numbers."""
+    """Tell whether an expression is the step, or computed from it with integers."""
     if isinstance(expr, Name):
         return expr.name == step
     if isinstance(expr, Binary) and expr.operator in _OF_INTEGERS:
@@ -142,7 +142,7 @@ def _is_integer(program: Program, scope: Scope, expr: Expr, step: str) -> bool:
 
 @once
 def _is_compiled(program: Program) -> bool:
-    """Tell whether the program trains in compiled steps: by `fit`, or by a function of its own that it compiles."""
+    """Tell whether the program trains by `fit` or by its own compiled step."""
     for module in program.modules:
         for scope in module.summary.scopes:
             if scope.calls_of("fit", "train_on_batch", "fit_generator"):
@@ -154,7 +154,10 @@ def _is_compiled(program: Program) -> bool:
 
 
 def _optimizer_with(program: Program, owner: Scope) -> Site | None:
-    """Return the call that makes an optimizer which follows a schedule of a class, or of one below it."""
+    """Return the call that makes an optimizer with a schedule of a class, or None.
+
+    Subclasses count as well.
+    """
     return _optimizers(program).get(id(owner))
 
 
@@ -172,7 +175,7 @@ def _optimizers(program: Program) -> dict[int, Site]:
 
 
 def _values_given(program: Program, site: Site) -> Iterator[Value]:
-    """Yield what a call is given, and what those who call the function around it hand on to it."""
+    """Yield the arguments of a call, and those that callers pass on to it."""
     for value in (*site.args, *site.keywords.values()):
         yield from alternatives(value)
     names = [item.name for item in site.scope.params]
@@ -190,7 +193,10 @@ Decision = tuple[Scope, Place, int, str, str]
 
 
 def _decisions(program: Program, method: Scope, given: frozenset[str]) -> Iterator[Decision]:
-    """Yield what a method, or a function that it hands the step to, does with it in Python."""
+    """Yield the places where a method decides with the step in Python.
+
+    Functions that it passes the step to are searched as well.
+    """
     pending: list[tuple[Scope, frozenset[str]]] = [(method, given)]
     seen: set[int] = set()
     while pending and len(seen) < _MOST_HELPERS:
@@ -234,7 +240,7 @@ def _in_scope(program: Program, scope: Scope, tensors: TracedTensors) -> Iterato
 
 
 def _guarded(scope: Scope, event: Event) -> bool:
-    """Tell whether a `try`, or a question how the code is run, stands around a statement."""
+    """Tell whether a `try` or a test for eager mode stands around a statement."""
     return any(
         item.kind in ("try", "except") or (item.test is not None and "eager" in text(item.test))
         for item in scope.block_chain(event.block)
@@ -242,7 +248,7 @@ def _guarded(scope: Scope, event: Event) -> bool:
 
 
 def _decides(test: Expr, tensors: TracedTensors) -> bool:
-    """Tell whether a test asks a tensor for its truth."""
+    """Tell whether a test needs the truth value of a tensor."""
     if isinstance(test, Boolean):
         return any(_decides(item, tensors) for item in test.operands)
     if isinstance(test, Unary):
@@ -255,7 +261,10 @@ def _decides(test: Expr, tensors: TracedTensors) -> bool:
 
 
 def _error_of_call(program: Program, scope: Scope, call: Call, tensors: TracedTensors) -> str:
-    """Return the error that a function of Python or NumPy raises for a tensor without a value, or nothing."""
+    """Return the error that a Python or NumPy function raises for a symbolic tensor.
+
+    Empty where it raises none.
+    """
     given = [item for item in call.args if tensors.holds(item)]
     if not given:
         return ""

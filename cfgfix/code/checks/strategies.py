@@ -94,7 +94,7 @@ _DATASET_ONLY = frozenset(
 
 
 def distributed_methods(program: Program) -> Iterator[Hit]:
-    """Find methods of datasets called on what a strategy distributed."""
+    """Find methods of `tf.data.Dataset` that are called on a distributed dataset."""
     for site in flow_of(program).under("tensorflow.distribute."):
         owner, _, method = site.name.rpartition(".")
         if (
@@ -114,7 +114,7 @@ def distributed_methods(program: Program) -> Iterator[Hit]:
 
 
 def _only_distributed(site: Site) -> bool:
-    """Tell whether what a method is called on is a distributed dataset on every way that is known."""
+    """Tell whether every known value of a method's object is a distributed dataset."""
     found = list(alternatives(site.receiver))
     return bool(found) and all(
         isinstance(item, Made)
@@ -162,7 +162,10 @@ def whole_batch_each(program: Program) -> Iterator[Hit]:
 
 
 def _plain_batch(program: Program, site: Site, expr: Expr) -> tuple[Site, Site | None] | None:
-    """Return the last step of the dataset that a batch is of, and the call that handed it to the function around."""
+    """Return the last step of a batch's dataset, and the call that passes the batch.
+
+    The call is None where the batch is no parameter. Return None where the dataset is not known.
+    """
     scope = site.scope
     if not isinstance(expr, Name):
         return None
@@ -205,7 +208,10 @@ def _distributed_attributes(program: Program) -> frozenset[str]:
 
 
 def _may_loop_over_distributed(program: Program, scope: Scope) -> bool:
-    """Tell whether a function loops over an attribute that holds a distributed dataset at other times, or such an iterator."""
+    """Tell whether a function uses an attribute that may hold a distributed dataset.
+
+    It loops over the attribute, or gives it to a call whose result it uses.
+    """
     names = _distributed_attributes(program)
     return bool(names) and any(
         isinstance(part, Attribute) and part.attribute in names
@@ -216,7 +222,10 @@ def _may_loop_over_distributed(program: Program, scope: Scope) -> bool:
 
 
 def _plain_dataset(value: Value | None) -> Site | None:
-    """Return the last step of a dataset whose making is known from the start, where a value is its element."""
+    """Return the last step of the batched dataset that a value is an element of.
+
+    Return None where a step of the dataset is not known.
+    """
     values = alternatives(value)
     if len(values) != 1 or not isinstance(values[0], Element):
         return None
@@ -279,7 +288,7 @@ def uneven_batch(program: Program) -> Iterator[Hit]:
 
 
 def _other_strategies(program: Program) -> bool:
-    """Tell whether the program makes strategies of other kinds as well."""
+    """Tell whether the program also makes strategies of other kinds."""
     return any(
         site.name.endswith("Strategy") and site.name != "tensorflow.distribute.MirroredStrategy"
         for site in flow_of(program).under("tensorflow.distribute.")
@@ -287,7 +296,7 @@ def _other_strategies(program: Program) -> bool:
 
 
 def _compiled_under(program: Program, fit: Site) -> bool:
-    """Tell whether the model of a `fit` is compiled or made in the scope of a strategy."""
+    """Tell whether a strategy's scope encloses the making or compiling of a model."""
     models = alternatives(fit.receiver)
     if len(models) != 1 or not isinstance(models[0], Made) or models[0].site is None:
         return False
@@ -300,7 +309,7 @@ def _compiled_under(program: Program, fit: Site) -> bool:
 
 
 def _length(program: Program, expr: Expr, site: Site) -> int | None:
-    """Return how many devices an expression lists; None where that is not known."""
+    """Return how many devices an expression lists, or None."""
     found = written_at(program, expr, site.scope, site.call.block) or Written(
         expr, site.scope, site.call.block
     )
@@ -318,7 +327,7 @@ def _length(program: Program, expr: Expr, site: Site) -> int | None:
 
 
 def _number(program: Program, expr: Expr, scope: Scope, block: int) -> int | None:
-    """Return the integer that an expression is for certain."""
+    """Return the integer that an expression certainly is, or None."""
     plain = constant(expr)
     if plain is MISSING:
         written = written_constant(program, expr, scope, block)
@@ -327,7 +336,7 @@ def _number(program: Program, expr: Expr, scope: Scope, block: int) -> int | Non
 
 
 def _batch_of(program: Program, fit: Site) -> tuple[int, Site, Expr] | None:
-    """Return the size of the batches that a `fit` gets for certain, with the call and the argument that says so."""
+    """Return the batch size of a `fit`, with its call and argument, or None."""
     values = alternatives(fit.argument(0, "x"))
     data = values[0] if len(values) == 1 else None
     if not isinstance(data, Dataset):

@@ -71,7 +71,10 @@ def _names(event: Event, made: Event) -> bool:
 
 
 def _loop_around(program: Program, site: Site) -> tuple[Site, int] | None:
-    """Return the call that a loop of many turns makes, and the line of the loop; a path that the turn gives excuses it."""
+    """Return the call of a function in a training loop, and the loop's line, or None.
+
+    A loop of few turns does not count.
+    """
     scope = site.scope
     if scope.kind != "function" or scope.name.startswith("__"):
         return None
@@ -89,7 +92,7 @@ def _loop_around(program: Program, site: Site) -> tuple[Site, int] | None:
 
 
 def _trains_in(scope: Scope, loop: int) -> bool:
-    """Tell whether a loop is one over epochs or steps: by its names, or by what it calls."""
+    """Tell whether the names of a loop say that it goes over epochs or steps."""
     block = scope.blocks[loop]
     names = " ".join(
         text(target)
@@ -160,7 +163,10 @@ def _stops_before(scope: Scope, site: Site, loop: Event) -> bool:
 
 
 def _in_last_turn(scope: Scope, block: int, loop: Event) -> bool:
-    """Tell whether a place is reached where the variable of a loop equals a bound of it: `if epoch == epochs - 1`."""
+    """Tell whether a place runs only in the last turn of a loop.
+
+    Example of a test around it: `if epoch == epochs - 1`.
+    """
     over = (
         {part.name for part in walk(loop.value) if isinstance(part, Name)}
         if loop.value is not None

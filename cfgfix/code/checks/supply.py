@@ -100,7 +100,10 @@ def _is_left_out(expr: Expr | None) -> bool:
 def _end_missing(
     program: Program, site: Site, expr: Expr, position: int, name: str
 ) -> tuple[Step, str] | None:
-    """Return what makes data endless, and words for it; None where it ends, or may."""
+    """Return the step or generator that makes data endless, with words for it.
+
+    Return None where the data ends, or may.
+    """
     dataset = first_dataset(site.argument(position, name))
     if dataset is not None:
         found = _never_ends(program, dataset, made_by(program, site.scope, expr, site.call.block))
@@ -118,12 +121,9 @@ def _end_missing(
 
 
 def _never_ends(program: Program, dataset: Dataset, entered: Site | None = None) -> Dataset | None:
-    """Return the step that makes a dataset endless on every way it may have come to be; None where one of them ends, or may.
+    """Return the step that makes a dataset endless in every possible pipeline.
 
-    Args:
-        program: The program.
-        dataset: The dataset.
-        entered: The call of the function that makes it, whose constants tell which of its branches are taken.
+    Return None where one of them ends, or may.
     """
     found: Dataset | None = None
     other = False
@@ -143,7 +143,7 @@ def _never_ends(program: Program, dataset: Dataset, entered: Site | None = None)
 
 
 def _passed_by(entered: Site, way: list[Dataset]) -> bool:
-    """Tell whether a step of a way stands in a branch that the call which makes the data does not take."""
+    """Tell whether a pipeline has a step in a branch that a call does not take."""
     scopes = [target.scope for target in entered.targets]
     return any(
         step.site is not None
@@ -190,7 +190,7 @@ def _without_end(step: Dataset, name: str) -> bool:
 
 
 def _spread(scope: Scope, call: Call) -> frozenset[str] | None:
-    """Return the names that `**options` may give a call: all keys of the mappings that are written there; None where they are not known."""
+    """Return the keys that `**options` gives a call, or None where they are not known."""
     if any(isinstance(item, Starred) for item in call.args):
         return None
     found: set[str] = set()
@@ -228,7 +228,10 @@ _MOST_PARTS = 64
 
 
 def _is_changed(scope: Scope, name: str) -> bool:
-    """Tell whether a mapping may get more keys: it is a parameter, an item of it is set, a method changes it, or a call gets it."""
+    """Tell whether a mapping may get more keys.
+
+    It is a parameter, an item of it is set, a method changes it, or a call gets it.
+    """
     if any(item.name == name for item in scope.params) or scope.calls_on(name, "update", "setdefault"):
         return True
     if any(
@@ -247,7 +250,7 @@ def _is_minus_one(expr: Expr | None) -> bool:
 
 
 def generator_of(program: Program, site: Site, expr: Expr) -> Scope | None:
-    """Return the project's generator function whose call gives an argument, or None."""
+    """Return the project's generator function behind an argument, or None."""
     scope, block = site.scope, site.call.block
     for _ in range(4):
         if not isinstance(expr, Name):
@@ -278,7 +281,7 @@ _LASTS = frozenset({"zip", "enumerate", "reversed", "tqdm"})
 def ends(scope: Scope) -> bool | None:
     """Tell whether a generator function ends, or None where that is not known.
 
-    It is False for one that yields in a loop without a way out.
+    A generator that yields in a loop without a way out does not end.
     """
     if not scope.generator:
         return None
@@ -324,7 +327,10 @@ def _loops_for_ever(scope: Scope, number: int) -> bool:
 
 
 def _finite(test: Expr | None, scope: Scope, depth: int = 4) -> bool:
-    """Tell whether what a loop goes over plainly ends: a range, a list, what is measured by `len`; an iterator may not."""
+    """Tell whether the iterable of a loop certainly ends.
+
+    It is a range, a list, or measured by `len`; an iterator may not end.
+    """
     if test is None or depth <= 0:
         return False
     if isinstance(test, Call):
@@ -353,7 +359,7 @@ _LEAVES = frozenset({"break", "return", "raise"})
 
 
 def _may_be_left(scope: Scope, number: int) -> bool:
-    """Tell whether something in a loop may leave it."""
+    """Tell whether a statement in a loop may leave it."""
     for event in scope.events():
         if inside(scope, event.block, number) and (
             event.kind in _LEAVES
@@ -373,7 +379,7 @@ def _exits(expr: Expr) -> bool:
 
 
 def _stops_itself(scope: Scope) -> bool:
-    """Tell whether something in the file sets `stop_training`: a callback may end an epoch by itself."""
+    """Tell whether a file sets `stop_training`, so that a callback may end training."""
     return any(
         isinstance(target, Attribute) and target.attribute == "stop_training"
         for inner in scope.module.summary.scopes
@@ -383,7 +389,10 @@ def _stops_itself(scope: Scope) -> bool:
 
 
 def _gone_over(program: Program) -> Iterator[Hit]:
-    """Loops over endless datasets that nothing leaves, with something behind them."""
+    """Yield findings for loops over endless datasets with code after them.
+
+    Nothing leaves the loop.
+    """
     seen: set[tuple[int, int]] = set()
     for how, dataset, scope, block in flow_of(program).consumed:
         if how != "loop" or (id(scope), block) in seen:
@@ -423,7 +432,7 @@ def _gone_over(program: Program) -> Iterator[Hit]:
 
 
 def _waited_for(scope: Scope, loop: Event) -> bool:
-    """Tell whether something comes behind a loop: another round around it, or a statement."""
+    """Tell whether an outer loop or a later statement follows a loop."""
     if any(item.kind in ("for", "while") for item in scope.block_chain(loop.block)):
         return True
     return any(
@@ -435,7 +444,10 @@ def _waited_for(scope: Scope, loop: Event) -> bool:
 
 
 def _is_interrupted(scope: Scope, block: int) -> bool:
-    """Tell whether a `try` around a place shows that somebody ends it by hand, or that an error does."""
+    """Tell whether a place stands in a `try` or its handler.
+
+    Somebody may then end it by hand, or an error does.
+    """
     return any(item.kind in ("try", "except") for item in scope.block_chain(block))
 
 
@@ -472,7 +484,7 @@ def _read_whole(program: Program) -> Iterator[Hit]:
 
 
 def mismatched_epoch_length(program: Program) -> Iterator[Hit]:
-    """Find epochs that ask for more, or for less, than their data gives.
+    """Find epochs whose number of steps differs from the batches of their data.
 
     The data starts anew only once it has run out.
     """
@@ -497,7 +509,7 @@ def mismatched_epoch_length(program: Program) -> Iterator[Hit]:
 
 
 def _epochs(site: Site, method: str) -> int | str:
-    """Return how many epochs a call of `fit` asks for, as a number, or that it is some other one."""
+    """Return how many epochs a `fit` trains, or `_MANY` where it is not known."""
     given = site.call.argument(3, "epochs") if method == "fit" else site.call.argument(2, "epochs")
     if given is None:
         return 1
@@ -536,7 +548,10 @@ _KEEPS_ENDING = frozenset(
 
 
 def _short_epochs(program: Program, site: Site) -> Hit | None:
-    """Return a hit where `steps_per_epoch` is not the number of batches of a dataset that nothing repeats."""
+    """Return the finding for `steps_per_epoch` that differs from the batches, or None.
+
+    The dataset is one that nothing repeats.
+    """
     steps = site.call.argument(12, "steps_per_epoch")
     dataset = first_dataset(site.argument(0, "x"))
     if dataset is None or steps is None or _is_left_out(steps):
@@ -575,7 +590,7 @@ def _short_epochs(program: Program, site: Site) -> Hit | None:
 
 
 def _surely_ends(way: list[Dataset]) -> bool:
-    """Tell whether every step of a way is known and none of them repeats."""
+    """Tell whether a pipeline has a finite source and no step that repeats it."""
     first = way[-1]
     if first.op not in _FINITE_SOURCES or first.site is None:
         return False
@@ -598,7 +613,7 @@ def _value_of(expr: Expr, scope: Scope, block: int) -> tuple[Expr | None, Scope]
 
 
 def _counts_exactly(expr: Expr) -> bool:
-    """Tell whether a number of steps counts batches as they are: rounded up, or asked of the dataset."""
+    """Tell whether a number of steps is rounded up or asked of the dataset."""
     for part in walk(expr):
         if isinstance(part, Call):
             name = dotted(part.func) or ""
@@ -612,7 +627,10 @@ def _counts_exactly(expr: Expr) -> bool:
 
 
 def _rounded_down(expr: Expr, scope: Scope) -> bool:
-    """Tell whether a number of steps is a division whose rest is dropped, and has one as far as constants tell."""
+    """Tell whether a number of steps is a quotient that may be rounded down.
+
+    Two constants without a remainder do not count.
+    """
     if isinstance(expr, Binary) and expr.operator == "//":
         whole, size = constant(expr.left), constant(expr.right)
         return not (type(whole) is int and type(size) is int and size > 0 and whole % size == 0)

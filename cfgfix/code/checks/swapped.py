@@ -47,7 +47,7 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
 
 def labels_and_predictions(program: Program) -> Iterator[Hit]:
-    """Find losses and metrics that are given predictions first."""
+    """Find losses and metrics that get predictions before labels."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).under("keras.", "tensorflow.nn."):
         key = id(site.scope), site.call.number
@@ -82,7 +82,10 @@ def labels_and_predictions(program: Program) -> Iterator[Hit]:
 
 
 def _named_by_keras(scope: Scope, first: Expr, second: Expr) -> bool:
-    """Tell whether two names are the parameters of what Keras calls with labels first: the names are wrong, not the order."""
+    """Tell whether two names are parameters in the order in which Keras passes them.
+
+    The names are then wrong, not the order.
+    """
     names = [item.name for item in scope.params]
     if not isinstance(first, Name) or not isinstance(second, Name):
         return False
@@ -96,7 +99,7 @@ def _argument(call: Call, position: int, *names: str) -> Expr | None:
 
 
 def _kind(expr: Expr) -> str:
-    """Return whether an expression is named as `labels` or as `output`; empty for neither and for both."""
+    """Return `labels` or `output` by an expression's name; empty for neither or both."""
     last = expr.name if isinstance(expr, Name) else expr.attribute if isinstance(expr, Attribute) else ""
     words = {word.lower() for word in _WORD.findall(last)}
     if words & _OF_OUTPUTS:
@@ -105,7 +108,7 @@ def _kind(expr: Expr) -> str:
 
 
 def _is_called_to_train(expr: Expr, scope: Scope) -> bool:
-    """Tell whether an expression is what a model or layer gives that is told whether it trains."""
+    """Tell whether an expression is the result of a call with `training=`."""
     if isinstance(expr, Name):
         bound = scope.binding(expr.name)
         made = bound[0].value if len(bound) == 1 and bound[0].kind == "assign" else None
@@ -125,7 +128,7 @@ _BOTH = frozenset({"subtract", "add", "multiply", "divide", "pow", "maximum", "m
 
 
 def asked_of_batch(program: Program) -> Iterator[Hit]:
-    """Find an `if` or `while` of a loss that asks all examples of a batch at once."""
+    """Find an `if` or `while` of a loss that tests a whole batch at once."""
     told: set[tuple[int, int]] = set()
     for scope, params in _losses(program):
         if in_tests(scope) or written_for_one(program, scope):
@@ -134,7 +137,7 @@ def asked_of_batch(program: Program) -> Iterator[Hit]:
 
 
 def _losses(program: Program) -> Iterator[tuple[Scope, frozenset[str]]]:
-    """Yield the functions that calculate a loss, with the parameters that get labels and predictions."""
+    """Yield the loss functions, with their parameters for labels and predictions."""
     for site in flow_of(program).sites:
         if site.call.method == "compile" and keras_model_method(site.name) == "compile":
             for value in alternatives(site.argument(1, "loss")):
@@ -198,7 +201,7 @@ def _asked(
 
 
 def _of_batch(scope: Scope, expr: Expr, params: frozenset[str], line: int, depth: int) -> bool:
-    """Tell whether an expression has an element for each one of a parameter."""
+    """Tell whether an expression is computed element by element from a parameter."""
     if depth == 0:
         return False
     if isinstance(expr, Name):

@@ -90,7 +90,10 @@ def operation_on_symbolic(program: Program) -> Iterator[Hit]:
 
 
 def _with_the_copy(scope: Scope) -> bool:
-    """Tell whether a file takes `Input` from the copy of Keras 2 inside TensorFlow, whose tensors every operation takes."""
+    """Tell whether a file imports `Input` from the Keras 2 inside TensorFlow.
+
+    Every operation takes the tensors of that.
+    """
     return any(
         source.startswith("tensorflow.python.keras.") and source.endswith(".Input")
         for item in scope.module.summary.scopes

@@ -27,7 +27,7 @@ _Alias = tuple[Expr, Expr, Scope, Event]
 
 
 def same_object(program: Program) -> Iterator[Hit]:
-    """Find networks whose weights are copied to themselves, under another name."""
+    """Find target networks that are only another name of their source network."""
     copies = _copies(program)
     if not copies:
         return
@@ -52,7 +52,7 @@ def same_object(program: Program) -> Iterator[Hit]:
 
 @once
 def _copies(program: Program) -> dict[tuple[str, str], tuple[Scope, Call]]:
-    """Return between which names weights are copied: from the second of each pair to the first."""
+    """Return the names between which weights are copied, target first, and the calls."""
     found: dict[tuple[str, str], tuple[Scope, Call]] = {}
     for module in program.modules:
         for scope in module.summary.scopes:
@@ -74,7 +74,7 @@ def _copies(program: Program) -> dict[tuple[str, str], tuple[Scope, Call]]:
 
 
 def _set(scope: Scope) -> Iterator[tuple[Expr, Expr, Call]]:
-    """Yield what `set_weights` copies: the network, and the one whose weights it is given."""
+    """Yield the target, the source and the call of each copy by `set_weights`."""
     for call in scope.calls_of("set_weights"):
         if call.receiver is None or len(call.args) != 1:
             continue
@@ -93,7 +93,10 @@ def _set(scope: Scope) -> Iterator[tuple[Expr, Expr, Call]]:
 
 
 def _assigned(scope: Scope) -> Iterator[tuple[Expr, Expr, Call]]:
-    """Yield what a loop over the weights of two networks assigns: `for a, b in zip(x.weights, y.weights): a.assign(b)`."""
+    """Yield the target, the source and the call of each copy by `assign` in a loop.
+
+    Example: `for a, b in zip(x.weights, y.weights): a.assign(b)`.
+    """
     overs = [(event.targets[0], event.value) for event in scope.events_of("for") if event.targets]
     overs += [
         (target, over)
@@ -134,7 +137,7 @@ def _last(expr: Expr | None) -> str:
 
 
 def _aliases(program: Program, scope: Scope) -> Iterator[_Alias]:
-    """Yield pairs of names that a scope makes names of one object."""
+    """Yield pairs of expressions that a scope gives one object."""
     held: dict[str, Expr] = {}
     for event in scope.events_of("assign"):
         if event.value is None:
@@ -155,7 +158,10 @@ def _aliases(program: Program, scope: Scope) -> Iterator[_Alias]:
 
 
 def _layers_of(program: Program, scope: Scope, expr: Expr) -> Expr | None:
-    """Return the object whose layers an expression is made of: itself, or that of `Model(x.input, x.output)`."""
+    """Return the object whose layers a model shares, or None.
+
+    It is the object itself, or `x` in `Model(x.input, x.output)`.
+    """
     if isinstance(expr, (Name, Attribute)):
         return expr
     if not isinstance(expr, Call) or len(expr.args) + len(expr.keywords) < 2:
@@ -173,7 +179,7 @@ def _layers_of(program: Program, scope: Scope, expr: Expr) -> Expr | None:
 
 
 def _given_twice(program: Program, scope: Scope) -> Iterator[_Alias]:
-    """Yield the attributes that a constructor gives two parameters which a call gives one object."""
+    """Yield pairs of attributes that a constructor call gives the same object."""
     kept = {
         event.value.name: (event.targets[0], event)
         for event in scope.events_of("assign")
@@ -201,7 +207,7 @@ def _holds(event: Event, call: Call) -> bool:
 
 
 def _is_made_elsewhere(program: Program, scope: Scope, pair: tuple[Expr, Expr], made: Event) -> bool:
-    """Tell whether one of two names is given something of its own in another place."""
+    """Tell whether one of two names gets an object of its own in another statement."""
     owner = program.owner(scope)
     for expr in pair:
         if isinstance(expr, Name):

@@ -47,7 +47,10 @@ _RUNS_ONCE = frozenset({"body", "with", "try"})
 
 
 class _Key(NamedTuple):
-    """What a name stands for: the scope that binds it, the dotted name, and the calls by which that scope was entered."""
+    """The model or layer behind a name.
+
+    Its scope is the one that binds the name; the calls are those by which that scope was entered.
+    """
 
     scope: int
     name: str
@@ -128,7 +131,10 @@ def _line(act: _Act, beside: _Act) -> str:
 
 
 def _set_since_fit(acts: list[_Act], later: _Act) -> tuple[_Act, _Act] | None:
-    """Return what sets `trainable` of a model that a later fit trains on, behind a fit of the same model, with that fit."""
+    """Return the change of `trainable` between two fits of a model, and the first fit.
+
+    The later fit is given. Return None where there is no such change, or a compile after it.
+    """
     switches: list[_Act] = []
     for number in range(len(acts) - 1, -1, -1):
         act = acts[number]
@@ -146,7 +152,7 @@ def _set_since_fit(acts: list[_Act], later: _Act) -> tuple[_Act, _Act] | None:
 
 
 def _is_passed(first: _Act, later: _Act) -> bool:
-    """Tell whether every way to one act goes through another one."""
+    """Tell whether the run always reaches one act before it reaches a later one."""
     common = 0
     for (scope, block), (other, later_block) in zip(first.way, later.way, strict=False):
         if scope is not other:
@@ -163,7 +169,7 @@ def _is_passed(first: _Act, later: _Act) -> bool:
 
 
 def _drivers(program: Program) -> Iterator[Scope]:
-    """Yield the scopes that do something to a model or whose functions do, those that no other one enters first."""
+    """Yield the scopes that change `trainable` and their callers, callers first."""
     touched = {id(scope): scope for scope in _scopes_with_switches(program)}
     pending = list(touched.values())
     for _ in range(_DEPTH):
@@ -189,7 +195,10 @@ def _scopes_with_switches(program: Program) -> list[Scope]:
 
 @once
 def _touching(program: Program) -> frozenset[int]:
-    """Return the scopes that compile, train, thaw or freeze something, and those by which these are entered."""
+    """Return the ids of scopes that compile, train or change `trainable`.
+
+    Their direct and indirect callers are among them.
+    """
     pending = [
         scope
         for module in program.modules
@@ -208,7 +217,10 @@ def _touching(program: Program) -> frozenset[int]:
 
 @once
 def _acts(program: Program, scope: Scope, depth: int = _DEPTH) -> list[_Act] | None:
-    """Return what a scope and the functions that it calls do to models, in order; None where that is too much to tell."""
+    """Return in order what a scope and the functions it calls do to models.
+
+    Return None where there is too much to tell.
+    """
     if id(scope) not in _touching(program):
         return []
     found: list[tuple[tuple[int, int], list[_Act]]] = []
@@ -236,7 +248,7 @@ def _acts(program: Program, scope: Scope, depth: int = _DEPTH) -> list[_Act] | N
 
 
 def _that_matter(scope: Scope, acts: list[_Act]) -> list[_Act]:
-    """Leave out what is handed on where it is no model that is trained, here or by a caller."""
+    """Return the acts without those that pass on objects that are not trained models."""
     if all(act.kind == "hand" for act in acts):
         return []
     models = {act.keys[0] for act in acts if act.kind == "fit"}
@@ -288,7 +300,10 @@ def _acts_of_call(program: Program, scope: Scope, call: Call, depth: int) -> lis
 def _effect_of_function(
     program: Program, scope: Scope, call: Call, target: Function, act: _Act
 ) -> _Act | None:
-    """Return what a function does as its caller sees it, by the caller's names; None where the caller has no name for it."""
+    """Return an act of a called function in the names of its caller.
+
+    Return None where the caller has no name for the model.
+    """
     keys: dict[_Key, None] = {}
     for number, key in enumerate(act.keys):
         name = _name_for_caller(scope, call, target, key)
@@ -307,7 +322,10 @@ def _effect_of_function(
 
 
 def _name_for_caller(scope: Scope, call: Call, target: Function, key: _Key) -> str | None:
-    """Return what the caller calls something that a function is given; None for what is the function's own or a module's."""
+    """Return the caller's name for an object of a called function.
+
+    Return None for an object of the function itself or of a module, and empty text for one without a name.
+    """
     inner = target.scope
     root, dot, rest = key.name.partition(".")
     position = next((number for number, item in enumerate(inner.params) if item.name == root), None)
@@ -327,7 +345,7 @@ def _name_for_caller(scope: Scope, call: Call, target: Function, key: _Key) -> s
 
 
 def _key(program: Program, scope: Scope, name: str) -> _Key | None:
-    """Return what a dotted name stands for, where it is bound once; None for anything else."""
+    """Return the key of a dotted name that is bound once, or None."""
     root, _, attribute = name.partition(".")
     if not root:
         return None
@@ -345,7 +363,10 @@ def _key(program: Program, scope: Scope, name: str) -> _Key | None:
 
 
 def _switched_model(event: Event, scope: Scope) -> tuple[str, int] | None:
-    """Return what a statement sets `trainable` of to a constant, or whose layers, with the block it happens in; or None."""
+    """Return the model or layer whose `trainable` a statement sets to a constant.
+
+    With it comes the block; for a loop over layers it is the model. Return None for any other statement.
+    """
     if len(event.targets) != 1 or event.value is None:
         return None
     target = event.targets[0]
@@ -383,7 +404,10 @@ def _names_layers(expr: Expr) -> bool:
 
 
 def _without_layers(expr: Expr) -> Expr:
-    """Return whose layer something is: of `model.layers[0]` and `model.get_layer("a")` the model."""
+    """Return the model that a layer expression takes its layer from.
+
+    Examples: `model.layers[0]` and `model.get_layer("a")`. Any other expression is returned unchanged.
+    """
     while True:
         if isinstance(expr, Subscript):
             expr = expr.base
@@ -398,7 +422,7 @@ def _without_layers(expr: Expr) -> Expr:
 
 @once
 def _parts(program: Program, scope: Scope, model: str) -> tuple[_Key, ...]:
-    """Return what the statement that makes a model is made with, and what its parts are made with."""
+    """Return the keys of all models and layers that a model is made from."""
     pending = [(scope, model)]
     seen: dict[tuple[int, str], None] = {(id(scope), model): None}
     found: dict[_Key, None] = {}
@@ -422,14 +446,14 @@ def _is_of_object(scope: Scope, name: str) -> bool:
 
 
 def _as_seen_from(scope: Scope, maker: Scope, name: str) -> str:
-    """Return an attribute of the object of a method as another method of it names it."""
+    """Return an attribute of one method's `self` as another method names it."""
     if maker is scope or not _is_of_object(maker, name) or not scope.params:
         return name
     return f"{scope.params[0].name}.{name.partition('.')[2]}"
 
 
 def _made_with(program: Program, scope: Scope, name: str) -> list[tuple[Scope, Expr]]:
-    """Return what a name, or an attribute of the object at hand, is given."""
+    """Return the values assigned to a name or an attribute of `self`, with scopes."""
     own, _, attribute = name.partition(".")
     if not attribute:
         return [(scope, event.value) for event in scope.binding(name) if event.value is not None]
@@ -441,7 +465,7 @@ def _made_with(program: Program, scope: Scope, name: str) -> list[tuple[Scope, E
 
 
 def _returned_beside(program: Program, scope: Scope, name: str, value: Expr) -> Iterator[Expr]:
-    """Yield the names that get what a function returns beside a model, and makes the model of."""
+    """Yield the names that get parts of a model returned together with it."""
     made = program.static_value(value.func, scope) if isinstance(value, Call) else None
     if not isinstance(made, Function):
         return
@@ -465,7 +489,7 @@ def _returned_beside(program: Program, scope: Scope, name: str, value: Expr) -> 
 
 @once
 def _stores(program: Program, scope: Scope, own: str, attribute: str) -> list[tuple[Scope, Event]]:
-    """Return the statements of a class that store an attribute of its object, each with the method."""
+    """Return the statements in a class's methods that assign an attribute of `self`."""
     owner = program.owner(scope)
     if owner is None or not scope.params or scope.params[0].name != own:
         return []

@@ -87,7 +87,10 @@ def work_under_lock(program: Program) -> Iterator[Hit]:
 
 
 def _slow_inside(program: Program, scope: Scope, number: int) -> tuple[Call, str] | None:
-    """Return the first call in a block that reads, decodes or tokenises, by itself or in the function that it calls, and words for it."""
+    """Return the first call in a block that reads, decodes or tokenises, with words.
+
+    It may do so in the function that it calls. Return None where there is none.
+    """
     named = {site.call.number: site.name for site in flow_of(program).within(scope)}
     for call in scope.calls:
         if inside(scope, call.block, number) and (
@@ -117,7 +120,7 @@ def _slow_inside(program: Program, scope: Scope, number: int) -> tuple[Call, str
 
 
 def _tokenises(call: Call) -> bool:
-    """Tell whether a call is that of a tokeniser, as its name tells."""
+    """Tell whether a call's name is that of a tokeniser."""
     shown = text(call.func)
     if call.method in _TOKENISES:
         return _TOKENISER.search(shown.rpartition(".")[0]) is not None or call.method not in (
@@ -147,7 +150,10 @@ class _Entered(TypedDict, total=False):
 
 
 def _functions_of_pools(program: Program) -> dict[int, list[tuple[str, _Entered]]]:
-    """Return the functions that several threads run, by the identity of their scopes: by which pool, and the way to them."""
+    """Return the functions that several threads run, by the identity of their scopes.
+
+    Each comes with its pools in words and the way to it.
+    """
     found: dict[int, list[tuple[str, _Entered]]] = {}
     hot = hot_paths(program)
     for reach in hot.reached(PYTHON):

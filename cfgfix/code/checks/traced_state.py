@@ -66,7 +66,10 @@ def mutated(program: Program) -> Iterator[Hit]:
 
 
 def _counted(event: Event) -> tuple[Expr, str] | None:
-    """Return what a statement adds a number to, with the statement as text: `a += 1` or `a = a + 1`."""
+    """Return the target and the text of a statement that adds a number to a value.
+
+    Examples: `a += 1` and `a = a + 1`. Return None for any other statement.
+    """
     if event.kind not in ("augment", "assign") or len(event.targets) != 1:
         return None
     target, value = event.targets[0], event.value
@@ -81,14 +84,14 @@ def _counted(event: Event) -> tuple[Expr, str] | None:
 
 
 def _is_outside(scope: Scope, target: Expr, own: str | None) -> bool:
-    """Tell whether a function finds what it changes around it, or in its object, which it calls `own`."""
+    """Tell whether a function changes an outer variable or an attribute of `self`."""
     if isinstance(target, Attribute):
         return own is not None and isinstance(target.base, Name) and target.base.name == own
     return isinstance(target, Name) and target.name in scope.outer
 
 
 def _is_read_global(scope: Scope, target: Expr) -> bool:
-    """Tell whether a name that a function does not bind is one of its module's, and something else of the module reads it."""
+    """Tell whether a target is a module's variable that another scope reads."""
     if not isinstance(target, Name):
         return False
     here, module = scope, scope.module.summary.scopes
@@ -106,7 +109,7 @@ def _is_read_global(scope: Scope, target: Expr) -> bool:
 
 
 def _read_in(scope: Scope) -> Iterator[Expr]:
-    """Yield what a scope reads: values, tests and arguments."""
+    """Yield the expressions that a scope reads: values, tests and arguments."""
     for event in scope.events():
         if event.value is not None:
             yield event.value
@@ -119,7 +122,10 @@ def _read_in(scope: Scope) -> Iterator[Expr]:
 
 
 def _read(program: Program, target: Expr) -> bool:
-    """Tell whether something reads an attribute; a counter that nothing reads makes no result wrong. Of a plain name it is taken as read."""
+    """Tell whether any code of the program reads an attribute.
+
+    A counter that nothing reads makes no result wrong. Plain names always count as read.
+    """
     if not isinstance(target, Attribute):
         return True
     for module in program.all_modules():
@@ -138,7 +144,10 @@ def _read(program: Program, target: Expr) -> bool:
 
 
 def _tells_of_tracing(scope: Scope, block: int, target: Expr) -> bool:
-    """Tell whether a change is meant to happen while tracing: its name says so, or a test of the same value guards it."""
+    """Tell whether a change is meant to happen while tracing.
+
+    Its name says so, or a test of the same value guards it.
+    """
     shown = text(target)
     return bool(re.search("trac(?!k)|compil", shown.rpartition(".")[2], re.IGNORECASE)) or any(
         item.kind == "if" and item.test is not None and shown in text(item.test)
@@ -147,7 +156,10 @@ def _tells_of_tracing(scope: Scope, block: int, target: Expr) -> bool:
 
 
 def _initial(program: Program, scope: Scope, target: Expr) -> list[tuple[Expr | None, Scope]]:
-    """Return what is assigned to an attribute in `__init__`, or to a global at module level."""
+    """Return the initial values of an attribute or a global, with their scopes.
+
+    They stand in `__init__` or at module level.
+    """
     found: list[tuple[Expr | None, Scope]] = []
     if isinstance(target, Attribute):
         owner = program.owner(scope)
@@ -195,7 +207,7 @@ def _is_number(program: Program, scope: Scope, target: Expr) -> bool:
 
 
 def _is_made_later(program: Program, scope: Scope, attribute: str) -> bool:
-    """Tell whether another method than the constructor gives an attribute what a call returns, such as a variable."""
+    """Tell whether a method other than `__init__` assigns a call to an attribute."""
     owner = program.owner(scope)
     return owner is not None and any(
         item.attribute == attribute and isinstance(event.value, Call) and where.name != "__init__"
@@ -206,10 +218,7 @@ def _is_made_later(program: Program, scope: Scope, attribute: str) -> bool:
 
 
 def captured(program: Program) -> Iterator[Hit]:
-    """Find plain numbers that change after a compiled method has read them.
-
-    They are attributes of the method's object.
-    """
+    """Find attributes with numbers that change after a compiled method read them."""
     seen: set[tuple[int, str]] = set()
     for scope, reach in compiled_scopes(program):
         owner = program.owner(scope)
@@ -263,7 +272,7 @@ def _captured(scope: Scope, event: Event, reach: Reach, place: Place, what: str,
 
 
 def _item(expr: Expr, own: str) -> str | None:
-    """Return what stands behind the object's own name in `self.settings["rate"]`, or None for anything else."""
+    """Return the path of an item below `self`, as in `self.settings["rate"]`, or None."""
     if not isinstance(expr, Subscript) or not isinstance(expr.index, Literal):
         return None
     shown = dotted(expr.base)
@@ -273,7 +282,7 @@ def _item(expr: Expr, own: str) -> str | None:
 
 
 def _item_changed_in_loop(program: Program, owner: Scope, kept: str) -> Step | None:
-    """Return where a method gives an item another number in a loop that goes on with the object, or None."""
+    """Return where a method changes an item in a loop that uses the object, or None."""
     for method in owner.module.summary.scopes:
         if program.owner(method) is not owner or not method.params or method.name == "__init__":
             continue
@@ -305,10 +314,10 @@ def _is_plain_number(value: Expr | None) -> bool:
 
 
 def _change_after_call(program: Program, owner: Scope, name: str, traced: Scope) -> Step | None:
-    """Return where an attribute changes for sure after a compiled function was called on the same object, or None.
+    """Return where an attribute changes after a compiled call on its object, or None.
 
-    The change is an assignment or a call of a method that assigns it; it stands behind the call in the same function, or
-    in the same loop. What sets an object up before its first call is no change.
+    The change is an assignment or a call of a method that assigns it; it stands behind the call in the same
+    function, or in the same loop. What sets an object up before its first call is no change.
     """
     setters: dict[int, Step] = {}
     for number in range(owner.number + 1, len(owner.module.summary.scopes)):
@@ -355,7 +364,7 @@ _EACH_TURN = re.compile(r"on_(?:epoch|batch|(?:train|test)_batch)_(?:begin|end)"
 def _changed_by_callback(program: Program, owner: Scope, name: str) -> Step | None:
     """Return where a callback changes an attribute of its model, or None.
 
-    Only where no other model of the program has an attribute of this name.
+    Return None as well where another model of the program sets an attribute of this name.
     """
     if not is_keras_model(program, owner):
         return None
@@ -393,7 +402,10 @@ def _receiver(func: Expr) -> Expr:
 def _runs_after(
     program: Program, scope: Scope, first: Call, block: int, place: Place, receiver: Expr
 ) -> bool:
-    """Tell whether a place is run after a call for sure: further down under the same guards, or in the same loop."""
+    """Tell whether a place certainly runs after a call.
+
+    It stands further down under the same guards, or in the same loop.
+    """
     if first.place.end < place.start and inside(scope, block, first.block):
         return True
     loop = innermost_loop(scope, first.block)
@@ -407,9 +419,9 @@ def _runs_after(
 
 
 def variable(program: Program) -> Iterator[Hit]:
-    """Find variables, or what has some, made in a compiled function unguarded.
+    """Find variables, and objects that have some, made in a compiled function.
 
-    The guard makes them once.
+    A guard that makes them once excuses them.
     """
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).sites:
@@ -442,7 +454,7 @@ _LAYER_WITH_VARIABLES = re.compile(
 
 
 def _with_variables(site: Site) -> Site | None:
-    """Return the call that makes what gets variables by a call, or None.
+    """Return the call that makes an object whose variables a call creates, or None.
 
     An optimizer and a metric have some at once, a layer when it is first called.
     """
@@ -458,7 +470,7 @@ def _with_variables(site: Site) -> Site | None:
 
 
 def _raises_wanted(function: Scope) -> bool:
-    """Tell whether a function is only called where an error is what is shown: `with assert_raises(ValueError): f(1.0)`."""
+    """Tell whether all calls of a function stand in `with assert_raises(...)`."""
     called = [
         (scope, call)
         for scope in function.module.summary.scopes

@@ -93,7 +93,7 @@ _PLAIN = frozenset({"astype", "flatten", "ravel", "tolist", "item"})
 
 
 def array_method(program: Program) -> Iterator[Hit]:
-    """Find methods of arrays that are asked of tensors while a function is traced."""
+    """Find methods of arrays that are called on tensors while a function is traced."""
     if any(
         "numpy_behavior" in (dotted(call.func) or "")
         for module in program.modules
@@ -154,7 +154,10 @@ def _is_own(program: Program, scope: Scope, name: Name) -> bool:
 
 
 def _is_result(program: Program, scope: Scope, expr: Expr) -> bool:
-    """Tell whether an expression is what an operation of TensorFlow gave, straight or by a name that is given once."""
+    """Tell whether an expression is the result of a TensorFlow operation.
+
+    A name that is bound once counts as its value.
+    """
     if isinstance(expr, Name):
         bound = scope.binding(expr.name)
         if len(bound) != 1 or bound[0].kind != "assign" or bound[0].value is None:
@@ -181,7 +184,10 @@ _GIVES_TENSORS = (
 
 @once
 def _given_attributes(program: Program) -> frozenset[str]:
-    """Return the attributes that the project gives to classes, as in `tf.Tensor.astype = tf.cast`."""
+    """Return the names of all attributes that the project sets.
+
+    Example: `tf.Tensor.astype = tf.cast`.
+    """
     return frozenset(
         target.attribute
         for module in program.modules
@@ -193,7 +199,10 @@ def _given_attributes(program: Program) -> frozenset[str]:
 
 
 def _handler_of(scope: Scope, block: int) -> int | None:
-    """Return the line of the handler that takes an AttributeError raised in a block, where the innermost `try` has one."""
+    """Return the line of the handler that catches an AttributeError of a block.
+
+    Only the innermost `try` counts. Return None where it has none.
+    """
     number = block
     while number >= 0 and scope.blocks[number].kind not in ("try", "except"):
         number = scope.blocks[number].parent
@@ -216,7 +225,7 @@ def _conditional(scope: Scope, block: int) -> bool:
 
 
 def _direct(reach: Reach) -> bool:
-    """Tell whether a function is compiled where it stands, or called by one that is: no more than a call lies between."""
+    """Tell whether a function is compiled itself, or called by one that is."""
     root = reach.root.site
     return len(reach.path) <= 1 and (root is None or not root.through)
 
@@ -225,7 +234,10 @@ _NO_TENSORS = ("ndarray", "EagerTensor", "np.generic", "numpy.generic")
 
 
 def _guarded_type(scope: Scope, block: int, place: Place) -> bool:
-    """Tell whether a place is only reached for an array or an eager tensor, which a compiled function never gets."""
+    """Tell whether a type test lets only arrays or eager tensors reach a place.
+
+    A compiled function never gets these.
+    """
     tests = [(item.test, item.branch) for item in scope.block_chain(block) if item.kind == "if" and item.test]
     for test, wanted in (*tests, *tests_before(scope, place)):
         shown = text(test)
@@ -239,7 +251,7 @@ def _guarded_type(scope: Scope, block: int, place: Place) -> bool:
 
 
 def _tensor_like(program: Program, scope: Scope, expr: Expr, reach: Reach) -> bool:
-    """Tell whether an expression is computed in the function: from its parameters or by TensorFlow."""
+    """Tell whether an expression is computed from parameters or by TensorFlow."""
     names = {item.name for item in scope.params} if not reach.path else set()
     if scope.params and program.owner(scope) is not None:
         names.discard(scope.params[0].name)
@@ -271,7 +283,10 @@ def _tensor_like(program: Program, scope: Scope, expr: Expr, reach: Reach) -> bo
 
 
 def _static_shape(expr: Expr) -> bool:
-    """Tell whether an expression is a static shape or a part of it, such as `x.shape[0]` or `x.get_shape().as_list()`."""
+    """Tell whether an expression is a static shape or a part of one.
+
+    Examples: `x.shape[0]` and `x.get_shape().as_list()`.
+    """
     while True:
         if isinstance(expr, Subscript):
             expr = expr.base
@@ -296,7 +311,7 @@ def _is_tensor_call(program: Program, scope: Scope, number: int) -> bool:
 
 
 def print_while_tracing(program: Program) -> Iterator[Hit]:
-    """Find `print` of a value in a compiled function: it runs while tracing only."""
+    """Find `print` of a value in a compiled function, which prints only in tracing."""
     for site in flow_of(program).named("builtins.print"):
         reach = compiled_reach(program, site.scope, site)
         if (
@@ -336,13 +351,16 @@ def print_while_tracing(program: Program) -> Iterator[Hit]:
 
 
 def _says_traced(site: Site) -> bool:
-    """Tell whether what is printed speaks of tracing: then it is meant to come once for each trace."""
+    """Tell whether a printed text mentions tracing."""
     place = site.call.place
     return any("rac" in line for line in site.scope.module.source_lines()[place.line - 1 : place.end_line])
 
 
 def _only_handed_on(program: Program, scope: Scope, expr: Expr) -> bool:
-    """Tell whether an expression is a parameter that is not calculated with: it may be a flag or a number of Python."""
+    """Tell whether an expression is a parameter that nothing computes with.
+
+    It may be a flag or a number of Python.
+    """
     if not isinstance(expr, Name) or all(item.name != expr.name for item in scope.params):
         return False
 
@@ -423,7 +441,7 @@ _MINUTES = 2000
 
 
 def _turns_around(scope: Scope, block: int) -> int:
-    """Return how often Python loops over constant ranges around a block run together."""
+    """Return the product of the turns of all constant `range` loops around a block."""
     total = 1
     numbers = set(scope.block_numbers(block))
     for event in scope.events():
@@ -560,7 +578,7 @@ def array_call(program: Program) -> Iterator[Hit]:
 
 
 def _of_inputs(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hit]:
-    """Yield the functions of NumPy that get what `keras.Input` or a layer gave while a model is built."""
+    """Yield findings for NumPy functions that get a symbolic Keras tensor."""
     for site in flow_of(program).under("numpy."):
         key = id(site.scope), site.call.number
         if key in seen or site.name in _OF_SHAPES:
@@ -587,7 +605,7 @@ def _of_inputs(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hit]:
 def _where_symbolic(program: Program) -> Iterator[tuple[Scope, set[str], str, set[int]]]:
     """Yield functions that are certainly traced.
 
-    Each comes with its parameters that are tensors, who traces it, and what runs eagerly all the same.
+    Each comes with its tensor parameters, the name of who traces it, and the calls that run eagerly.
     """
     eager = {
         id(function.scope)
@@ -636,7 +654,10 @@ def _where_symbolic(program: Program) -> Iterator[tuple[Scope, set[str], str, se
 
 
 def _calls_of_layers(program: Program) -> Iterator[Scope]:
-    """Yield the `call` of each layer of the project where it trains by `fit`, and of each that is called to build a model."""
+    """Yield the `call` methods of layers and models that are certainly traced.
+
+    A layer is trained by `fit`, or the layer or model is called to build a model.
+    """
     fits = next(flow_of(program).named("keras.Model.fit", "keras.Sequential.fit"), None) is not None
     for module in program.modules:
         for owner in module.summary.scopes:
@@ -658,7 +679,7 @@ def _is_call_of_keras(program: Program, scope: Scope) -> bool:
 def _arrays_of(
     program: Program, scope: Scope, tensors: set[str], depth: int, *, guess: bool = False
 ) -> Iterator[tuple[Scope, Call, str, tuple[Site, ...]]]:
-    """Yield the calls of NumPy that a function makes for tensors, itself or in the functions that it hands them to."""
+    """Yield the NumPy calls on tensors in a function and in functions it calls."""
     known = TracedTensors(program, scope, frozenset(tensors), guess=guess)
     for site in flow_of(program).within(scope):
         call = site.call

@@ -57,7 +57,7 @@ def flag_dropped(program: Program) -> Iterator[Hit]:
 
 
 def _flag_of(program: Program, method: Scope) -> Parameter | None:
-    """Return the parameter of a layer's `call` that stands for training under another name."""
+    """Return a layer's flag for training that is not called `training`, or None."""
     owner = program.owner(method)
     if (
         method.name != "call"

@@ -59,7 +59,7 @@ def never_called(program: Program) -> Iterator[Hit]:
 
 
 def _setter(program: Program, expr: Expr, scope: Scope, others: frozenset[str] = frozenset()) -> str | None:
-    """Return the name of the function that sets something, where one is named; or None."""
+    """Return the full name of the setting function that an expression names, or None."""
     raw = program.static_name(expr, scope)
     if raw is None:
         return None
@@ -74,7 +74,7 @@ def _setter(program: Program, expr: Expr, scope: Scope, others: frozenset[str] =
 
 
 def _is_no_function(scope: Scope, value: Expr, name: str) -> bool:
-    """Tell whether a value is surely no function.
+    """Tell whether a value is certainly not a function.
 
     It is a constant, a calculation, or bears the name of what is set.
     """

@@ -59,7 +59,7 @@ def _problem(target: Collection, made: Event, count: int) -> str | None:
 
 
 def _certain(program: Program, scope: Scope, call: Call) -> Scope | None:
-    """Return the function that a call of a plain name certainly enters."""
+    """Return the function that a call by a plain name certainly enters, or None."""
     if not isinstance(call.func, Name):
         return None
     value = program.static_value(call.func, scope)
@@ -78,7 +78,10 @@ def _certain(program: Program, scope: Scope, call: Call) -> Scope | None:
 
 
 def _parts(function: Scope) -> tuple[Event, int, str] | None:
-    """Return what a function returns, of which all its returns have the same shape, with its parts and a word for it."""
+    """Return the first `return` of a function, with the number and kind of its parts.
+
+    Return None where its returns differ or have no known parts.
+    """
     returns = function.events_of("return")
     found: tuple[Event, int, str] | None = None
     for event in returns:

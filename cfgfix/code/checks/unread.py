@@ -46,7 +46,10 @@ def check(program: Program) -> Iterator[Hit]:
 
 
 def _imported_files(program: Program) -> Iterator[tuple[str, tuple[Module, Scope, Event | None]]]:
-    """Yield the files with a syntax error that modules which parse import, with what imports each."""
+    """Yield the files with a syntax error that other modules import.
+
+    Each comes with the import.
+    """
     for importer in reversed(program.modules):
         for name, scope, event in imports_of(importer):
             parts = name.split(".")

@@ -58,7 +58,7 @@ _MIXES = re.compile(
 
 
 def unshuffled_training_data(program: Program) -> Iterator[Hit]:
-    """Find data that nothing shuffles and that is trained on in several epochs."""
+    """Find unshuffled data that is trained on for several epochs."""
     seen: set[tuple[int, int]] = set()
     for dataset, place, trained in _trained_on(program):
         ways = [way for way in pipelines_to(dataset) if possible(program, way)]
@@ -91,7 +91,7 @@ def unshuffled_training_data(program: Program) -> Iterator[Hit]:
 
 
 def _keeps_order(way: list[Dataset]) -> bool:
-    """Tell whether a way begins with data in a fixed order, makes batches, and leaves the order as it is."""
+    """Tell whether a pipeline batches data from an ordered source and keeps the order."""
     source = way[-1]
     if kind(source) not in _SOURCES or source.site is None:
         return False
@@ -103,7 +103,7 @@ def _keeps_order(way: list[Dataset]) -> bool:
 
 
 def _trained_on(program: Program) -> Iterator[tuple[Dataset, int, Step]]:
-    """Yield the data that is gone over in several epochs to train, with the line and place where it is."""
+    """Yield the data that is trained on for several epochs, with the line and place."""
     for site in model_calls(program, "fit"):
         dataset = first_dataset(site.argument(0, "x"))
         epochs = site.call.argument(3, "epochs")
@@ -136,7 +136,7 @@ def _trained_on(program: Program) -> Iterator[tuple[Dataset, int, Step]]:
 
 
 def _trains_in(program: Program, scope: Scope, block: int, depth: int = 2) -> bool:
-    """Tell whether a step of a loop trains: by gradients, or by what it calls."""
+    """Tell whether a loop trains: by gradients, or by a function that it calls."""
     if any(call.method in _STEPS and inside(scope, call.block, block) for call in scope.calls):
         return True
     return any(
@@ -157,5 +157,5 @@ def _applies(program: Program, scope: Scope, depth: int) -> bool:
 
 
 def _speaks(module: Module, word: re.Pattern[str]) -> bool:
-    """Tell whether the code of a file has one of some words; comments do not count."""
+    """Tell whether a file's code, without comments, matches a pattern."""
     return any(word.search(line.partition("#")[0]) for line in module.source_lines())

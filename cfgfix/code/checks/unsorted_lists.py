@@ -88,7 +88,7 @@ def unsorted_file_lists(program: Program) -> Iterator[Hit]:
 
 
 def _lists(program: Program, module: Module) -> dict[_Key, _List]:
-    """Return the lists of files of a module that have one name, and that nothing makes over."""
+    """Return the lists of files that a module assigns once and never changes."""
     found: dict[_Key, _List] = {}
     bound: dict[_Key, int] = {}
     changed: set[str] = set()
@@ -114,7 +114,7 @@ def _lists(program: Program, module: Module) -> dict[_Key, _List]:
 
 
 def _listed(program: Program, scope: Scope, expr: Expr | None) -> tuple[Call, bool] | None:
-    """Return the call that lists files and whether its result is sorted, where an expression is no more than that."""
+    """Return the call that lists files and whether the result is sorted, or None."""
     if isinstance(expr, Comprehension):
         if len(expr.generators) != 1 or expr.kind != "list":
             return None
@@ -129,7 +129,7 @@ def _listed(program: Program, scope: Scope, expr: Expr | None) -> tuple[Call, bo
 
 
 def _key(program: Program, scope: Scope, expr: Expr) -> _Key | None:
-    """Return the key of the list that a name or an attribute of the own object stands for."""
+    """Return the key of the list behind a name or an attribute of `self`, or None."""
     if isinstance(expr, Name):
         here: Scope | None = scope
         while here is not None and expr.name not in here.names:
@@ -150,7 +150,7 @@ _Pairing = tuple[list[_Key], Place, int, str]
 
 
 def _pairings(program: Program, scope: Scope, lists: dict[_Key, _List]) -> Iterator[_Pairing]:
-    """Yield the lists that a scope matches by position, with where and how it does."""
+    """Yield the lists that a scope matches by position, with the place and the way."""
     at_index: dict[str, dict[_Key, tuple[Place, int]]] = {}
     for event in scope.events():
         for top in (event.value, *event.targets, *event.extra_nodes()):
@@ -171,7 +171,10 @@ def _pairings(program: Program, scope: Scope, lists: dict[_Key, _List]) -> Itera
 
 
 def _given_together(program: Program, scope: Scope, call: Call) -> tuple[tuple[Expr, ...], str]:
-    """Return what a call matches by position, and how it is called."""
+    """Return the arguments that a call matches by position, and its name.
+
+    Empty where it matches none.
+    """
     if is_name(call.func, "zip"):
         return call.args, "zip"
     name = program.static_name(call.func, scope) or ""

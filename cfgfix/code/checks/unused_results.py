@@ -19,7 +19,7 @@ from cfgfix.rules.hit import Hit
 
 
 def tape_never_asked(program: Program) -> Iterator[Hit]:
-    """Find tapes that are entered under a name which nothing else mentions."""
+    """Find gradient tapes that are named and never used."""
     seen: set[tuple[int, int]] = set()
     for tape in flow_of(program).named("tensorflow.GradientTape"):
         scope = tape.scope
@@ -79,7 +79,7 @@ _TRIES = re.compile(r"warm|bench|time|profil|test|check|sanity|demo|main", re.IG
 
 
 def thrown_away(program: Program) -> Iterator[Hit]:
-    """Find operations that stand alone, of a tensor that the function goes on with."""
+    """Find operations on a tensor whose result is dropped while the tensor is used."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).under("tensorflow."):
         scope = site.scope
@@ -113,7 +113,10 @@ def _statement(site: Site) -> Event | None:
 
 
 def _kept_after(scope: Scope, site: Site, event: Event) -> str | None:
-    """Return the name of a tensor that an operation is given and that is read behind it, where nothing times the operation."""
+    """Return the name of an operation's tensor that is read later, or None.
+
+    Return None as well where the function measures time.
+    """
     lines = scope.module.source_lines()
     whole = "\n".join(lines[scope.place.line - 1 : scope.place.end_line])
     if "time" in whole:

@@ -45,7 +45,10 @@ from cfgfix.rules.hit import Hit
 
 
 def _sites(program: Program, scope: Scope) -> dict[int, Site]:
-    """Return the sites of a scope by the number of their call; a dataset's wins over one that is not known."""
+    """Return the call sites of a scope by the number of their call.
+
+    A site of a dataset's method wins over one that is not known.
+    """
     found: dict[int, Site] = {}
     for site in flow_of(program).within(scope):
         if site.call.number not in found or method_of(site):
@@ -54,7 +57,7 @@ def _sites(program: Program, scope: Scope) -> dict[int, Site]:
 
 
 def _transforming(program: Program) -> Iterable[Scope]:
-    """Return the scopes that call a method of a dataset, in the order of their first such call."""
+    """Return the scopes that call methods of datasets, in order of the first call."""
     return {id(site.scope): site.scope for site in flow_of(program).under(f"{DATASET}.")}.values()
 
 
@@ -117,7 +120,7 @@ _READ_ONCE = re.compile(r"eval|predict|infer", re.IGNORECASE)
 
 
 def _shuffled_after(scope: Scope, event: Event, head: Expr) -> bool:
-    """Tell whether a later statement shuffles what the same name holds, and keeps the result."""
+    """Tell whether a later statement shuffles the same dataset and keeps the result."""
     return any(
         other.kind == "assign"
         and other.line > event.line
@@ -144,7 +147,7 @@ def _only_dataset(site: Site) -> bool:
 
 
 def options_copy(program: Program) -> Iterator[Hit]:
-    """Setting an attribute of what `ds.options()` returns."""
+    """Find attributes set on the copy that `ds.options()` returns."""
     for module in program.modules:
         for scope, event, target in module.stores():
             base = target.base
@@ -158,7 +161,7 @@ def options_copy(program: Program) -> Iterator[Hit]:
 
 
 def _with_options(event: Event, target: Attribute, site: Site) -> Repair:
-    """Return the fix that gives a dataset options of its own, in three lines for one."""
+    """Return the fix that gives a dataset its own options, in three lines."""
     scope = site.scope
     alias = tensorflow_alias(scope)
     name = free_name(scope, "options", "dataset_options")
@@ -232,7 +235,10 @@ def next_iter(program: Program) -> Iterator[Hit]:
 
 
 def _shuffles(step: Dataset) -> bool:
-    """Tell whether a step gives another order each time: `list_files` does unless it is told not to."""
+    """Tell whether a step gives a new order each time.
+
+    `list_files` does without `shuffle=False`.
+    """
     return step.op == "shuffle" or (
         step.op == "list_files"
         and step.site is not None
@@ -241,7 +247,7 @@ def _shuffles(step: Dataset) -> bool:
 
 
 def _one_iterator(site: Site, inner: Call, loop: int) -> Repair:
-    """Return the fix that begins the dataset once, before the loop."""
+    """Return the fix that makes the iterator once, before the loop."""
     scope = site.scope
     name = free_name(scope, "iterator", "batches")
     head = loop_head(scope, loop)
@@ -257,7 +263,10 @@ def _one_iterator(site: Site, inner: Call, loop: int) -> Repair:
 
 
 def _is_kept_once(scope: Scope, call: Call, loop: int) -> bool:
-    """Tell whether the loop takes an element only while it has none: `if sample is None: sample = next(iter(ds))`."""
+    """Tell whether a loop takes an element only while it has none.
+
+    Example: `if sample is None: sample = next(iter(ds))`.
+    """
     within = itertools.takewhile(lambda block: block is not scope.blocks[loop], scope.block_chain(call.block))
     guards = [block.test for block in within if block.kind == "if" and block.branch and block.test]
     tested = {
@@ -280,7 +289,10 @@ _PICTURES = frozenset({"imshow", "plot", "savefig", "subplot"})
 
 
 def _only_looks(program: Program, scope: Scope, loop: int) -> bool:
-    """Tell whether a loop only looks at a batch: once an epoch, beside the dataset that it goes over, or for a picture."""
+    """Tell whether a loop takes a batch only to look at it.
+
+    It does so once an epoch, beside the dataset that it goes over, or for a picture.
+    """
     return (
         _per_epoch(scope, loop)
         or any(
@@ -304,7 +316,7 @@ def _per_epoch(scope: Scope, loop: int) -> bool:
 
 
 def dataset_rebuilt_in_loop(program: Program) -> Iterator[Hit]:
-    """Find datasets built inside a loop from things that do not change in it."""
+    """Find datasets built in a loop from values that do not change in the loop."""
     hot = hot_paths(program)
     for dataset in flow_of(program).datasets:
         site = dataset.site
@@ -358,7 +370,7 @@ def _built_once(program: Program, site: Site, loop: int) -> Repair:
 
 
 def _is_timed(program: Program, scope: Scope, loop: int) -> bool:
-    """Tell whether a loop looks at the clock: it measures the same work several times."""
+    """Tell whether a loop measures time."""
     return any(
         site.name in ("time.time", "time.perf_counter", "time.monotonic", "timeit.default_timer")
         and inside(scope, site.call.block, loop)
@@ -373,7 +385,7 @@ def _datasets_below(dataset: Dataset) -> list[Dataset]:
 
 
 def counted_by_reading(program: Program) -> Iterator[Hit]:
-    """Counting a dataset by reading all of it."""
+    """Find datasets that are counted by reading all of their elements."""
     for site in flow_of(program).named("builtins.len"):
         if len(site.call.args) == 1 and isinstance(site.call.args[0], Call):
             inner = site.call.args[0]
@@ -528,13 +540,13 @@ _ORDERED = _SOURCES | {
 
 
 def _in_one_order(dataset: Dataset) -> bool:
-    """Tell whether a dataset gives its elements in one order in every epoch, for certain."""
+    """Tell whether a dataset certainly has the same order in every epoch."""
     steps = [dataset, *upstream(dataset)]
     return all(kind(step) in _ORDERED for step in steps) and any(kind(step) in _SOURCES for step in steps)
 
 
 def _missing(keyword: str, dataset: Dataset) -> str:
-    """Return what a message says of a dataset that does not do itself what an ignored argument asks for."""
+    """Return the words for what a dataset lacks where an argument is ignored."""
     if keyword == "shuffle" and _in_one_order(dataset):
         return "nothing shuffles this one, so every epoch sees the same order"
     if keyword == "batch_size" and _is_unbatched(dataset):
@@ -543,7 +555,10 @@ def _missing(keyword: str, dataset: Dataset) -> str:
 
 
 def _kept_argument(keyword: str, value: Expr, dataset: Dataset) -> str | None:
-    """Return why an ignored argument stays: it is the only thing that shows what was meant; None where it may go."""
+    """Return why an ignored argument stays, or None where it may be removed.
+
+    It stays where nothing else shows what was meant.
+    """
     if keyword == "batch_size" and _is_unbatched(dataset):
         return "nothing batches this dataset: it needs .batch() before it gets here, and this number says how large"
     if constant(value) is not MISSING:
@@ -564,7 +579,7 @@ def _kept_argument(keyword: str, value: Expr, dataset: Dataset) -> str | None:
 
 
 def _is_unbatched(dataset: Dataset) -> bool:
-    """Tell whether single examples of arrays or numbers are all that a dataset gives, on every way it may have come to be."""
+    """Tell whether a dataset gives only single examples in every possible pipeline."""
     return not in_batches(dataset) and all(
         way[-1].op in _EXAMPLES and all(step.op in _SINGLE for step in way[:-1])
         for way in pipelines_to(dataset)

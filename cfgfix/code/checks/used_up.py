@@ -51,7 +51,7 @@ Kept = tuple[Scope, Place, int, str]
 
 
 def _kept_iterator(program: Program, function: Function) -> Kept | None:
-    """Return where the iterator is made that a function returns without making it."""
+    """Return where an iterator is made that a function only returns, or None."""
     scope = function.scope
     if scope.generator or scope.decorators or function.partial or function.fixed:
         return None
@@ -93,7 +93,10 @@ def _of_name(program: Program, scope: Scope, name: str) -> Kept | None:
 
 
 def _of_attribute(program: Program, owner: Scope, attribute: str, shown: str) -> Kept | None:
-    """Return where the only statement of a class and its bases makes an iterator that an attribute keeps."""
+    """Return where an attribute's only assignment makes an iterator, or None.
+
+    Assignments in base classes count as well.
+    """
     found: list[tuple[Scope, Event]] = []
     for item in program.bases(owner).classes:
         for number in item.children.values():
@@ -115,7 +118,7 @@ def _of_attribute(program: Program, owner: Scope, attribute: str, shown: str) ->
 
 
 def _iterator_made_by(program: Program, scope: Scope, event: Event, value: Expr, shown: str) -> Kept | None:
-    """Return a statement that makes an iterator which ends, or may."""
+    """Return a statement that makes an iterator which may end, or None."""
     if isinstance(value, Comprehension):
         return (scope, event.place, event.block, shown) if value.kind == "generator" else None
     if not isinstance(value, Call):
@@ -138,7 +141,7 @@ def _iterator_made_by(program: Program, scope: Scope, event: Event, value: Expr,
 
 
 def _lasts(program: Program, scope: Scope, call: Call) -> bool:
-    """Tell whether an iterator over others may have no end: one of them is a count, a cycle or not known to end."""
+    """Tell whether an iterator is made from one that may have no end."""
     for given in call.args:
         if isinstance(given, Lambda):
             continue
@@ -152,7 +155,10 @@ def _lasts(program: Program, scope: Scope, call: Call) -> bool:
 
 
 def _second_round(program: Program, dataset: Dataset) -> Step | None:
-    """Return where a dataset is gone over again: by epochs of `fit`, by `repeat`, or by a loop in a loop."""
+    """Return where a dataset is read a second time, or None.
+
+    It is read by epochs of `fit`, by `repeat`, or by a loop in a loop.
+    """
     loops: dict[int, tuple[Scope, int]] = {}
     for how, looped, scope, block in flow_of(program).consumed:
         if how == "loop":
@@ -194,7 +200,10 @@ def _second_round(program: Program, dataset: Dataset) -> Step | None:
 
 
 def _leaves(scope: Scope, block: int) -> bool:
-    """Tell whether a loop is left before its end: a later round then goes on where the first one stopped."""
+    """Tell whether a loop is left before its end.
+
+    A later round then goes on where the first one stopped.
+    """
     return any(
         event.kind in ("break", "return") and block in scope.block_numbers(event.block)
         for event in scope.events()
@@ -202,7 +211,7 @@ def _leaves(scope: Scope, block: int) -> bool:
 
 
 def _several_epochs(site: Site) -> bool:
-    """Tell whether `fit` goes over its data more than once, and no steps say where an epoch ends."""
+    """Tell whether `fit` trains several epochs without `steps_per_epoch`."""
     epochs = site.call.argument(3, "epochs")
     steps = site.call.argument(12, "steps_per_epoch")
     if site.call.opaque or epochs is None or (steps is not None and constant(steps) is not None):

@@ -20,7 +20,7 @@ _DEPTH = 6
 
 
 def mean_beside_sum(program: Program) -> Iterator[Hit]:
-    """Find the mean of an error added to a divergence that is summed."""
+    """Find a mean error that is added to a summed divergence."""
     for module in program.modules:
         for scope in module.summary.scopes:
             if scope.kind == "function":
@@ -51,7 +51,10 @@ def _in_function(scope: Scope) -> Iterator[Hit]:
 
 
 def _plain(scope: Scope, expr: Expr, before: Event) -> tuple[Expr, Event] | None:
-    """Return what an expression is, through names that are given a value once and never changed after."""
+    """Return the expression and the statement behind names that are bound once.
+
+    Return None where a name is bound otherwise.
+    """
     event = before
     for _ in range(_DEPTH):
         if not isinstance(expr, Name):
@@ -70,7 +73,10 @@ def _plain(scope: Scope, expr: Expr, before: Event) -> tuple[Expr, Event] | None
 
 
 def _is_mean_error(scope: Scope, expr: Expr) -> bool:
-    """Tell whether an expression is a mean over all elements of an error of a reconstruction, with no weight."""
+    """Tell whether an expression is an unweighted mean of a reconstruction error.
+
+    The mean is over all elements.
+    """
     if (
         not isinstance(expr, Call)
         or not _is_call(expr, "reduce_mean", "mean")
@@ -90,7 +96,10 @@ def _is_mean_error(scope: Scope, expr: Expr) -> bool:
 
 
 def _is_summed_divergence(scope: Scope, expr: Expr) -> bool:
-    """Tell whether an expression is -0.5 * sum(1 + log_var - mean ** 2 - exp(log_var)), or the mean of that over samples."""
+    """Tell whether an expression is a summed KL divergence, or its mean over samples.
+
+    The formula is -0.5 * sum(1 + log_var - mean ** 2 - exp(log_var)).
+    """
     parts = [expr]
     for part in walk(expr):
         if isinstance(part, Name):
@@ -119,7 +128,7 @@ def _holds_sum(scope: Scope, expr: Expr) -> bool:
 
 
 def _no_weight(expr: Expr) -> bool:
-    """Tell whether nothing but a half stands before a divergence."""
+    """Tell whether a divergence has no factor but a half."""
     while isinstance(expr, (Binary, Unary)):
         if isinstance(expr, Unary):
             expr = expr.operand

@@ -122,7 +122,10 @@ def untracked_variable(program: Program) -> Iterator[Hit]:
 
 
 def _kept_as(scope: Scope, call: Call) -> str | None:
-    """Return the attribute of its object that a method keeps the result of a call in, by itself or in a list."""
+    """Return the attribute of `self` that keeps the result of a call, or None.
+
+    The attribute may hold it in a list.
+    """
     if not scope.params:
         return None
     own = scope.params[0].name
@@ -149,7 +152,7 @@ def _kept_as(scope: Scope, call: Call) -> str | None:
 
 
 def _may_learn(call: Call) -> bool:
-    """Tell whether a variable is made to be trained, as far as the call says."""
+    """Tell whether the arguments of a variable let it be trained."""
     trainable = call.argument(1, "trainable")
     if call.opaque or not (trainable is None or is_true(trainable)):
         return False
@@ -164,14 +167,14 @@ def _may_learn(call: Call) -> bool:
 
 
 def _may_be_floats(value: Any) -> bool:
-    """Tell whether a constant, or a list of them, is of floats; what is no constant may be."""
+    """Tell whether a constant or a list may hold floats; unknown values may."""
     if isinstance(value, (list, tuple)):
         return any(map(_may_be_floats, value))
     return value is MISSING or isinstance(value, float)
 
 
 def _says_itself(owner: Scope) -> bool:
-    """Tell whether a class says itself what its variables are."""
+    """Tell whether a class defines its own lists of variables."""
     if not _OWN.isdisjoint(owner.children) or not _OWN.isdisjoint(owner.names):
         return True
     for method in methods(owner):
@@ -190,7 +193,7 @@ def _says_itself(owner: Scope) -> bool:
 
 
 class _Uses:
-    """What a program does with the attributes of its objects, by their names."""
+    """The uses of attributes in a program, by the attributes' names."""
 
     def __init__(self, program: Program) -> None:
         self._read: dict[int, set[str]] = {}
@@ -203,15 +206,15 @@ class _Uses:
                 self._look(scope, self._read.setdefault(id(owner), set()) if owner is not None else set())
 
     def is_used(self, family: Iterable[Scope], attribute: str) -> bool:
-        """Tell whether a method of some classes reads an attribute."""
+        """Tell whether a method of the given classes reads an attribute."""
         return any(attribute in self._read.get(id(item), ()) for item in family)
 
     def is_state(self, attribute: str) -> bool:
-        """Tell whether something is assigned to what an attribute of this name holds: the program keeps count in it."""
+        """Tell whether code assigns to variables in an attribute, such as a counter."""
         return attribute in self._state
 
     def is_collected(self, attribute: str) -> bool:
-        """Tell whether the program may train what an attribute of this name holds by itself."""
+        """Tell whether the program may train the variable in an attribute by itself."""
         return self._watched or attribute in self._collected
 
     def _look(self, scope: Scope, read: set[str]) -> None:
@@ -246,7 +249,10 @@ def _attributes(parts: Iterable[Expr]) -> Iterator[str]:
 
 
 def _attributes_in_lists(expr: Expr) -> Iterator[str]:
-    """Yield the attributes that stand in a list by themselves: `model.trainable_variables + [self.alpha]`."""
+    """Yield the names of attributes that are items of a list.
+
+    Example: `model.trainable_variables + [self.alpha]`.
+    """
     if isinstance(expr, Collection):
         for item in expr.items:
             if isinstance(item, Attribute):
@@ -257,7 +263,10 @@ def _attributes_in_lists(expr: Expr) -> Iterator[str]:
 
 
 def _fix_by_tracking(program: Program, site: Site) -> tuple[Rewrite, ...]:
-    """Return the fix that makes it a variable of Keras 3, where every release that is meant has these."""
+    """Return the fix that replaces `tf.Variable` by `tf.keras.Variable`.
+
+    Empty where a release that the project asks for lacks it.
+    """
     call, scope = site.call, site.scope
     alias = tensorflow_alias(scope)
     if alias is None or not isinstance(call.func, Attribute) or not is_name(call.func.base, alias):
@@ -270,7 +279,7 @@ def _fix_by_tracking(program: Program, site: Site) -> tuple[Rewrite, ...]:
 
 
 def metric_without_start(program: Program) -> Iterator[Hit]:
-    """Find weights of metrics that nothing says how to begin."""
+    """Find weights of metrics without an initializer."""
     for module in program.modules:
         if passed_over(program, module):
             continue
@@ -295,13 +304,13 @@ def metric_without_start(program: Program) -> Iterator[Hit]:
 
 
 def _is_metric(program: Program, owner: Scope) -> bool:
-    """Tell whether a class is a metric of Keras that adds its weights in Keras's own way."""
+    """Tell whether a class is a Keras metric without its own `add_weight`."""
     outside = program.bases(owner).outside
     return outside == ["keras.metrics.Metric"] and program.method(owner, "add_weight") is None
 
 
 def name_by_position(program: Program) -> Iterator[Hit]:
-    """Find weights whose name comes first, where Keras 3 takes their shape."""
+    """Find weights whose first argument is a name, where Keras 3 takes a shape."""
     for module in program.modules:
         if passed_over(program, module):
             continue
@@ -336,7 +345,7 @@ def _is_text(expr: Expr) -> bool:
 
 
 def _adds_as_keras(program: Program, owner: Scope) -> bool:
-    """Tell whether a class is a layer, model or metric that adds its weights in Keras's own way."""
+    """Tell whether a class is a layer, model or metric with Keras's `add_weight`."""
     outside = program.bases(owner).outside
     return (
         bool(outside)

@@ -92,7 +92,7 @@ _OF_MAPPINGS = frozenset({"pop", "get", "items", "keys", "values", "set_shape"})
 
 
 def _parses(scope: Scope, program: Program) -> bool:
-    """Tell whether a function parses one record and does nothing else that costs more than its call."""
+    """Tell whether a function parses one record and does nothing else expensive."""
     flow_of(program).default(scope)
     sites = {site.call.number: site.name for site in flow_of(program).within(scope)}
     if "tensorflow.io.parse_single_example" not in sites.values():
@@ -121,7 +121,10 @@ _MOST_VALUES = 1024
 
 
 def _are_small(program: Program, first: Dataset) -> bool:
-    """Tell whether elements are numbers, lines or short rows: calling a function for each costs more than what it does."""
+    """Tell whether elements are so small that calling a function costs most.
+
+    They are numbers, lines or short rows.
+    """
     sources = [step for step in (first, *upstream(first)) if not step.parents]
     if not sources or first.site is None:
         return False
@@ -133,7 +136,10 @@ def _are_small(program: Program, first: Dataset) -> bool:
 
 
 def _model_takes_rows(program: Program, module: Module) -> bool:
-    """Tell whether all inputs that a file's models name are short rows, and none of their layers is for images or sequences."""
+    """Tell whether all inputs of a file's models are short rows.
+
+    None of their layers may be for images or sequences.
+    """
     sizes = []
     for scope in module.summary.scopes:
         for site in flow_of(program).within(scope):
@@ -156,7 +162,10 @@ def _model_takes_rows(program: Program, module: Module) -> bool:
 
 
 def _batched_first(site: Site, batch: Site, function: Scope) -> Repair:
-    """Return the fix that puts a map behind batch; one that parses single examples then parses batches of them."""
+    """Return the fix that moves a map after the batch.
+
+    A map that parses single examples then parses batches of them.
+    """
     rewrites = move(site, batch, behind=True)
     single = next(
         (
@@ -211,7 +220,7 @@ _ELEMENTWISE = frozenset(
 
 
 def _elementwise(scope: Scope, program: Program) -> str | None:
-    """Return what a function does if each of its operations works on a batch as on an element; or None."""
+    """Return what a function does if it works on batches as on elements, or None."""
     flow_of(program).default(scope)
     sites = flow_of(program).within(scope)
     if len({site.call.number for site in sites}) != len(scope.calls) or not scope.body:

@@ -14,7 +14,7 @@ _MAX_CALLERS = 8
 
 
 def is_whole(program: Program, expr: Expr | None, scope: Scope, depth: int = 5) -> bool:
-    """Tell whether an expression is a whole number in every call."""
+    """Tell whether an expression is an integer in every call."""
     if expr is None or depth == 0:
         return False
     if isinstance(expr, Literal):
@@ -60,7 +60,7 @@ def _in_every_call(program: Program, scope: Scope, position: int, depth: int) ->
 
 
 def _is_option(program: Program, expr: Attribute, base: Name, scope: Scope) -> bool:
-    """Tell whether an attribute is an option of a command line that is converted with `int`."""
+    """Tell whether an attribute is a command-line option converted with `int`."""
     if _whole_options(program).get(expr.attribute) is not True:
         return False
     here: Scope | None = scope
@@ -80,7 +80,7 @@ def _is_option(program: Program, expr: Attribute, base: Name, scope: Scope) -> b
 
 @once
 def _whole_options(program: Program) -> dict[str, bool]:
-    """Return the options of all command lines by name, with whether each is converted with `int` wherever it is declared."""
+    """Return for each command-line option whether it is always converted with `int`."""
     found: dict[str, bool] = {}
     for module in program.modules:
         for scope in module.summary.scopes:

@@ -92,7 +92,11 @@ def cluster_set_late(program: Program) -> Iterator[Hit]:
 
 
 def _made_in(program: Program) -> Iterator[tuple[Scope, Site, Place, int]]:
-    """Yield the scopes in which strategies that read TF_CONFIG come to be: made there, by a function, or by an import."""
+    """Yield the scopes in which a strategy that reads `TF_CONFIG` is made.
+
+    They make it themselves, by a function, or by an import. Each comes with the call that makes the
+    strategy, and the place and block.
+    """
     makers = [
         site for site in flow_of(program).named(*_READS_CLUSTER) if not (site.call.args or site.call.keywords)
     ]
@@ -118,7 +122,10 @@ def _made_in(program: Program) -> Iterator[tuple[Scope, Site, Place, int]]:
 
 
 def _set_in(program: Program, scope: Scope, item: Variable) -> tuple[Place, int] | None:
-    """Return where a scope comes to a statement that sets a variable: its own, or the first call of the function that it stands in."""
+    """Return the place and block at which a scope sets a variable, or None.
+
+    Its own statement counts, or the first call of the function that holds the statement.
+    """
     if item[0] is scope:
         return item[3].place, item[3].block
     found = [
@@ -130,7 +137,7 @@ def _set_in(program: Program, scope: Scope, item: Variable) -> tuple[Place, int]
 
 
 def _asks_for_tf_config(module: Module) -> bool:
-    """Tell whether a file looks whether `TF_CONFIG` is there already: it may come from outside."""
+    """Tell whether a file reads `TF_CONFIG`, which may then come from outside."""
     return any(
         call.args and constant(call.args[0]) == _CLUSTER and call.method in ("get", "getenv", "pop")
         for scope in module.summary.scopes
@@ -139,7 +146,7 @@ def _asks_for_tf_config(module: Module) -> bool:
 
 
 def _starts_processes(program: Program, module: Module) -> bool:
-    """Tell whether a file starts processes, which take over its variables."""
+    """Tell whether a file starts processes, which inherit its variables."""
     return any(
         site.name.startswith(_STARTS_PROCESSES)
         for scope in module.summary.scopes
@@ -148,7 +155,10 @@ def _starts_processes(program: Program, module: Module) -> bool:
 
 
 def _made_again(program: Program, made: Site, told: Place, scope: Scope) -> bool:
-    """Tell whether another strategy is made behind the statement, or somewhere else: that one may read it in time."""
+    """Tell whether another strategy is made after a statement or in another scope.
+
+    That one may read the variable in time.
+    """
     return any(
         (other.scope is not scope and other.call is not made.call)
         or (other.scope is scope and other.call.place.start > told.start)
@@ -193,7 +203,10 @@ _TEXT = 400
 
 
 def _content(scope: Scope, value: Expr, event: Event) -> Any:
-    """Return the data of a TF_CONFIG, unknown parts as such; a text that says why it cannot be read; None where nothing is known."""
+    """Return the data of a `TF_CONFIG`, with unknown parts marked.
+
+    Return a text that says why it cannot be read, or None where nothing is known.
+    """
     block = event.block
     for _ in range(3):
         if not isinstance(value, Name):
@@ -222,7 +235,10 @@ def _content(scope: Scope, value: Expr, event: Event) -> Any:
 
 
 def _dumped_data(scope: Scope, expr: Expr, event: Event) -> Any:
-    """Return the data that is dumped, with what was set in it since it was bound."""
+    """Return the mapping that is dumped as JSON, with the items set before the dump.
+
+    Return None where it is not known.
+    """
     if not isinstance(expr, Name):
         data = _data(scope, expr, event.block)
         return data if isinstance(data, dict) and data else None
@@ -267,7 +283,7 @@ def _names(expr: Expr) -> set[str]:
 
 
 def _data(scope: Scope, expr: Expr, block: int, depth: int = 6) -> Any:
-    """Return the data that an expression is, parts that are not known as such."""
+    """Return the data of an expression, with unknown parts marked."""
     if depth <= 0:
         return UNKNOWN
     if isinstance(expr, Literal):
@@ -322,7 +338,7 @@ _RESCALES = (
 
 
 def mean_for_each_replica(program: Program) -> Iterator[Hit]:
-    """Find losses that are the mean over a replica's part of the batch.
+    """Find losses that are averaged over the batch of one replica.
 
     The gradients of the replicas are added up, so the mean has to be over the whole batch.
     """
@@ -352,7 +368,7 @@ def mean_for_each_replica(program: Program) -> Iterator[Hit]:
 
 
 def _may_be_several(site: Site) -> bool:
-    """Tell whether a strategy is one for several devices on a way that is known, and no other on the others."""
+    """Tell whether every known value of a strategy uses several devices."""
     known = [value for value in alternatives(site.receiver) if isinstance(value, Made)]
     return bool(known) and all(map(_has_several_devices, known))
 
@@ -371,9 +387,10 @@ def _has_several_devices(value: Value) -> bool:
 
 
 def _step_of_mean(program: Program, scope: Scope) -> tuple[Scope, Call, Site, bool] | None:
-    """Return the mean whose gradients a step applies.
+    """Return the mean whose gradients a step applies, or None.
 
-    It comes with its scope, where they are applied, and whether the optimizer takes the same step for larger gradients.
+    It comes with its scope, where they are applied, and whether the optimizer takes the same step for
+    larger gradients.
     """
     if any(call.method in ("all_reduce", "merge_call", "compute_average_loss") for call in scope.calls):
         return None
@@ -398,7 +415,10 @@ def _step_of_mean(program: Program, scope: Scope) -> tuple[Scope, Call, Site, bo
 
 
 def _mean_of(program: Program, scope: Scope, call: Call, depth: int = 2) -> tuple[Scope, Call | None]:
-    """Return the call that takes a mean: the one given, or the one whose result the function that it calls returns."""
+    """Return the call that takes a mean, with its scope; None for no such call.
+
+    The given call may take the mean itself, or return that of a function.
+    """
     site = next((site for site in flow_of(program).within(scope) if site.call is call), None)
     if site is None:
         return scope, None
@@ -420,7 +440,10 @@ def _mean_of(program: Program, scope: Scope, call: Call, depth: int = 2) -> tupl
 
 
 def _last_bound(scope: Scope, name: str, place: Place, block: int) -> Expr | None:
-    """Return what a name was given last on the way to a place; None where a branch may have given it another thing."""
+    """Return the value last assigned to a name before a place.
+
+    Return None where a branch may assign another one.
+    """
     before = [
         event
         for event in scope.binding(name)
@@ -437,7 +460,10 @@ def _last_bound(scope: Scope, name: str, place: Place, block: int) -> Expr | Non
 
 
 def _gradients(scope: Scope, call: Call) -> Call | None:
-    """Return the call of `gradient` whose result is applied as it is: `zip(gradients, variables)`."""
+    """Return the call of `gradient` whose result is applied unchanged, or None.
+
+    Example: `zip(gradients, variables)`.
+    """
     pairs = _value(scope, call.argument(0, "grads_and_vars"), call)
     if pairs is None or not isinstance(pairs, Call):
         return None
@@ -459,14 +485,20 @@ def _gradients(scope: Scope, call: Call) -> Call | None:
 
 
 def _value(scope: Scope, expr: Expr | None, call: Call) -> Expr | None:
-    """Return what a name of the scope was given last before a call; another expression as it is."""
+    """Return the value last assigned to a name before a call.
+
+    Any other expression is returned unchanged; None for a name of unknown value.
+    """
     if expr is None or not isinstance(expr, Name):
         return expr
     return _last_bound(scope, expr.name, call.place, call.block)
 
 
 def _one_for_each_example(program: Program, scope: Scope, mean: Call) -> bool:
-    """Tell whether a mean is over losses of single examples: Keras divides a loss that it has reduced itself by the replicas."""
+    """Tell whether a mean is taken over losses of single examples.
+
+    Keras divides a loss that it has reduced itself by the replicas.
+    """
     sites = {site.call.number: site for site in flow_of(program).within(scope)}
     inner = _value(scope, mean.args[0], mean)
     if inner is None:
@@ -505,7 +537,7 @@ def _is_unreduced(made: Site) -> bool:
 
 
 def _is_summed(scope: Scope) -> bool:
-    """Tell whether a function adds up over the replicas what it gets from them."""
+    """Tell whether a function sums the replicas' results by `reduce`."""
     for call in scope.calls:
         if call.method == "reduce" and call.args:
             how = call.argument(0, "reduce_op")
@@ -526,7 +558,7 @@ _BATCHES = frozenset({"batch", "padded_batch"})
 
 
 def open_batch_on_tpu(program: Program) -> Iterator[Hit]:
-    """Training data for TPUs whose last batch may be smaller."""
+    """Find training data for TPUs whose last batch may be smaller."""
     made = [site for site in flow_of(program).named(*_TPU) if not in_tests(site.scope)]
     if not made:
         return
@@ -566,7 +598,7 @@ def _is_chosen(site: Site) -> bool:
 
 
 def _trained_on(program: Program) -> Iterator[tuple[Site, Dataset]]:
-    """Yield the calls of `fit` and of strategies that spread data, with the dataset that they get."""
+    """Yield the calls that train on or distribute a dataset, with that dataset."""
     for site in model_calls(program, "fit"):
         dataset = first_dataset(site.argument(0, "x"))
         if dataset is not None:
@@ -587,7 +619,10 @@ def _trained_on(program: Program) -> Iterator[tuple[Site, Dataset]]:
 
 
 def _repeats_before(way: list[Dataset], batch: Site) -> bool:
-    """Tell whether elements are repeated without end before they are put together: then no batch is smaller."""
+    """Tell whether a pipeline repeats without end before it batches.
+
+    No batch is then smaller.
+    """
     behind = False
     for step in way:
         behind = behind or step.site is batch

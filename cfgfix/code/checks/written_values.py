@@ -91,7 +91,7 @@ _NO_CHANGES = _Changes(Counter(), Counter(), False, frozenset(), frozenset(), fr
 
 @once
 def _changes_in(program: Program, module: Module) -> _Changes:
-    """Return what a module changes, read once."""
+    """Return the changes that a module makes to values; each module is read once."""
     attributes: Counter[str] = Counter()
     classes: Counter[str] = Counter()
     mappings: set[str] = set()
@@ -133,7 +133,10 @@ def _changes_in(program: Program, module: Module) -> _Changes:
 
 
 def _handed_to(program: Program, scope: Scope, call: Call) -> Iterator[tuple[Expr, str | None]]:
-    """Yield what a call is handed, with the parameter of the project's own function that takes it."""
+    """Yield the arguments of a call, each with the parameter that takes it.
+
+    The parameter is None where the function is not the project's own.
+    """
     value = program.static_value(call.func, scope) if not call.opaque else None
     own = value.scope if isinstance(value, Function) and not value.scope.decorators else None
     plain = [item.name for item in own.params if item.kind == "plain"] if own is not None else []
@@ -164,7 +167,7 @@ def _changes(program: Program, name: str) -> _Changes:
 
 
 def _ways(expr: Expr) -> tuple[tuple[str, ...], ...]:
-    """Return the names and keys of a dotted expression with entries, with and without the first."""
+    """Return the names and keys of a dotted expression, with and without the first."""
     steps: list[str] = []
     while isinstance(expr, (Attribute, Subscript)):
         key = expr.attribute if isinstance(expr, Attribute) else constant(expr.index)
@@ -177,7 +180,7 @@ def _ways(expr: Expr) -> tuple[tuple[str, ...], ...]:
 
 
 def _may_be_changed(base: Expr, changes: _Changes) -> bool:
-    """Tell whether a mapping, or what it stands in, is handed to a call that may change it."""
+    """Tell whether a call that may change a mapping, or one around it, is given it."""
     ways = [way[:end] for way in _ways(base) for end in range(1, len(way) + 1)]
     seen: set[tuple[str, ...]] = set()
     while ways:
@@ -205,7 +208,7 @@ def _last(expr: Expr) -> str | None:
 
 
 def _is_same(one: Expr, other: Expr) -> bool:
-    """Tell whether two expressions are one, or constants of one value."""
+    """Tell whether two expressions are the same, or constants of the same value."""
     if one is other:
         return True
     return (
@@ -233,7 +236,7 @@ class _Reader:
         return _changes(self.program, name) if self.certain else _NO_CHANGES
 
     def followed(self, expr: Expr, scope: Scope, block: int, left: int) -> Written | None:
-        """Return the expression behind names that is none itself."""
+        """Return the expression behind names, attributes and entries, or None."""
         here: Written | None = Written(expr, scope, block)
         for _ in range(left):
             if here is None or not isinstance(here.expr, (Name, Attribute, Subscript, Call)):
@@ -261,7 +264,7 @@ class _Reader:
         return None
 
     def _of_callers(self, name: str, scope: Scope, left: int) -> Written | None:
-        """Return the mapping or the constant that every call of a function gives a parameter."""
+        """Return the mapping or constant that all calls give a parameter, or None."""
         position, parameter = next(
             (number, item) for number, item in enumerate(scope.params) if item.name == name
         )
@@ -320,7 +323,10 @@ class _Reader:
         return self._in_module(found, name) if isinstance(found, ModuleValue) else None
 
     def _in_module(self, value: ModuleValue, name: str) -> Written | None:
-        """Return what a module gives a name at its top, where nothing else does."""
+        """Return the value assigned to a name at a module's top, or None.
+
+        Return None as well where something else assigns it.
+        """
         scope = value.module.scope
         if scope is None or name not in scope.names or self._changes(name).attributes[name]:
             return None
@@ -372,7 +378,7 @@ class _Reader:
         return found if found is not None or self.certain else self._given_in_init(cls.scope, name)
 
     def _in_class(self, owner: Scope, name: str) -> Written | None:
-        """Return what the body of a class, or of the nearest base that has it, gives a name."""
+        """Return the value that a class, or its nearest base, assigns to a name, or None."""
         if self.program.bases(owner).outside:
             # Members of an enumeration are no texts, and settings of pydantic may come from the environment.
             return None
@@ -398,7 +404,7 @@ class _Reader:
         return None
 
     def _given_in_init(self, owner: Scope, name: str) -> Written | None:
-        """Return what `__init__` gives an attribute that nothing else gives a value."""
+        """Return the value that `__init__` assigns to an attribute, or None."""
         for scope in self.program.bases(owner).classes:
             child = scope.children.get("__init__")
             if child is None:
@@ -418,7 +424,7 @@ class _Reader:
         return None
 
     def _entry(self, base: Expr, key: str, get: Call | None, here: Written, left: int) -> Written | None:
-        """Return the value of a key of a mapping that is written out and not changed."""
+        """Return the value of a key in a literal mapping that nothing changes, or None."""
         changes = self._changes(key)
         if left <= 0 or key in changes.keys or _last(base) in changes.mappings:
             return None
@@ -449,13 +455,13 @@ class _Reader:
 
 
 def _of_property(method: Scope) -> Written | None:
-    """Return what a property gives, where that is one expression whatever happens."""
+    """Return the only expression that a property returns, or None."""
     is_property = any((dotted(item) or "").rsplit(".", 1)[-1] in _PROPERTIES for item in method.decorators)
     return returned_by(method) if is_property else None
 
 
 def returned_by(function: Scope) -> Written | None:
-    """Return the one expression that a function gives whatever happens, or None."""
+    """Return the only expression that a function always returns, or None."""
     returns = function.events_of("return")
     only = returns[0] if len(returns) == 1 else None
     if only is None or only.value is None or only.block != 0:
@@ -467,9 +473,9 @@ _PROPERTIES = frozenset({"property", "cached_property"})
 
 
 def written_at(program: Program, expr: Expr, scope: Scope, block: int) -> Written | None:
-    """Return where the value of a name, attribute or entry is written.
+    """Return the expression and place that give a name, attribute or entry its value.
 
-    None where it may have another one, or nothing is known.
+    Return None where it may have another value, or nothing is known.
     """
     return _Reader(program, certain=True).followed(expr, scope, block, MAX_STEPS)
 
