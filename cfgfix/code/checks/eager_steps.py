@@ -380,7 +380,7 @@ def _compiled_methods(program: Program) -> set[str]:
 
 @once
 def _wrapped_methods(program: Program) -> set[str]:
-    """Return the attributes in whose place the program puts a compiled function."""
+    """Return the attributes to which the program assigns a `tf.function` call."""
     return {
         target.attribute
         for module in program.modules
@@ -393,7 +393,7 @@ def _wrapped_methods(program: Program) -> set[str]:
 
 @once
 def _called_in_graphs(program: Program) -> set[str]:
-    """Return the methods, by name, that compiled functions call on something that is not known."""
+    """Return the names of unknown methods that compiled functions call."""
     names: set[str] = set()
     for reach in hot_paths(program).reached(GRAPH):
         known = {id(site.call) for site in flow_of(program).within(reach.scope)}
@@ -402,7 +402,7 @@ def _called_in_graphs(program: Program) -> set[str]:
 
 
 def _calls_compiled(program: Program, scope: Scope) -> bool:
-    """Tell whether a step calls what is compiled itself, such as a model whose `call` is: the costly part runs as a graph."""
+    """Tell whether a step leaves its costly part to a compiled function or model."""
     compiled = _compiled_scopes(program)
     sites = flow_of(program).within(scope)
     if not any(id(target.scope) in compiled for site in sites for target in site.targets):
@@ -430,7 +430,7 @@ def runs_operation_by_operation(program: Program, site: Site) -> bool:
 
 
 def _calls_model(program: Program, site: Site, compiled: set[int]) -> bool:
-    """Tell whether a call is that of a model which runs operation by operation: a compiled loss beside it saves little."""
+    """Tell whether a call runs a model eagerly, operation by operation."""
     if not site.targets:
         return keras_model_method(site.name) == "__call__"
     return all(
@@ -480,7 +480,10 @@ def _entered_by_name(program: Program, scope: Scope) -> bool:
 
 
 def _way_to(program: Program, first: Scope, last: Scope) -> tuple[Scope, ...]:
-    """Return the functions from one to another that it calls, both ends included; the ends alone where it is long."""
+    """Return the call path from one function to another, both included.
+
+    The two alone where more than one function lies between.
+    """
     for site in flow_of(program).within(first):
         for target in site.targets:
             if target.scope is last:
@@ -521,7 +524,7 @@ _COMPILES = re.compile("function|graph|jit|compil|trace|defun|distribut", re.IGN
 
 
 def _switched_off(scope: Scope) -> bool:
-    """Tell whether a comment above a function holds its `@tf.function`, or one behind a decorator speaks of it: it was left out on purpose."""
+    """Tell whether a comment shows that `@tf.function` was left out on purpose."""
     return any(
         re.match(r"(?:#+\s*@?\s*[\w.]*|@[^#]*#.*\b)tf\.function\b", line)
         for line in remarks.comments_above(scope, scope.line, ("#", "@"))

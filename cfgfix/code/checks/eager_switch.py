@@ -57,7 +57,7 @@ def eager_switch(program: Program) -> Iterator[Hit]:
 
 
 def _is_trained_under(program: Program, scope: Scope) -> bool:
-    """Tell whether a file trains that sets a switch, or one that calls the function which sets it."""
+    """Tell whether a scope with an eager switch trains, or a caller or importer of it."""
     pending, seen = [scope], {id(scope)}
     while pending and len(seen) < _MOST_CALLERS:
         here = pending.pop()
@@ -86,7 +86,7 @@ _RUNS = frozenset(
 
 
 def _only_called(site: Site) -> bool:
-    """Tell whether a script compiles a model and never lets Keras run it: then the switch has no effect."""
+    """Tell whether a script compiles a model and never runs it through Keras."""
     module = site.scope.module
     return site.scope.kind == "module" and not any(
         call.method in _RUNS for scope in module.summary.scopes for call in scope.calls
@@ -109,7 +109,7 @@ def _needs_eager(program: Program, scope: Scope) -> str | None:
 
 @once
 def _asserts_eager(program: Program) -> bool:
-    """Tell whether anything in the program asserts that it runs eagerly, such as a loss that reads a tape."""
+    """Tell whether the program asserts that it runs eagerly."""
     return any(
         event.kind == "assert" and event.value is not None and "executing_eagerly()" in text(event.value)
         for module in program.modules
@@ -119,7 +119,7 @@ def _asserts_eager(program: Program) -> bool:
 
 
 def _says_why(site: Site) -> bool:
-    """Tell whether a comment on a call's line or the one above it says why it is there: words, and no code that was taken out."""
+    """Tell whether a comment beside a call explains the call in words."""
     line = site.call.line
     said = [
         *remarks.comments_behind(site.scope, line, line),
@@ -129,7 +129,7 @@ def _says_why(site: Site) -> bool:
 
 
 def _exports(program: Program, scope: Scope) -> bool:
-    """Tell whether a file converts or freezes a model: it runs no step."""
+    """Tell whether a file converts or exports a model."""
     return any(
         site.scope.module is scope.module
         and (

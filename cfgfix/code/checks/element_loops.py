@@ -1,4 +1,4 @@
-"""Python loops that calculate with one element of a tensor in each turn."""
+"""Python loops that compute with one tensor element in each turn."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _READS = frozenset({"keras.backend.eval", "keras.backend.get_value"})
 
 
 def loop_in_place_of_operation(program: Program) -> Iterator[Hit]:
-    """Find loops whose turns each do what one operation does for all elements."""
+    """Find loops over elements that one tensor operation could replace."""
     hot = hot_paths(program)
     for module in program.modules:
         for scope in module.summary.scopes:
@@ -166,7 +166,9 @@ def _sites(program: Program, scope: Scope) -> dict[int, Site]:
 
 @once
 def turns_in_graph(program: Program, scope: Scope, event: Event) -> int | None:
-    """Return how often a compiled loop is written out where one operation would do.
+    """Return how many turns of a loop over elements are unrolled into a graph.
+
+    None for any other loop, and for one with another loop over elements in it.
 
     None for any other loop, and for one that has another loop over elements in it.
     """
@@ -177,14 +179,16 @@ def turns_in_graph(program: Program, scope: Scope, event: Event) -> int | None:
 
 
 def _holds_another(program: Program, scope: Scope, event: Event) -> bool:
-    """Tell whether another loop stands in the body of a loop: the inner one is told, once."""
+    """Tell whether a loop's body contains another loop."""
     return event.bodies[0][0] in _blocks(program, scope).with_loops
 
 
 def _calculates(
     program: Program, scope: Scope, event: Event, *, eager: bool
 ) -> tuple[str, int | None] | None:
-    """Return what a loop calculates with an element in each turn, and how many turns there are with those around it.
+    """Return what a loop computes with an element, as text, and its number of turns.
+
+    None where a turn needs the result of the turn before, or makes other calls than cheap operations.
 
     None where a turn needs what the one before it made, or does anything but cheap operations.
     """
@@ -234,7 +238,10 @@ def _is_range(expr: Expr) -> bool:
 
 
 def _turns(program: Program, scope: Scope, event: Event) -> tuple[int | None, bool]:
-    """Return the number of turns, with those of the loops around it where known, and whether it goes over elements."""
+    """Return a loop's number of turns, and whether it goes over elements.
+
+    Outer loops multiply the number; None where it is not known.
+    """
     total: int | None = None
     over = False
     here: Event | None = event
@@ -289,7 +296,10 @@ def _is_name_of_length(expr: Expr) -> bool:
 
 
 def _number(program: Program, scope: Scope, expr: Expr, line: int) -> int | None:
-    """Return a number that an expression is known to be, a length or a size of a known tensor included."""
+    """Return the known integer value of an expression, or None.
+
+    The length or first size of a tensor of known shape counts.
+    """
     found = Conditions(program, None).value(expr, scope, before=line)
     if type(found) is int:
         return found
@@ -312,7 +322,7 @@ _SHAPED = ("zeros", "ones", "normal", "uniform", "truncated_normal", "fill", "ra
 
 
 def _rows(program: Program, scope: Scope, expr: Expr, line: int, depth: int = 3) -> int | None:
-    """Return the first size of a tensor or array that is made with its shape, here or where the function is called."""
+    """Return the known first size of a tensor or array, or None."""
     if depth == 0 or not isinstance(expr, Name):
         return None
     made = only_value(scope, expr)
@@ -345,12 +355,12 @@ def _rows(program: Program, scope: Scope, expr: Expr, line: int, depth: int = 3)
 
 
 def _operation(name: str) -> bool:
-    """Tell whether a full name is that of a cheap operation."""
+    """Tell whether a full name is one of a cheap operation."""
     return name.startswith(_LIBRARIES) and name.rpartition(".")[2] in _OPERATIONS
 
 
 def _only_operations(program: Program, scope: Scope, block: int, depth: int) -> bool:
-    """Tell whether a block, or a function that it calls, makes no call but of cheap operations."""
+    """Tell whether a block calls nothing but cheap operations, itself or in functions."""
     sites = _sites(program, scope)
     for call in _blocks(program, scope).calls.get(block, []):
         site = sites.get(call.number)
@@ -372,7 +382,7 @@ def _only_operations(program: Program, scope: Scope, block: int, depth: int) -> 
 
 
 def _draws_one(call: Call) -> bool:
-    """Tell whether a random number is drawn alone: with an empty shape, or one of a single number."""
+    """Tell whether a call draws a single random number."""
     shape = call.argument(0, "shape")
     return isinstance(shape, Collection) and (
         not shape.items or (len(shape.items) == 1 and constant(shape.items[0]) == 1)
@@ -380,7 +390,10 @@ def _draws_one(call: Call) -> bool:
 
 
 def _needs_last_turn(program: Program, scope: Scope, event: Event) -> bool:
-    """Tell whether a turn of a loop uses what the turn before it made, but for sums, lists and scattered values."""
+    """Tell whether a loop's turn uses a result of the turn before it.
+
+    Sums, lists and scattered values do not count.
+    """
     body = event.bodies[0][0]
     inner = _blocks(program, scope).events.get(body, [])
     bound: set[str] = set()
@@ -422,7 +435,7 @@ def _needs_last_turn(program: Program, scope: Scope, event: Event) -> bool:
 
 
 def _without_sum(value: Expr, name: str) -> tuple[Expr, ...]:
-    """Return the parts of a value that are not the sum or the tensor which it goes on with, `total + part` or a scatter into it."""
+    """Return a value's parts without the running total: `part` of `total + part`."""
     if isinstance(value, Binary) and value.operator in ("+", "-"):
         if is_name(value.left, name):
             return (value.right,)
@@ -462,7 +475,7 @@ def _on_element(
     *,
     eager: bool,
 ) -> str | None:
-    """Return what an expression calculates with the element of a turn, as text; None for anything else."""
+    """Return the text of an operation on the loop's element, or None."""
     if isinstance(part, Call):
         site = sites.get(part.number)
         if site is None:
@@ -495,7 +508,7 @@ def _on_element(
 
 
 def _has_element(expr: Expr, names: dict[str, None], own: dict[str, None]) -> bool:
-    """Tell whether an expression reads one element by the variable of a loop, or is that variable where it is the element."""
+    """Tell whether an expression contains the element of a loop's turn."""
     for part in walk(expr):
         if isinstance(part, Name) and part.name in own:
             return True
@@ -515,7 +528,7 @@ def _has_element(expr: Expr, names: dict[str, None], own: dict[str, None]) -> bo
 
 @once
 def _tensor_names(program: Program, scope: Scope) -> frozenset[str]:
-    """Return the names of a scope that operations of TensorFlow give, and nothing else."""
+    """Return the names of a scope that only a TensorFlow operation is assigned to."""
     sites = _sites(program, scope)
     found: set[str] = set()
     for event in scope.events_of("assign"):
@@ -542,7 +555,7 @@ def _is_of_step(program: Program, scope: Scope) -> bool:
 
 
 def _is_tensor(program: Program, scope: Scope, name: Name) -> bool:
-    """Tell whether a name is a tensor: an operation gave it, here or where the function is called."""
+    """Tell whether a name is a tensor, in its function or at all of its callers."""
     if name.name in _tensor_names(program, scope):
         return True
     if scope.binding(name.name):
@@ -562,7 +575,7 @@ def _is_tensor(program: Program, scope: Scope, name: Name) -> bool:
 
 
 def _is_given_tensor(program: Program, scope: Scope, given: Expr) -> bool:
-    """Tell whether an argument is what an operation of TensorFlow gave."""
+    """Tell whether an argument is the result of a TensorFlow operation."""
     if isinstance(given, Call):
         return any(_gives_tensor(site.name) for site in flow_of(program).within(scope) if site.call is given)
     return isinstance(given, Name) and (

@@ -1,4 +1,4 @@
-"""What the elements of a dataset come to: batches of batches, one batch with everything, the same draw in each epoch, a list."""
+"""Elements of datasets: batches of batches, one huge batch, repeated random draws."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _is_chosen(site: Site) -> bool:
 
 
 def _fed_to_models(program: Program) -> set[int]:
-    """Return the datasets that models get, by identity, with all that they are made from."""
+    """Return the ids of the datasets that models get, with their upstream steps."""
     found: set[int] = set()
     for method in ("fit", "evaluate", "predict"):
         for site in model_calls(program, method):
@@ -108,7 +108,10 @@ def _fed_to_models(program: Program) -> set[int]:
 
 
 def _batched_before(way: list[Dataset]) -> Dataset | None:
-    """Return the step below the last one that makes batches, where nothing between takes them apart or may."""
+    """Return the earlier step of a pipeline that already made batches, or None.
+
+    None also where a step between may take the batches apart.
+    """
     for step in way[1:]:
         name = kind(step)
         if name in _BATCH or (name in MAKES_BATCHES and name.startswith("make_")):
@@ -129,7 +132,7 @@ def _batched_before(way: list[Dataset]) -> Dataset | None:
 
 
 def _in_pairs(first: Dataset) -> bool:
-    """Tell whether the source of a dataset gives pairs of an example and its label."""
+    """Tell whether a dataset's source yields pairs of input and label."""
     if first.site is None:
         return False
     if first.op == "from_tensor_slices":
@@ -139,7 +142,7 @@ def _in_pairs(first: Dataset) -> bool:
 
 
 def _may_split_elements(step: Dataset) -> bool:
-    """Tell whether a map is not known, or reshapes what it gets."""
+    """Tell whether a `map` may reshape its elements."""
     return not step.functions or any(
         (call.method or dotted(call.func) or "").rpartition(".")[2].startswith(_TAKES_APART)
         for function in step.functions
@@ -164,7 +167,7 @@ def _same_size(program: Program, first: Site, later: Site) -> bool:
 
 
 def _size_as_named(program: Program, site: Site) -> str | None:
-    """Return the size of batches as it is written: for a parameter of the function what all its callers write."""
+    """Return the batch size as text; for a parameter, the callers' common argument."""
     given = site.call.argument(0, "batch_size")
     scope = site.scope
     position = next((number for number, item in enumerate(scope.params) if is_name(given, item.name)), None)
@@ -198,7 +201,7 @@ _REORDERS = frozenset(
 
 
 def same_draws(program: Program) -> Iterator[Hit]:
-    """Find random maps under a seed.
+    """Find random maps that a seed makes draw the same numbers in each epoch.
 
     Each pass over the data begins with the same numbers.
     """
@@ -239,7 +242,7 @@ _PARTS = frozenset({"take", "skip", "shard", "filter", "enumerate", "window", "z
 
 
 def same_order(program: Program) -> Iterator[Hit]:
-    """Find training data that is shuffled once, and comes in that order in each epoch."""
+    """Find training data shuffled only once, so that each epoch has the same order."""
     seen: set[tuple[int, int]] = set()
     for dataset in flow_of(program).datasets:
         site = dataset.site
@@ -260,7 +263,7 @@ def same_order(program: Program) -> Iterator[Hit]:
 
 
 def _seeded_draw(program: Program, dataset: Dataset, seeds: list[Site]) -> tuple[Site, Site] | None:
-    """Return a random operation of a map and what seeds it; None where none is, or one is drawn anew in each pass."""
+    """Return a random operation of a `map` and the call that seeds it, or None."""
     for function in dataset.functions:
         for draw, _ in inside_function(program, function):
             if not draw.name.startswith(_DRAWS) or not is_random(draw):
@@ -282,14 +285,14 @@ def _seed_in_words(seed: Site, draw: Site) -> str:
 
 
 def _is_linked(program: Program, seed: Site, draw: Site) -> bool:
-    """Tell whether the file that sets a seed imports the one that draws, by whatever way."""
+    """Tell whether the file of a seed and the file of a draw run together."""
     from cfgfix.code.inference.entry_points import modules_sharing_runs
 
     return bool(draw.scope.module.path in modules_sharing_runs(program, seed.scope.module))
 
 
 def _mixed_before(program: Program, dataset: Dataset) -> bool:
-    """Tell whether the numbers meet other elements in each pass, since something before a map gives another order."""
+    """Tell whether the elements before a `map` come in another order in each epoch."""
     for way in pipelines_to(dataset):
         if not possible(program, way):
             continue
@@ -318,7 +321,7 @@ def _mixed_before(program: Program, dataset: Dataset) -> bool:
 
 
 def _gone_over_again(program: Program, dataset: Dataset) -> bool:
-    """Tell whether something goes over what a map gives in several epochs, each with a pass of its own."""
+    """Tell whether a dataset is iterated anew in each of several epochs."""
     below = [dataset, *downstream(dataset)]
     if any(kind(step) in ("repeat", "cache", "snapshot", "unknown") for step in below):
         return False
@@ -395,13 +398,13 @@ def whole_set(program: Program) -> Iterator[Hit]:
 
 
 def _many_rows(program: Program, made: Site, given: Expr) -> bool:
-    """Tell whether arrays are those of a whole set: read from a file, or named for training and split from others."""
+    """Tell whether arrays hold a whole data set, such as one read from a file."""
     parts = given.items if isinstance(given, Collection) else (given,)
     return bool(parts) and any(_is_read(program, part, made.scope, made.call.block, 5) for part in parts)
 
 
 def _is_read(program: Program, expr: Expr, scope: Scope, block: int, depth: int) -> bool:
-    """Tell whether an expression comes out of a file or a loader of whole sets; what is cut from it is not whole."""
+    """Tell whether an expression comes from a file or loader, uncut."""
     if depth <= 0:
         return False
     if isinstance(expr, Name):
@@ -462,7 +465,7 @@ _CUTS = frozenset({"take", "batch_one", "unknown", "parameter"})
 
 
 def kept_as_list(program: Program) -> Iterator[Hit]:
-    """Find decoded images that are gathered in a list and made an array of."""
+    """Find decoded images collected in a list that then becomes an array."""
     seen: set[tuple[int, int]] = set()
     for how, dataset, scope, block in flow_of(program).consumed:
         if how != "loop" or (id(scope), block) in seen or not _decoded_from_files(program, dataset):
@@ -503,7 +506,7 @@ def kept_as_list(program: Program) -> Iterator[Hit]:
 
 
 def _decoded_from_files(program: Program, dataset: Dataset) -> bool:
-    """Tell whether every way to a dataset reads files and decodes them, and none takes a few."""
+    """Tell whether a dataset always decodes files, and never takes only a few."""
     found = [way for way in pipelines_to(dataset) if possible(program, way)]
     return bool(found) and all(
         way[-1].op in _READS_FILES
@@ -522,7 +525,10 @@ def _decoded_from_files(program: Program, dataset: Dataset) -> bool:
 
 
 def _append_of_elements(scope: Scope, loop: Event, block: int) -> tuple[Call, int] | None:
-    """Return the `append` of a loop's element and the line in which the list becomes an array."""
+    """Return the `append` of a loop's element and the line that stacks the list.
+
+    None where there is no such pair.
+    """
     names = _element_names(loop)
     for call in scope.calls:
         if (
@@ -545,7 +551,10 @@ def _append_of_elements(scope: Scope, loop: Event, block: int) -> tuple[Call, in
 
 
 def _element_names(loop: Event) -> set[str]:
-    """Return what a loop calls the first part of each element: of `image, label` only the image."""
+    """Return the loop variable for the first part of each element, as a set.
+
+    Of `image, label` it is `image`.
+    """
     target = loop.targets[0]
     if (
         loop.value is not None
@@ -561,7 +570,7 @@ def _element_names(loop: Event) -> set[str]:
 
 
 def _is_element(expr: Expr, scope: Scope, names: set[str]) -> bool:
-    """Tell whether an expression is an element as it is, as an array at most."""
+    """Tell whether an expression is a loop's element, unchanged or as an array."""
     if isinstance(expr, Name):
         return expr.name in names
     if not isinstance(expr, Call):

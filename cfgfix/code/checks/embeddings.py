@@ -1,4 +1,4 @@
-"""Embeddings with fewer rows than there are numbers for words."""
+"""Embeddings with fewer rows than there are word numbers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _Found = tuple[Scope, Expr]
 
 
 def too_small(program: Program) -> Iterator[Hit]:
-    """Find embeddings that have no row for the largest number of a word."""
+    """Find embeddings without a row for the largest word number."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).named(_EMBEDDING):
         key = id(site.scope), site.call.number
@@ -59,7 +59,9 @@ def too_small(program: Program) -> Iterator[Hit]:
 
 
 def _only(program: Program, scope: Scope, expr: Expr, names: set[str]) -> _Found | None:
-    """Return the one expression that gives a value, through names, parameters, attributes and results.
+    """Return the only expression that a value comes from, with its scope, or None.
+
+    Names, attributes, parameters and results are followed, and their names added to `names`.
 
     The names on the way are noted.
     """
@@ -101,7 +103,7 @@ def _found_by_name(program: Program, scope: Scope, name: str) -> _Found | None:
 
 
 def _found_in_result(program: Program, scope: Scope, event: Event, name: str) -> _Found | None:
-    """Return what a name gets of a function that returns several values."""
+    """Return the expression a name gets when a result is unpacked, or None."""
     target, call = event.targets[0], event.value
     if len(event.targets) != 1 or not isinstance(target, Collection) or not isinstance(call, Call):
         return None
@@ -114,7 +116,7 @@ def _found_in_result(program: Program, scope: Scope, event: Event, name: str) ->
 
 
 def _found_at_callers(program: Program, scope: Scope, name: str, number: int) -> _Found | None:
-    """Return what the only call of a function gives a parameter."""
+    """Return the argument that a function's only call gives for a parameter, or None."""
     callers = {(id(site.scope), site.call.number): site for site in flow_of(program).callers(scope)}
     if len(callers) != 1:
         return None
@@ -137,7 +139,7 @@ def _found_by_attribute(program: Program, scope: Scope, name: str) -> _Found | N
 
 
 def _of_result(program: Program, scope: Scope, call: Call) -> _Found | None:
-    """Return the one expression that a function of the project returns."""
+    """Return the only expression that a called function returns, or None."""
     site = next((item for item in flow_of(program).within(scope) if item.call is call), None)
     if site is None or len(site.targets) != 1 or site.open:
         return None
@@ -154,7 +156,7 @@ def _of_result(program: Program, scope: Scope, call: Call) -> _Found | None:
 
 
 def _counted_from_one(program: Program, counted: _Found, names: set[str]) -> tuple[Step, str] | None:
-    """Return where words are counted from 1, where a number is how many there are."""
+    """Return where the counted words are numbered from 1, with words for it, or None."""
     scope, expr = counted
     if not isinstance(expr, Call) or not is_name(expr.func, "len") or len(expr.args) != 1:
         return None
@@ -178,7 +180,7 @@ def _counted_from_one(program: Program, counted: _Found, names: set[str]) -> tup
 
 
 def _is_added_to(names: set[str], scopes: tuple[Scope, ...]) -> bool:
-    """Tell whether something puts a word into a vocabulary, `index["<pad>"] = 0`, in the files that use it."""
+    """Tell whether files change a vocabulary, as `index["<pad>"] = 0` does."""
     for module in {id(scope.module): scope.module for scope in scopes}.values():
         for scope in module.summary.scopes:
             for event in scope.events_of("assign", "delete"):
@@ -196,7 +198,7 @@ def _last(expr: Expr) -> str:
 
 
 def _tokenizer(program: Program, scope: Scope, expr: Expr) -> Site | None:
-    """Return the call that makes a Tokenizer that keeps all its words."""
+    """Return the call that makes a Tokenizer without a limit of words, or None."""
     found = _only(program, scope, expr, set())
     if found is None or not isinstance(found[1], Call):
         return None
@@ -209,7 +211,7 @@ def _tokenizer(program: Program, scope: Scope, expr: Expr) -> Site | None:
 
 
 def _numbered_from_one(expr: Expr) -> Place | None:
-    """Return where a dictionary of the numbers of words begins with 1."""
+    """Return where a dict comprehension numbers its entries from 1, or None."""
     if not isinstance(expr, Comprehension) or expr.kind != "dict" or len(expr.generators) != 1:
         return None
     target, over, tests = expr.generators[0]
@@ -231,7 +233,7 @@ def _numbered_from_one(expr: Expr) -> Place | None:
 
 
 def lookup_too_small(program: Program) -> Iterator[Hit]:
-    """Find embeddings behind a lookup that gives a number more than it has words."""
+    """Find embeddings with too few rows for the lookup layer before them."""
     for model in flow_of(program).named("keras.Sequential"):
         layers = model.call.argument(0, "layers")
         if not isinstance(layers, Collection):
@@ -268,6 +270,6 @@ def _layer(found: tuple[object, ...]) -> Site | None:
 
 
 def check(program: Program) -> Iterable[Hit]:
-    """Find the hits of both kinds."""
+    """Find embeddings too small for their word numbers or their lookup layer."""
     yield from too_small(program)
     yield from lookup_too_small(program)

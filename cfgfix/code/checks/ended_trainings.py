@@ -1,4 +1,4 @@
-"""Callbacks that end a training or lower its rate, and the weights that are saved when it has ended."""
+"""Callbacks that end trainings or lower rates, and weights saved at the end."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cfgfix.rules.hit import Hit
 
 
 def stopped_before_lowered(program: Program) -> Iterator[Hit]:
-    """Find a rate that would be lowered after the training has stopped."""
+    """Find learning rates that would be lowered only after the training stops."""
     seen: set[tuple[int, int]] = set()
     for fit in flow_of(program).named(*FITS):
         callbacks = callbacks_of(program, fit)
@@ -60,7 +60,7 @@ def stopped_before_lowered(program: Program) -> Iterator[Hit]:
 
 
 def _patience(site: Site, default: int) -> int | None:
-    """Return how many epochs a callback waits; None where that is not known."""
+    """Return the patience of a callback in epochs, or None."""
     if site.call.argument(2, "patience") is None:
         return default
     found = alternatives(site.argument(2, "patience"))
@@ -69,7 +69,7 @@ def _patience(site: Site, default: int) -> int | None:
 
 
 def last_weights_saved(program: Program) -> Iterator[Hit]:
-    """Find models saved with the weights of the epoch in which a training ended."""
+    """Find models saved with their last weights after early stopping."""
     seen: set[tuple[int, int]] = set()
     for fit in flow_of(program).named(*FITS):
         scope, model = fit.scope, dotted(fit.call.receiver)
@@ -137,7 +137,7 @@ _OTHER_WEIGHTS = frozenset({"load_weights", "set_weights", "fit", "train_on_batc
 
 
 def _ends_before(fit: Site, patience: int) -> bool:
-    """Tell whether a training has too few epochs for a callback to wait so long."""
+    """Tell whether a training has no more epochs than a callback's patience."""
     written = fit.call.argument(3, "epochs")
     found = alternatives(fit.argument(3, "epochs"))
     item = found[0] if len(found) == 1 else None
@@ -147,7 +147,10 @@ def _ends_before(fit: Site, patience: int) -> bool:
 
 
 def _saved_behind(scope: Scope, fit: Site, model: str) -> Call | None:
-    """Return the call that saves a model behind its training, before anything gives it other weights."""
+    """Return the call that saves a model after its training, or None.
+
+    None where the weights are replaced in between.
+    """
     around = set(scope.block_numbers(fit.call.block))
     own = scope.calls_of(*_SAVES, *_OTHER_WEIGHTS, "save_model")
     for call in sorted(own, key=lambda item: item.place):
@@ -165,7 +168,7 @@ def _saved_behind(scope: Scope, fit: Site, model: str) -> Call | None:
 
 
 def _is_another(scope: Scope, model: str, fit: Call, saved: Call) -> bool:
-    """Tell whether a name may stand for another model where it is saved than where it was trained."""
+    """Tell whether a model's name is rebound between training and saving."""
     return any(
         fit.place.end <= event.place.start < saved.place.start
         for event in scope.events_of("assign", "for", "with")

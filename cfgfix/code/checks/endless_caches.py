@@ -1,4 +1,4 @@
-"""Caches behind a repeat: they hold every turn of the data, and without an end are never read."""
+"""Caches after a repeat, which hold every repetition of the data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ENDS = frozenset({"take", "window", "group_by_window", "scan", "unknown", "flat
 
 
 def behind_repeat(program: Program) -> Iterator[Hit]:
-    """Find caches of data that was repeated before."""
+    """Find caches of repeated data."""
     told: set[tuple[int, int]] = set()
     for dataset in flow_of(program).datasets:
         cache = dataset.site
@@ -52,7 +52,7 @@ def behind_repeat(program: Program) -> Iterator[Hit]:
 
 
 def _repeated(way: list[Dataset]) -> Dataset | None:
-    """Return the step that repeats the data before a cache, the nearest one; None where something cuts it off."""
+    """Return the nearest step that repeats the data before a cache, or None."""
     for step in way:
         if kind(step) in _ENDS:
             return None

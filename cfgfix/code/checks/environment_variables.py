@@ -102,7 +102,7 @@ def environment_late(program: Program) -> Iterator[Hit]:
 
 
 def _there_are_none(listed: Site, event: Event) -> bool:
-    """Tell whether a statement is for machines without the devices that a call lists: the other branch of `if gpus`."""
+    """Tell whether a statement is in the `else` of a test for the listed devices."""
     scope = listed.scope
     names = {
         dotted(target) for item in scope.events() if item.value is listed.call for target in item.targets
@@ -125,7 +125,7 @@ def _there_are_none(listed: Site, event: Event) -> bool:
 
 
 def _above_import(top: Scope, scope: Scope, event: Event, line: int, name: str) -> Repair:
-    """Return the fix that moves the statement above the import, with `import os` where need be."""
+    """Return the fix that moves a variable's assignment above the import, or why not."""
     goal = next((item for item in top.body if item.kind == "import" and item.line == line), None)
     if scope is not top or event.block != 0 or goal is None or not _sets_constant(event):
         return {"no_fix": "it stands in a function or under a condition; the import is elsewhere"}
@@ -149,7 +149,7 @@ def _above_import(top: Scope, scope: Scope, event: Event, line: int, name: str) 
 
 
 def _above_devices(scope: Scope, event: Event, first: Site) -> Repair:
-    """Return the fix that puts the statement that sets a variable above the first use of a device."""
+    """Return the fix that moves a variable's assignment above the first device use."""
     goal = statement_of(scope, first.call.place)
     if goal is None or goal.block != event.block or goal.bodies or not _sets_constant(event):
         return {"no_fix": "it stands under another condition than the first use of a device"}
@@ -188,14 +188,14 @@ _STARTS_PROCESSES = re.compile(
 
 
 def _has_workers(module: Module) -> bool:
-    """Tell whether a module hands work to Ray, whose workers are processes of their own: they begin with what is set by then."""
+    """Tell whether a module imports Ray, whose workers are processes of their own."""
     return any(
         source.split(".")[0] == "ray" for scope in module.summary.scopes for source in scope.imports.values()
     )
 
 
 def _for_children(scope: Scope, event: Event) -> bool:
-    """Tell whether a function starts processes after it has set a variable: they inherit it and import TensorFlow anew."""
+    """Tell whether a function sets a variable for processes that it starts."""
     return any(
         call.place.start > event.place.start and _STARTS_PROCESSES.search(dotted(call.func) or "") is not None
         for call in scope.calls
@@ -203,7 +203,7 @@ def _for_children(scope: Scope, event: Event) -> bool:
 
 
 def _read_at_import(program: Program) -> bool:
-    """Tell whether a release asked for reads the variables at its import; it is the first message that reads them.
+    """Tell whether a release of the project reads log variables at its import.
 
     Tried with the CPU wheels: 2.8.4 makes no message while it is imported, 2.9.3, 2.10.1, 2.11.1, 2.15.1 and 2.21 do.
     """
@@ -211,7 +211,10 @@ def _read_at_import(program: Program) -> bool:
 
 
 def _import_line(top: Scope, scope: Scope, event: Event) -> int | None:
-    """Return the line of the import that brings TensorFlow and runs before a statement, or None: Keras imports it too."""
+    """Return the line of a TensorFlow import that runs before a statement, or None.
+
+    An import of Keras before it counts, since it imports TensorFlow.
+    """
     keras = None
     for item in top.events():
         if (
@@ -241,7 +244,10 @@ def _import_line(top: Scope, scope: Scope, event: Event) -> int | None:
 def _imported_through(
     program: Program, module: Module, scope: Scope, event: Event, name: str
 ) -> tuple[int, str] | None:
-    """Return the line of an import of the project that brings TensorFlow before a statement, and by what file; or None."""
+    """Return the line of a project import that imports TensorFlow before a statement.
+
+    With it come words that name the file; None where there is no such import.
+    """
     top = module.summary.scopes[0]
     for item, other in _imported_modules(program, module):
         if scope is top and item.line > event.line:
@@ -260,7 +266,10 @@ def _imported_through(
 
 @once
 def _imported_modules(program: Program, module: Module) -> list[tuple[Event, Module]]:
-    """Return the files of the project that a module imports whenever it is imported itself, with the statements."""
+    """Return the project modules that a module's import statements load.
+
+    Each comes with its statement.
+    """
     found: list[tuple[Event, Module]] = []
     for item in module.scope.body if module.scope is not None else ():
         for _, source in item.imports if item.kind == "import" else ():
@@ -274,7 +283,7 @@ def _imported_modules(program: Program, module: Module) -> list[tuple[Event, Mod
 
 @once
 def _brings_tensorflow(program: Program, module: Module, depth: int) -> bool:
-    """Tell whether the import of a file of the project imports TensorFlow or Keras."""
+    """Tell whether importing a project module imports TensorFlow or Keras."""
     return any(
         source.split(".")[0] in ("tensorflow", "keras", "tf_keras")
         for item in (module.scope.body if module.scope is not None else ())
@@ -289,7 +298,7 @@ def _brings_tensorflow(program: Program, module: Module, depth: int) -> bool:
 
 @once
 def _reached_by_import(program: Program, module: Module) -> list[Module]:
-    """Return the files of the project that are imported with one, itself included."""
+    """Return the project modules loaded with a module, itself included."""
     found = {id(module): module}
     pending = [module]
     while pending:
@@ -305,7 +314,7 @@ def _sets_variable(program: Program, module: Module, name: str) -> bool:
 
 
 def thread_count(program: Program) -> Iterator[Hit]:
-    """Find a `TF_GPU_THREAD_COUNT` above what the guides name.
+    """Find a `TF_GPU_THREAD_COUNT` above the number that the guides give.
 
     The number of CPUs is too many as well.
     """

@@ -1,4 +1,4 @@
-"""An evaluation on what the model was trained on."""
+"""Evaluations on training data."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _SPLITS = re.compile(
 
 
 def evaluated_on_training_data(program: Program) -> Iterator[Hit]:
-    """Find held-out sets made from training data, and evaluations that get it."""
+    """Find held-out data made from training data, and evaluations on training data."""
     for module in program.modules:
         for scope in module.summary.scopes:
             if scope.kind == "class":
@@ -77,17 +77,20 @@ def _is_trained(name: str) -> bool:
 
 
 def _stem(name: str) -> tuple[str, ...]:
-    """Return the words of a name but for the one that says which part of the data it is of."""
+    """Return the words of a name with the word for its data split replaced by `*`."""
     return tuple("*" if word in _HELD_WORDS | _TRAIN_WORDS else word for word in _words_of_name(name))
 
 
 def _goes_with(held: str, trained: str) -> bool:
-    """Tell whether a name is that of the held-out data beside training data: `x_test` beside `x_train`."""
+    """Tell whether two names are held-out and training data of one set.
+
+    Example: `x_test` and `x_train`.
+    """
     return _is_held_out(held) and _is_trained(trained) and _stem(held) == _stem(trained)
 
 
 def _known_names(scope: Scope) -> dict[str, list[Event]]:
-    """Return the statements that bind each plain name of a scope, parameters left out."""
+    """Return the binding statements of a scope by name, without parameters."""
     found: dict[str, list[Event]] = {}
     for event in scope.events():
         names: dict[str, None] = {}
@@ -102,7 +105,10 @@ _MEASURES = frozenset({"evaluate", "score", "predict", "fit"})
 
 
 def _made_from_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterator[Hit]:
-    """`x_test = x_train / 255`, where `x_test` was loaded before, or `test_ds` of `x_train` beside an `x_test`."""
+    """Find held-out data that is made from training data.
+
+    Examples: `x_test = x_train / 255` for an `x_test` loaded before, or `test_ds` of `x_train` beside an `x_test`.
+    """
     parameters = {item.name for item in scope.params}
     for event in scope.events():
         if event.kind != "assign" or len(event.targets) != 1 or event.value is None:
@@ -151,7 +157,7 @@ def _made_from_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterator
 
 
 def _used_behind(scope: Scope, names: set[str], event: Event) -> bool:
-    """Tell whether names are read anywhere but in the statements that bind them, up to a place or behind it."""
+    """Tell whether names are read in statements other than their own bindings."""
     for other in scope.events():
         if other is event or other.value is None:
             continue
@@ -189,7 +195,10 @@ def _names_data(expr: Expr) -> bool:
 
 
 def _data_names(expr: Expr, scope: Scope) -> set[str] | None:
-    """Return the names of the data that an expression only transforms; None where it may choose from it, or is something else."""
+    """Return the names of the data in an expression that only transforms it.
+
+    None where the expression may select from the data.
+    """
     if isinstance(expr, Name):
         return {expr.name}
     if isinstance(expr, Binary):
@@ -265,7 +274,7 @@ _LABELS = frozenset({"y", "label", "labels", "target", "targets"})
 
 
 def _mixed_pairs(scope: Scope) -> Iterator[Hit]:
-    """`evaluate(x_test, y_train)`: examples of one part with the labels of another."""
+    """Find inputs of one split with labels of another: `evaluate(x_test, y_train)`."""
     for call in scope.calls:
         if call.method not in _PAIRED:
             continue
@@ -304,7 +313,7 @@ def _plain_name(expr: Expr) -> str | None:
 
 
 def _word(name: str) -> str:
-    """Return which part of the data a name is of: one of `train`, `test`, `val`; empty for none, or for several."""
+    """Return the data split that a name is of: `train`, `test`, `val` or empty text."""
     if _is_trained(name):
         return "train"
     word = (
@@ -319,7 +328,10 @@ _STEP = re.compile(
 
 
 def _steps_over_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterator[Hit]:
-    """`for x, y in train_ds: test_step(x, y)`, where a `test_ds` stands beside it."""
+    """Find test steps on training data beside held-out data.
+
+    Example: `for x, y in train_ds: test_step(x, y)`.
+    """
     parameters = {item.name for item in scope.params}
     for event in scope.events():
         if event.kind != "for" or event.value is None or not event.bodies:
@@ -373,7 +385,7 @@ def _steps_over_training(scope: Scope, bound: dict[str, list[Event]]) -> Iterato
 
 
 def _passes(scope: Scope, names: list[str], event: Event) -> bool:
-    """Tell whether another loop of the scope goes over the held-out data: then both figures are wanted."""
+    """Tell whether another loop of the scope goes over the held-out data."""
     return any(
         other is not event
         and other.kind == "for"
@@ -395,7 +407,7 @@ _LEFT_OUT = "..."
 
 
 def _follows_validation(program: Program, fit: Site) -> bool:
-    """Tell whether a callback of a `fit` decides by what is measured on its validation data."""
+    """Tell whether a callback of a `fit` acts on a validation metric."""
     given = fit.call.argument(5, "callbacks")
     for site in calls_in(program, given, fit.scope) if given is not None else ():
         package, _, name = site.name.rpartition(".")
@@ -411,7 +423,10 @@ def _follows_validation(program: Program, fit: Site) -> bool:
 
 
 def _validated_on_training(program: Program) -> Iterator[Hit]:
-    """`fit(x, y, validation_data=(x, y))`, and `test_loss = model.evaluate(x_train, y_train)`."""
+    """Find validations and evaluations on training data.
+
+    Examples: `fit(x, y, validation_data=(x, y))`, `test_loss = model.evaluate(x_train, y_train)`.
+    """
     seen: set[tuple[int, int]] = set()
     for site in model_calls(program, "fit"):
         key = (id(site.scope), site.call.number)
@@ -468,7 +483,7 @@ def _validated_on_training(program: Program) -> Iterator[Hit]:
 
 
 def _other_data(scope: Scope) -> bool:
-    """Tell whether a file names data that is held out: then the training data beside it is a slip."""
+    """Tell whether a file has names of held-out data."""
     return any(_is_held_out(name) for inner in scope.module.summary.scopes for name in inner.names)
 
 

@@ -1,4 +1,4 @@
-"""What `fit` and its like are given beside data that brings its own labels, and what they cannot take of it."""
+"""Arguments of `fit` that do not go with its data."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SEQUENCES = frozenset({"keras.utils.Sequence", "keras.utils.PyDataset"})
 
 
 def arguments_beside_dataset(program: Program) -> Iterator[Hit]:
-    """Find labels, weights or a split beside data that has its own."""
+    """Find labels, weights or splits given beside data that brings its own."""
     seen: set[tuple[int, int]] = set()
     for method, parameters in _OF_DATA.items():
         for site in model_calls(program, method):
@@ -63,7 +63,7 @@ def arguments_beside_dataset(program: Program) -> Iterator[Hit]:
 
 
 def no_epoch_left(program: Program) -> Iterator[Hit]:
-    """Find calls of `fit` whose first epoch lies behind their last."""
+    """Find calls of `fit` whose first epoch is not before the last."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).sites:
         # Nothing but a model of Keras takes such an argument.
@@ -86,14 +86,14 @@ def no_epoch_left(program: Program) -> Iterator[Hit]:
 
 
 def _integer(value: Value | None) -> int | None:
-    """Return the whole number that a value is on every way, or None."""
+    """Return the only integer that a value may be, or None."""
     found = alternatives(value)
     item = found[0] if len(found) == 1 else None
     return item.value if isinstance(item, Constant) and type(item.value) is int else None
 
 
 def _kind_of_data(program: Program, site: Site) -> str | None:
-    """Return in words what brings labels as first argument, on every way."""
+    """Return in words the kind of first argument that brings its labels, or None."""
     written = site.call.argument(0, "x")
     found = alternatives(site.argument(0, "x"))
     if written is None:
@@ -108,7 +108,7 @@ def _kind_of_data(program: Program, site: Site) -> str | None:
 
 
 def _is_given(value: Value | None, parameter: str) -> bool:
-    """Tell whether an argument is certainly something."""
+    """Tell whether an argument certainly has a value."""
     found = alternatives(value)
     if parameter == "validation_split":
         return bool(found) and all(
@@ -119,7 +119,7 @@ def _is_given(value: Value | None, parameter: str) -> bool:
 
 
 def lists_yielded(program: Program) -> Iterator[Hit]:
-    """Find generators of lists: Keras 3 takes tuples only."""
+    """Find generators that yield lists, where Keras 3 takes tuples only."""
     seen: set[int] = set()
     for method in ("fit", "evaluate"):
         for site in model_calls(program, method):
@@ -160,7 +160,7 @@ _ERRORS = {"the inputs are": "TypeError", "the element is": "ValueError"}
 
 
 def _list_in(generator: Scope) -> tuple[Expr, str] | None:
-    """Return a list in what a generator yields, where every `yield` has one."""
+    """Return a list that a generator yields, or None unless every `yield` has one."""
     found: list[tuple[Expr, str] | None] = []
     for event in generator.events():
         for part in walk(event.value) if event.value is not None else ():
@@ -183,7 +183,7 @@ def _list_of(value: Expr | None) -> tuple[Expr, str] | None:
 
 
 def class_weights(program: Program) -> Iterator[Hit]:
-    """Find weights of classes that `fit` cannot use."""
+    """Find class weights that `fit` cannot use."""
     seen: set[tuple[int, int]] = set()
     for site in model_calls(program, "fit"):
         key = id(site.scope), site.call.number
@@ -204,7 +204,7 @@ def class_weights(program: Program) -> Iterator[Hit]:
 
 
 def _fault_of_weights(program: Program, site: Site, written: Expr) -> tuple[str, str | None] | None:
-    """Return what is wrong with weights of classes, and a severity of its own."""
+    """Return in words the fault of class weights, with a severity, or None."""
     value = alternatives(site.argument(9, "class_weight"))
     if len(value) == 1 and isinstance(value[0], Constant) and isinstance(value[0].value, str):
         return f"class_weight takes a dict, not the text '{value[0].value}': AttributeError", None
@@ -242,7 +242,7 @@ def _outputs(site: Site) -> tuple[Value, ...] | None:
 
 
 def measured_apart(program: Program) -> Iterator[Hit]:
-    """Find metrics of several outputs that are not one for each."""
+    """Find metrics of a model with several outputs that are not one for each."""
     seen: set[tuple[int, int]] = set()
     for site in (
         *flow_of(program).named("keras.Model.compile"),
@@ -280,7 +280,7 @@ def _step_of(made: Site) -> Step:
 
 
 def _length(value: Value | None) -> int | None:
-    """Return how many metrics there are in a list of them, or None."""
+    """Return the number of metrics in a list, or None."""
     found = alternatives(value)
     if len(found) != 1:
         return None

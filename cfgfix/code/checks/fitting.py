@@ -1,4 +1,4 @@
-"""What `fit` cannot do with a model as it was compiled: set a rate that follows a schedule, or one compile for each turn of a loop."""
+"""Calls of `fit` that clash with `compile`: rates set twice, compiles in loops."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DEPTH = 4
 
 
 def rate_set_twice(program: Program) -> Iterator[Hit]:
-    """Find callbacks that set a learning rate which follows a schedule."""
+    """Find callbacks that set the learning rate of an optimizer with a schedule."""
     seen: set[tuple[int, int]] = set()
     for fit in flow_of(program).named(*FITS):
         scope = fit.scope
@@ -54,7 +54,9 @@ def rate_set_twice(program: Program) -> Iterator[Hit]:
 
 
 def calls_of(expr: Expr, scope: Scope, depth: int = _DEPTH) -> set[int]:
-    """Return the numbers of the calls in an expression and behind its names.
+    """Return the numbers of the calls in an expression and in its names' values.
+
+    Values appended to a name count as well.
 
     What the names were given counts, and what was appended to them.
     """
@@ -73,7 +75,9 @@ def calls_of(expr: Expr, scope: Scope, depth: int = _DEPTH) -> set[int]:
 
 
 def calls_in(program: Program, expr: Expr, scope: Scope, depth: int = _DEPTH) -> list[Site]:
-    """Return the calls in an expression and behind its names.
+    """Return the calls in an expression, in its names' values, and in their results.
+
+    Results are those of project functions that are called there.
 
     Those count as well that are in what a function of the project, called there, returns.
     """
@@ -98,7 +102,7 @@ def calls_in(program: Program, expr: Expr, scope: Scope, depth: int = _DEPTH) ->
 
 
 def _kept_in(program: Program, attribute: str, scope: Scope) -> list[tuple[Event, Scope]]:
-    """Return where the class of a method gives its object an attribute, each with the method."""
+    """Return the assignments to an attribute in a method's class, with their methods."""
     owner = program.owner(scope)
     return [
         (event, method)
@@ -114,7 +118,7 @@ def _kept_in(program: Program, attribute: str, scope: Scope) -> list[tuple[Event
 
 
 def _function_called(program: Program, call: Call, scope: Scope) -> Scope | None:
-    """Return the function of the project that a call names; None for what is not known."""
+    """Return the project function that a call runs, or None."""
     value = program.static_value(call.func, scope)
     if isinstance(value, Function):
         return value.scope
@@ -125,7 +129,10 @@ def _function_called(program: Program, call: Call, scope: Scope) -> Scope | None
 
 
 def _schedules(program: Program, fit: Site) -> list[tuple[str, Site]]:
-    """Return the schedules of the optimizers that a model is compiled with; none unless all of them follow one."""
+    """Return the learning rate schedules of a compiled model, by name.
+
+    Empty unless every optimizer of the model has one.
+    """
     models = alternatives(fit.receiver)
     model = models[0] if len(models) == 1 else None
     return _schedules_of(program, model) if isinstance(model, Made) else []
@@ -133,7 +140,10 @@ def _schedules(program: Program, fit: Site) -> list[tuple[str, Site]]:
 
 @once
 def _schedules_of(program: Program, model: Made) -> list[tuple[str, Site]]:
-    """Return the schedules by class, each with the call that makes it, or the optimizer with one of the project's."""
+    """Return a model's learning rate schedules: class name and call.
+
+    A project class comes with the optimizer's call. Empty unless every optimizer has one.
+    """
     found: list[tuple[str, Site]] = []
     compiled = False
     for site in compiles_of(program, model):
@@ -164,7 +174,7 @@ def _schedules_of(program: Program, model: Made) -> list[tuple[str, Site]]:
 
 
 def compiled_in_loop(program: Program) -> Iterator[Hit]:
-    """Find models that every turn of a loop compiles and trains."""
+    """Find models that are compiled and trained anew in every turn of a loop."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).sites:
         scope, call = site.scope, site.call
@@ -201,7 +211,7 @@ def compiled_in_loop(program: Program) -> Iterator[Hit]:
 
 @once
 def _fits_by_model(program: Program, scope: Scope) -> dict[str | None, list[Call]]:
-    """Return the calls of `fit` in a scope, by what is trained."""
+    """Return the `fit` calls of a scope by the dotted name of their model."""
     del program
     found: dict[str | None, list[Call]] = {}
     for call in sorted(scope.calls_of("fit", "fit_generator"), key=lambda call: call.number):
@@ -210,7 +220,7 @@ def _fits_by_model(program: Program, scope: Scope) -> dict[str | None, list[Call
 
 
 def _changes_what_learns(program: Program, scope: Scope, loop: int) -> bool:
-    """Tell whether a loop changes which layers learn, or begins with other weights: a new compile is right then."""
+    """Tell whether a loop changes the trainable layers or the weights of a model."""
     return any(inside(scope, block, loop) for block in _blocks_of_changes(program, scope))
 
 

@@ -1,4 +1,4 @@
-"""Targets of forecasts that stand in the window which is to predict them."""
+"""Forecast targets that lie inside the window they are predicted from."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def in_own_window(program: Program) -> Iterator[Hit]:
 
 
 def _series(scope: Scope, expr: Expr) -> str | None:
-    """Return the name of the series that an array holds from its beginning on, or None."""
+    """Return the name of the series that an array starts as, or None."""
     for _ in range(_DEPTH):
         if isinstance(expr, Subscript):
             index = (
@@ -104,7 +104,7 @@ def _series(scope: Scope, expr: Expr) -> str | None:
 
 
 def _cut_by_hand(scope: Scope) -> Iterator[Hit]:
-    """Yield targets that a loop takes out of the window which it cuts beside them."""
+    """Yield targets that a loop cuts from inside the window beside them."""
     appended = [call for call in scope.calls_of("append") if len(call.args) == 1]
     for loop in scope.events_of("for"):
         if not loop.targets or not isinstance(loop.targets[0], Name) or not loop.bodies:
@@ -140,7 +140,7 @@ _Linear = dict[str, int]
 
 
 def _read(scope: Scope, expr: Expr, block: int) -> Expr:
-    """Return what a name is given in the same turn of a loop."""
+    """Return the value assigned to a name in the same block, or the expression itself."""
     if isinstance(expr, Name):
         bound = scope.binding(expr.name)
         if (
@@ -189,7 +189,10 @@ def _one(scope: Scope, expr: Expr, block: int) -> tuple[str, _Linear] | None:
 
 
 def _linear(scope: Scope, expr: Expr, block: int, depth: int = 5) -> _Linear | None:
-    """Return a sum of names and whole numbers by name; the number has no name."""
+    """Return a sum as a count for each name; its constant has the empty name.
+
+    None for anything but sums of names and integers.
+    """
     if depth == 0:
         return None
     if isinstance(expr, Literal):

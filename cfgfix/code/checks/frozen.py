@@ -1,4 +1,4 @@
-"""Models that are frozen for another one, and so never train by themselves."""
+"""Models frozen as part of another model, which then never train themselves."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Use(NamedTuple):
 
 
 def never_trained(program: Program) -> Iterator[Hit]:
-    """Find models that are compiled, frozen and then asked to train.
+    """Find models that are compiled, frozen and then trained.
 
     Keras 3 reads `trainable` at the first step, not when the model is compiled.
     """
@@ -85,7 +85,10 @@ def never_trained(program: Program) -> Iterator[Hit]:
 
 
 def _trainable_settings(program: Program) -> tuple[dict[Key, list[_Use]], set[Key | None]]:
-    """Return where models are frozen as a whole, and which may be made trainable again; None among those for one not known."""
+    """Return where models are frozen as a whole, and which may be unfrozen.
+
+    None among the latter stands for an unknown model.
+    """
     frozen: dict[Key, list[_Use]] = {}
     freed: set[Key | None] = set()
     for module in program.modules:
@@ -114,7 +117,10 @@ def _trainable_settings(program: Program) -> tuple[dict[Key, list[_Use]], set[Ke
 
 
 def _key_of_unknown(program: Program, scope: Scope, owner: Expr) -> Key | None:
-    """Return what stands for a model that is not known: no key of any, where only the object at hand can be meant."""
+    """Return the key of a model that cannot be identified.
+
+    It is None for any model, and an empty key for `self`.
+    """
     own = program.owner(scope)
     if own is not None and scope.params and is_name(owner, scope.params[0].name):
         return "", 0, ""
@@ -122,7 +128,10 @@ def _key_of_unknown(program: Program, scope: Scope, owner: Expr) -> Key | None:
 
 
 def _owner_of(scope: Scope, base: Expr) -> tuple[Expr, bool]:
-    """Return the model that a `trainable` is set of, and whether it is set of all of it: also by a loop over its layers."""
+    """Return the model whose `trainable` is set, and whether the whole model is meant.
+
+    A loop over the layers of a model sets the whole model.
+    """
     if isinstance(base, Name):
         for event in scope.binding(base.name):
             if event.kind == "for" and len(event.targets) == 1 and is_name(event.targets[0], base.name):
@@ -137,7 +146,7 @@ def _owner_of(scope: Scope, base: Expr) -> tuple[Expr, bool]:
 
 
 def _model_in(expr: Expr) -> Expr:
-    """Return the model whose layers, or one of them, an expression names."""
+    """Return the model of an expression for its layers, or the expression itself."""
     while True:
         if isinstance(expr, Subscript):
             expr = expr.base
@@ -150,7 +159,7 @@ def _model_in(expr: Expr) -> Expr:
 
 
 def _calls_of(program: Program, *methods: str) -> dict[Key, list[_Use]]:
-    """Return the calls of some methods by the model that they are of."""
+    """Return the calls of some methods by the key of their model."""
     found: dict[Key, list[_Use]] = {}
     for module in program.modules:
         for scope in module.summary.scopes:
@@ -164,7 +173,10 @@ def _calls_of(program: Program, *methods: str) -> dict[Key, list[_Use]]:
 
 
 def _keys(program: Program, scope: Scope, expr: Expr, depth: int) -> tuple[Key, ...]:
-    """Return the models that an expression may stand for; none where that is not known."""
+    """Return the keys of the models that an expression may stand for.
+
+    Empty where the models are unknown.
+    """
     if depth < 0:
         return ()
     if isinstance(expr, Attribute):
@@ -194,7 +206,7 @@ def _keys(program: Program, scope: Scope, expr: Expr, depth: int) -> tuple[Key, 
 
 @once
 def _models_given(program: Program, scope: Scope, name: str, depth: int) -> tuple[Key, ...]:
-    """Return the models that the callers of a function give one of its parameters."""
+    """Return the keys of the models that callers pass for a parameter."""
     found: dict[Key, None] = {}
     for site in flow_of(program).callers(scope)[:_MOST_CALLERS]:
         target = next((item for item in site.targets if item.scope is scope), None)
@@ -213,7 +225,10 @@ def _models_given(program: Program, scope: Scope, name: str, depth: int) -> tupl
 
 
 def _compile_before(program: Program, key: Key, compiled: list[_Use], freeze: _Use) -> _Use | None:
-    """Return where a model is compiled before it is frozen: right there, or in the function that makes it."""
+    """Return where a model is compiled before it is frozen, or None.
+
+    The compile may be in the function that makes the model.
+    """
     for use in compiled:
         if use.scope is freeze.scope:
             if use.place.start < freeze.place.start:
@@ -246,7 +261,7 @@ def _own_method(program: Program, scope: Scope, call: Call) -> Scope | None:
 
 
 def _makers(program: Program, key: Key) -> Iterator[tuple[Scope, Expr]]:
-    """Yield what a model is assigned from, with the scope."""
+    """Yield the expressions assigned to a model's name or attribute, with scope."""
     kind, number, name = key
     for module in program.modules:
         for scope in module.summary.scopes:
@@ -270,7 +285,7 @@ def _makers(program: Program, key: Key) -> Iterator[tuple[Scope, Expr]]:
 
 
 def _comes_after(program: Program, later: _Use, first: _Use) -> bool:
-    """Tell whether one place is come to only once another one has been passed."""
+    """Tell whether a place is reached only after another one."""
     if later.scope is first.scope:
         return later.place.start > first.place.start
     if program.owner(first.scope) is not None and first.scope.name == "__init__":
@@ -289,7 +304,10 @@ def _comes_after(program: Program, later: _Use, first: _Use) -> bool:
 
 @once
 def _entry_place(program: Program, scope: Scope, wanted: Scope) -> tuple[int, int] | None:
-    """Return the first place of a scope from which another one is entered, over at most three calls."""
+    """Return the first call in a scope that leads to another scope, or None.
+
+    At most three calls lie on the way.
+    """
     best: tuple[int, int] | None = None
     for site in flow_of(program).within(scope):
         if best is not None and site.call.place.start >= best:

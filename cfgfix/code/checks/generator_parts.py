@@ -57,7 +57,7 @@ def mismatched_structure(program: Program) -> Iterator[Hit]:
 def _differing_yields(
     program: Program, scope: Scope, types: Expr, made: Scope
 ) -> Iterator[tuple[Event, str]]:
-    """Yield the statements of a generator whose elements cannot be of the types, with the difference."""
+    """Yield the `yield` statements that cannot fit a dataset's types, with the reason."""
     for event in made.events_of("yield"):
         value = event.value.value if isinstance(event.value, Yield) else event.value
         if value is None or isinstance(value, Starred):
@@ -68,7 +68,10 @@ def _differing_yields(
 
 
 def _value(program: Program, scope: Scope, expr: Expr | None) -> Expr | None:
-    """Return what one assignment here or around gives a name; any other expression is itself."""
+    """Return the value of the only assignment to a name, here or around, or None.
+
+    Any other expression is returned as it is.
+    """
     here: Scope | None = scope
     while isinstance(expr, Name) and here is not None and expr.name not in here.names:
         here = program.outer(here)
@@ -78,14 +81,14 @@ def _value(program: Program, scope: Scope, expr: Expr | None) -> Expr | None:
 
 
 def _items(expr: Expr) -> tuple[Expr, ...] | None:
-    """Return the items of a tuple whose number is known; else None."""
+    """Return the items of a tuple of known length, or None."""
     if not isinstance(expr, Collection) or expr.kind != "tuple":
         return None
     return None if any(isinstance(item, Starred) for item in expr.items) else expr.items
 
 
 def _entries(expr: Expr) -> dict[str, Expr] | None:
-    """Return the entries of a dictionary whose keys are all texts; else None."""
+    """Return the entries of a dictionary with text keys only, or None."""
     if not isinstance(expr, Dictionary):
         return None
     found: dict[str, Expr] = {}
@@ -101,7 +104,7 @@ def _count(number: int) -> str:
 
 
 def _shapes_differ(program: Program, scope: Scope, types: Expr, shapes: Expr) -> str | None:
-    """Return how shapes differ from the types in structure, or None."""
+    """Return in words how shapes differ in structure from types, or None."""
     items = _items(types)
     if items is None:
         return None
@@ -126,7 +129,7 @@ def _is_shape(call: Call) -> bool:
 
 
 def _element_differs(program: Program, scope: Scope, types: Expr, made: Scope, value: Expr) -> str | None:
-    """Return how an element differs from the types in structure, or None."""
+    """Return in words how an element differs in structure from types, or None."""
     given = _value(program, made, value)
     if given is None:
         return None

@@ -1,4 +1,4 @@
-"""Generators that a dataset is made from: rows of arrays, types without shapes, operations inside."""
+"""Generators of datasets: rows of arrays, types without shapes, TensorFlow inside."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cfgfix.rules.hit import Hit
 
 
 def rows(program: Program) -> Iterator[Hit]:
-    """Find `from_generator` over rows of an array in memory, batched afterwards."""
+    """Find `from_generator` over the rows of an array in memory, batched later."""
     for site in flow_of(program).named(f"{DATASET}.from_generator"):
         for dataset in alternatives(site.result):
             if not isinstance(dataset, Dataset):
@@ -43,7 +43,7 @@ def rows(program: Program) -> Iterator[Hit]:
 
 @once
 def _on_disk(program: Program) -> bool:
-    """Tell whether the program opens arrays that stay on the disk: a row of one is read when it is asked for."""
+    """Tell whether the program opens memory-mapped or other on-disk arrays."""
     return any(
         call.keyword("mmap_mode") is not None
         or program.static_name(call.func, scope) in ("numpy.memmap", "h5py.File", "zarr.open")
@@ -129,7 +129,7 @@ def output_types(program: Program) -> Iterator[Hit]:
 
 
 def _signature(site: Site) -> tuple[Rewrite, ...]:
-    """Return the fix for one component with literal types and shapes given by keyword."""
+    """Return the fix that writes `output_signature`, for literal types and shapes."""
     call = site.call
     types, shapes = call.keyword("output_types"), call.keyword("output_shapes")
     alias = tensorflow_alias(site.scope)
@@ -180,7 +180,7 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
 
 
 def for_each(way: tuple[Site, ...]) -> bool:
-    """Tell whether the last call of a way is made for every element.
+    """Tell whether the last call of a call path runs for every element.
 
     It, or the call to it, stands in the loop that yields.
     """

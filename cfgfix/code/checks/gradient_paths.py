@@ -1,4 +1,4 @@
-"""Losses through which no gradient passes: all that they learn from goes through a step that has none."""
+"""Losses through which no gradient reaches the model."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _ENTERED = 3
 
 
 class _Way:
-    """What the gradient of one expression goes through."""
+    """The search for a gradient path from one expression to the model."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class _Way:
         self.stops: list[tuple[Scope, Call | Compare]] = []
 
     def passes(self, expr: Expr | None, depth: int = 0) -> bool:
-        """Tell whether a gradient may pass from an expression to what is learnt.
+        """Tell whether a gradient may pass through an expression to the model.
 
         Where that is not known, it may.
         """
@@ -196,7 +196,7 @@ def _returned_values(scope: Scope) -> list[Expr]:
 
 
 def no_gradient(program: Program) -> Iterator[Hit]:
-    """Find losses that depend on the model only through steps without a gradient."""
+    """Find losses that reach the model only through steps without a gradient."""
     yield from _in_tapes(program)
     seen: set[int] = set()
     for site in flow_of(program).sites:
@@ -236,7 +236,7 @@ def _of_loss(program: Program, loss: Function, site: Site) -> Iterator[Hit]:
 
 
 def _of_model(program: Program, owner: Scope, site: Site) -> Iterator[Hit]:
-    """Find a model's own `call` that returns nothing that can be learnt from."""
+    """Find a model whose own `call` returns only values without a gradient."""
     call = program.method(owner, "call")
     loss = site.call.argument(1, "loss")
     if call is None or not is_keras_model(program, owner) or loss is None or call.decorators:
@@ -257,7 +257,7 @@ def _of_model(program: Program, owner: Scope, site: Site) -> Iterator[Hit]:
 
 
 def _all_cut(program: Program, scope: Scope, sources: frozenset[str], related: Step) -> Iterator[Hit]:
-    """Find a function of which nothing that it returns passes a gradient on."""
+    """Find a function whose returned values all block the gradient."""
     if written_for_one(program, scope):
         return
     returned = _returned_values(scope)

@@ -1,4 +1,4 @@
-"""Gradients that are not there: of what a tape does not watch or has not recorded, and pairs the wrong way round."""
+"""Missing gradients: unwatched or unrecorded tensors, and swapped pairs."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _STEPS = frozenset({"train_step", "test_step"})
 
 
 def reversed_pairs(program: Program) -> Iterator[Hit]:
-    """Find `apply_gradients` of pairs with the variable first."""
+    """Find `apply_gradients` of pairs whose first item is the variable."""
     for module in program.modules:
         for scope in module.summary.scopes:
             for call in scope.calls:
@@ -81,7 +81,7 @@ def reversed_pairs(program: Program) -> Iterator[Hit]:
 
 
 def _zip_of_pairs(scope: Scope, expr: Expr | None) -> tuple[Call, Expr, Expr] | None:
-    """Return the call of `zip` that gives some pairs, with its two arguments."""
+    """Return the `zip` that makes gradient pairs, with both arguments, or None."""
     expr = only_value(scope, expr)
     if expr is None or not isinstance(expr, Call):
         return None
@@ -131,7 +131,7 @@ def unwatched_tensor(program: Program) -> Iterator[Hit]:
 
 
 class AskedGradient:
-    """A gradient that is asked of a tape, behind the only `with` that enters it."""
+    """A call that asks a tape for a gradient, with the tape and its `with`."""
 
     __slots__ = ("body", "call", "name", "scope", "tape")
 
@@ -144,7 +144,7 @@ class AskedGradient:
 
 
 def asked_gradients(program: Program) -> Iterator[AskedGradient]:
-    """Yield the gradients that are asked of tapes, each call once."""
+    """Yield each gradient call of a tape that a `with` enters."""
     seen: set[tuple[int, int]] = set()
     for tape in flow_of(program).named("tensorflow.GradientTape"):
         scope = tape.scope
@@ -165,7 +165,7 @@ def asked_gradients(program: Program) -> Iterator[AskedGradient]:
 
 
 def _watched_names(scope: Scope, name: str) -> frozenset[str] | None:
-    """Return the names that a tape is told to watch; None where it is told of something else."""
+    """Return the names that a tape watches, or None where others may be watched."""
     found: set[str] = set()
     for call in scope.calls_on(name, "watch"):
         given = call.argument(0, "tensor")
@@ -177,7 +177,7 @@ def _watched_names(scope: Scope, name: str) -> frozenset[str] | None:
 
 
 def _stands_for(scope: Scope, source: Name) -> frozenset[str]:
-    """Return a name with those that it is another name for."""
+    """Return a name and the names that it is assigned from."""
     found: set[str] = set()
     pending: list[Expr | None] = [source]
     while pending and len(found) < _DEPTH:
@@ -194,7 +194,7 @@ def _stands_for(scope: Scope, source: Name) -> frozenset[str]:
 
 @once
 def _given_names(program: Program, scope: Scope) -> set[str]:
-    """Return the names in the arguments of a scope's calls; not those whose attribute or method is meant."""
+    """Return the names that a scope passes to calls, without receivers."""
     del program
     found: set[str] = set()
     for call in scope.calls:
@@ -212,7 +212,7 @@ def _given_names(program: Program, scope: Scope) -> set[str]:
 
 
 def _plain_tensor(program: Program, scope: Scope, source: Name, body: Event) -> bool:
-    """Tell whether a name stands for a tensor that was there before the tape began."""
+    """Tell whether a name holds a tensor that was made before the tape began."""
     bound = scope.binding(source.name)
     if any(event.place.start >= body.place.start for event in bound):
         return False
@@ -222,7 +222,10 @@ def _plain_tensor(program: Program, scope: Scope, source: Name, body: Event) -> 
 
 
 def _binds_tensor(program: Program, scope: Scope, name: str, event: Event, depth: int) -> bool:
-    """Tell whether a statement gives a name a new tensor: a result of operations, or an element of a dataset."""
+    """Tell whether a statement binds a name to a new tensor.
+
+    New tensors are results of operations and elements of datasets.
+    """
     if event.kind == "for":
         return (
             event.value is not None and len(event.targets) == 1 and _is_dataset(program, scope, event.value)
@@ -239,7 +242,7 @@ def _binds_tensor(program: Program, scope: Scope, name: str, event: Event, depth
 
 
 def _is_dataset(program: Program, scope: Scope, expr: Expr) -> bool:
-    """Tell whether an expression stands for a dataset: by itself, or for all who call the function."""
+    """Tell whether an expression is a dataset, here or at every caller."""
     if isinstance(flow_of(program).value_of_name(scope, expr), Dataset):
         return True
     names = [item.name for item in scope.params]
@@ -259,7 +262,7 @@ def _is_dataset(program: Program, scope: Scope, expr: Expr) -> bool:
 
 
 def _given_tensors(program: Program, scope: Scope, name: str) -> bool:
-    """Tell whether all callers of a function give a parameter a tensor that they make themselves."""
+    """Tell whether all callers pass new tensors for a parameter."""
     sites = flow_of(program).callers(scope)
     if not sites or len(sites) > _MOST_CALLERS or scope.decorators:
         return False
@@ -285,7 +288,7 @@ def _given_tensors(program: Program, scope: Scope, name: str) -> bool:
 
 
 def _new_tensor(program: Program, scope: Scope, expr: Expr, depth: int) -> bool:
-    """Tell whether an expression makes a new tensor: by an operation, or by arithmetic that is none of lists."""
+    """Tell whether an expression makes a new tensor, by an operation or arithmetic."""
     if depth <= 0:
         return False
     if isinstance(expr, Call):
@@ -327,7 +330,7 @@ def _constant(program: Program, scope: Scope, expr: Expr | None) -> bool:
 
 
 def loss_outside_tape(program: Program) -> Iterator[Hit]:
-    """Find losses that NumPy computes inside a tape."""
+    """Find losses computed by NumPy or plain Python inside a tape."""
     for asked in asked_gradients(program):
         scope = asked.scope
         target = asked.call.argument(0, "target")
@@ -348,7 +351,10 @@ def loss_outside_tape(program: Program) -> Iterator[Hit]:
 
 
 def _cut(program: Program, scope: Scope, expr: Expr, body: Event, depth: int) -> tuple[Call, str] | None:
-    """Return the call of NumPy that all of an expression comes from."""
+    """Return the call that takes an expression out of TensorFlow, with its text.
+
+    None where part of the expression stays in TensorFlow.
+    """
     if depth > _DEPTH:
         return None
     if isinstance(expr, Name):
@@ -393,12 +399,12 @@ def _cut(program: Program, scope: Scope, expr: Expr, body: Event, depth: int) ->
 
 
 def _is_computed(expr: Expr) -> bool:
-    """Tell whether an argument is computed from something, not a constant."""
+    """Tell whether an argument is computed, not a constant."""
     return any(isinstance(part, (Name, Call)) for part in walk(expr))
 
 
 def second_gradient(program: Program) -> Iterator[Hit]:
-    """Find the second gradient of a tape that is not persistent."""
+    """Find second gradients taken from a tape that is not persistent."""
     asked: dict[tuple[int, int], list[AskedGradient]] = {}
     for item in asked_gradients(program):
         call = item.tape.call
@@ -429,12 +435,12 @@ def second_gradient(program: Program) -> Iterator[Hit]:
 
 
 def _is_in_tape(body: Event, *calls: Call) -> bool:
-    """Tell whether one of some calls stands in the body of a tape, which it may be recorded by."""
+    """Tell whether a call is in the body of a tape."""
     return any(body.place.start <= call.place.start < body.place.end for call in calls)
 
 
 def log_of_the_other_branch(program: Program) -> Iterator[Hit]:
-    """Find a `tf.where` that keeps log(0) out of the value only."""
+    """Find `tf.where` around `log` that leaves the gradient NaN at zero."""
     if not any(True for _ in flow_of(program).named("tensorflow.GradientTape")) and not any(
         call.method == "fit"
         for module in program.modules
@@ -467,7 +473,7 @@ def log_of_the_other_branch(program: Program) -> Iterator[Hit]:
 
 
 def _compared_tensor(scope: Scope, test: Expr) -> Expr | None:
-    """Return the tensor that a condition compares with zero."""
+    """Return the name or attribute that a condition compares with zero, or None."""
     test = only_value(scope, test) or test
     if isinstance(test, Compare) and len(test.rights) == 1 and isinstance(test.left, (Name, Attribute)):
         other = test.rights[0].right
@@ -489,7 +495,7 @@ def _compared_tensor(scope: Scope, test: Expr) -> Expr | None:
 
 
 def _log_of(program: Program, scope: Scope, branch: Expr, tested: Expr) -> Call | None:
-    """Return the call of `log` in a branch that takes the tested tensor as it is."""
+    """Return the `log` call of the tested tensor in a branch, or None."""
     for part in walk(branch):
         if not isinstance(part, Call):
             continue

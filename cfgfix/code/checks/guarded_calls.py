@@ -1,4 +1,4 @@
-"""Arguments of calls, and calls that exclude one another by their guards."""
+"""Values of arguments, and calls whose guards exclude each other."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from cfgfix.code.model.values import (
 
 
 def is_consistent(path: list[Dataset]) -> bool:
-    """Tell whether no two steps stand on opposite sides of the same guard."""
+    """Tell whether the steps of a pipeline may run together, by their guards."""
     return may_run_together([step.site for step in path if step.site is not None])
 
 
 def may_run_together(sites: list[Site]) -> bool:
-    """Tell whether no two calls stand on opposite sides of the same guard."""
+    """Tell whether calls may run together: no two under opposite guards."""
     sides: dict[tuple[int, str], bool] = {}
     blocks: dict[tuple[int, int], set[int]] = {}
     looked: set[tuple[int, int]] = set()
@@ -56,7 +56,10 @@ def may_run_together(sites: list[Site]) -> bool:
 
 
 def _same_try(scope: Scope, first: int, second: int) -> bool:
-    """Handlers of one `try` are numbered one after another with nothing of the parent's between them."""
+    """Tell whether two handlers belong to one `try`.
+
+    Handlers of one `try` are numbered in a row, with no other `try` of the parent between them.
+    """
     low, high = sorted((first, second))
     if low == high:
         return True
@@ -67,21 +70,24 @@ def _same_try(scope: Scope, first: int, second: int) -> bool:
 
 
 def is_given(site: Site, position: int, name: str) -> bool | None:
-    """Tell whether an argument is given; None where `*` or `**` may hide it."""
+    """Tell whether an argument is given.
+
+    None where `*` or `**` may hide it.
+    """
     if site.call.argument(position, name) is not None:
         return True
     return None if site.call.opaque else False
 
 
 def number(value: Value | None) -> int | None:
-    """Return the integer a value is, or None."""
+    """Return the integer of a constant value, or None."""
     if isinstance(value, Constant) and isinstance(value.value, int) and not isinstance(value.value, bool):
         return value.value
     return None
 
 
 def flag(value: Value | None) -> bool | None:
-    """Return the truth value a value is, or None."""
+    """Return the bool of a constant value, or None."""
     if isinstance(value, Constant) and isinstance(value.value, bool):
         return value.value
     return None

@@ -1,4 +1,4 @@
-"""Own layers under a half precision policy: what they make in float32 meets what Keras casts to the policy's type."""
+"""Custom layers under a half precision policy that mix in float32 values."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ _DEPTH = 3
 
 @dataclass(frozen=True, slots=True)
 class _Clash:
-    """An operation on two types.
+    """A float32 operand, or a number too small for float16, in a layer's code.
 
     Attributes:
         scope: Where it stands.
@@ -91,7 +91,7 @@ class _Clash:
 
 
 class _Types:
-    """The types of expressions in the methods of one class."""
+    """The types of the expressions in the methods of a class."""
 
     def __init__(self, program: Program, owner: Scope) -> None:
         self._program = program
@@ -112,14 +112,17 @@ class _Types:
                             )
 
     def run(self, method: Scope) -> None:
-        """Go through `call`, whose first argument Keras casts, and note the operations on two types."""
+        """Record the operations of `call` that mix types.
+
+        Keras casts its first argument.
+        """
         names = [name for name, _, _, kind in method.params if kind == "plain"]
         self._block(method, method.body, {names[1]: HALF} if len(names) > 1 else {}, _DEPTH)
 
     def _block(
         self, scope: Scope, events: Sequence[Event], types: dict[str, str | None], depth: int
     ) -> list[str | None]:
-        """Follow statements in order; return the types of what is returned."""
+        """Run statements in order and return the types of the returned values."""
         returned: list[str | None] = []
         for event in events:
             if event.kind in ("assign", "annotate") and event.value is not None:
@@ -151,7 +154,7 @@ class _Types:
     def type_of(
         self, expr: Expr, scope: Scope, types: Mapping[str, str | None], block: int, depth: int
     ) -> str | None:
-        """Return what an expression is, or None where that is not known for certain."""
+        """Return the type of an expression, or None where not certain."""
         if isinstance(expr, Name):
             return types.get(expr.name)
         if isinstance(expr, Literal):
@@ -176,7 +179,7 @@ class _Types:
         return None
 
     def _type_of_attribute(self, attribute: str, depth: int) -> str | None:
-        """Return what an attribute of the object is: float32 where its only store makes it so."""
+        """Return float32 for an attribute whose only assignment makes it so, or None."""
         stores = self._stores.get(attribute, ())
         if len(stores) != 1 or depth <= 0:
             return None
@@ -227,7 +230,7 @@ class _Types:
         return self._type_of_own_call(call, scope, depth)
 
     def _type_of_own_call(self, call: Call, scope: Scope, depth: int) -> str | None:
-        """Return what a layer of the object gives, or a function of the project that makes float32 alone."""
+        """Return the type of a result of an own layer, method or function, or None."""
         func = call.func
         if isinstance(func, Attribute) and scope.params and is_name(func.base, scope.params[0].name):
             stores = self._stores.get(func.attribute, ())
@@ -245,7 +248,7 @@ class _Types:
         return SINGLE if returned and set(returned) == {SINGLE} else None
 
     def _is_layer(self, value: Expr | None, scope: Scope) -> bool:
-        """Tell whether an expression makes a layer of Keras that computes in the type of the policy."""
+        """Tell whether an expression makes a Keras layer that follows the policy."""
         if value is None or not isinstance(value, Call):
             return False
         call = value
@@ -258,7 +261,7 @@ class _Types:
         )
 
     def _add(self, scope: Scope, sides: Iterable[tuple[Expr, str | None]], block: int) -> None:
-        """Note a number that is added to half precision, or is the least of it, and is none of its numbers but 0."""
+        """Record an added number that is 0 in half precision."""
         known = list(sides)
         if not any(kind == HALF for _, kind in known):
             return
@@ -270,7 +273,10 @@ class _Types:
                     self.vanishing.append(_Clash(scope, f"{number:g}", place, block))
 
     def _number(self, expr: Expr, scope: Scope, depth: int = 2 * _DEPTH) -> float | None:
-        """Return the one number that an expression is: written, kept by the constructor, or cast to a type that is not told."""
+        """Return the float that an expression always is, or None.
+
+        It may be literal, a constructor's constant, or cast to a type other than float32.
+        """
         if depth == 0:
             return None
         if isinstance(expr, Literal):
@@ -297,7 +303,7 @@ class _Types:
         return None
 
     def _combine(self, scope: Scope, sides: Iterable[tuple[Expr, str | None]], block: int) -> None:
-        """Note an operation on two types."""
+        """Record an operation that mixes float32 and half precision."""
         known = list(sides)
         singles = [expr for expr, kind in known if kind == SINGLE]
         if singles and any(kind == HALF for _, kind in known):
@@ -311,7 +317,7 @@ _TO_SINGLE = ("bilinear", "bicubic", "lanczos3", "lanczos5", "area", "gaussian",
 
 
 def _text_without_index(expr: Expr) -> str:
-    """Return an expression as it is written, without what it is indexed by."""
+    """Return the text of an expression without its subscripts."""
     while isinstance(expr, Subscript):
         expr = expr.base
     return text(expr)
@@ -327,7 +333,10 @@ def _bind(target: Expr, found: str | None, types: dict[str, str | None]) -> None
 
 
 def _type_of_operation(*kinds: str | None) -> str | None:
-    """Return the type of an operation: a Python number takes that of the other side."""
+    """Return the type of an operation from its operands' types, or None.
+
+    A Python number takes the type of the other operand.
+    """
     found = {kind for kind in kinds if kind != NUMBER}
     if not found:
         return NUMBER
@@ -335,7 +344,7 @@ def _type_of_operation(*kinds: str | None) -> str | None:
 
 
 def _holds_floats(expr: Expr) -> bool:
-    """Tell whether a literal has floats, so that TensorFlow makes float32 of it."""
+    """Tell whether a literal contains floats, which TensorFlow makes float32."""
     if isinstance(expr, Unary):
         return _holds_floats(expr.operand)
     if isinstance(expr, Binary) and expr.operator in ("*", "+"):
@@ -356,7 +365,7 @@ _LEAST_HALF: Final = 2.0**-25
 
 
 def lost_in_half(program: Program) -> Iterator[Hit]:
-    """Find numbers that own layers add to float16, where they are 0.
+    """Find small numbers in custom layers that become 0 in float16.
 
     They are to keep a division or a root from 0.
     """
@@ -373,7 +382,7 @@ def lost_in_half(program: Program) -> Iterator[Hit]:
 
 
 def _under_policies(program: Program, wanted: str) -> Iterator[tuple[Scope, Site, _Types]]:
-    """Yield the own layers that compute in a type by a policy, with the types in their `call`."""
+    """Yield the custom layers that a policy puts in half precision, with their types."""
     policies = [
         (site, kind)
         for name, kind in _POLICIES.items()
@@ -437,7 +446,10 @@ def single_meets_half(program: Program) -> Iterator[Hit]:
 
 
 def _makers(program: Program) -> dict[int, list[tuple[Scope, Call]]]:
-    """Return the calls that make an own layer or model, by the identity of its class; those in tests are left out."""
+    """Return the calls that make custom layers or models, by the id of the class.
+
+    Calls in tests are left out.
+    """
     names = {
         owner.name
         for module in program.modules
@@ -458,14 +470,14 @@ def _makers(program: Program) -> dict[int, list[tuple[Scope, Call]]]:
 
 
 def _where(policy: Site, scope: Scope) -> str:
-    """Return where a policy is set, as a reader of another place needs it."""
+    """Return the line of a policy for a message, with the path if in another file."""
     line = policy.call.line
     module = policy.scope.module
     return f"line {line}" if module is scope.module else f"{module.path}:{line}"
 
 
 def _is_switched(policy: Site) -> bool:
-    """Tell whether a policy is set only under a condition."""
+    """Tell whether a policy is set under an `if`."""
     return any(item.kind == "if" for item in policy.scope.block_chain(policy.call.block))
 
 
@@ -475,7 +487,7 @@ def _policy_of(
     method: Scope,
     makers: Sequence[tuple[Scope, Call]],
 ) -> tuple[Site, str] | None:
-    """Return the policy that is certainly set in the program that makes a layer, before it is made."""
+    """Return the policy that applies when a layer is made, or None."""
     for policy, kind in policies:
         reached = {policy.scope.module.path, *modules_sharing_runs(program, policy.scope.module)}
         if method.module.path not in reached:
@@ -487,7 +499,7 @@ def _policy_of(
 
 
 def _keeps_its_type(program: Program, owner: Scope, makers: Iterable[tuple[Scope, Call]]) -> bool:
-    """Tell whether a class, or those who make it, may say themselves what type it computes in."""
+    """Tell whether a class or its callers may choose its dtype."""
     if any(call.opaque or call.keyword("dtype") is not None for _, call in makers):
         return True
     for item in program.bases(owner).classes:

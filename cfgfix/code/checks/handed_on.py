@@ -1,4 +1,4 @@
-"""What a function gets from those who call it, and an object from those who make it."""
+"""The values that callers pass to functions, and makers to objects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_CALLERS = 32
 
 
 def callers_of(program: Program, scope: Scope) -> Iterator[Site | None]:
-    """Yield the calls that enter a function, or None where nothing does."""
+    """Yield the calls of a function, or a single None where there are none."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).callers(scope)[: 4 * _MOST_CALLERS]:
         key = id(site.scope), site.call.number
@@ -27,7 +27,9 @@ def callers_of(program: Program, scope: Scope) -> Iterator[Site | None]:
 
 
 def constant_of(program: Program, scope: Scope, expr: Expr | None, caller: Site | None) -> object:
-    """Return the constant that an expression is when one call enters its function.
+    """Return the constant of an expression for one call of its function.
+
+    None without an expression, and `MISSING` where the constant is unknown.
 
     None where nothing is written, and `MISSING` for what is not known.
     """
@@ -63,10 +65,11 @@ def constant_of(program: Program, scope: Scope, expr: Expr | None, caller: Site 
 
 
 def values_of(program: Program, scope: Scope, expr: Expr) -> tuple[Value, ...]:
-    """Return what a name or an attribute may stand for, by those who hand it on.
+    """Return the possible values of a name or attribute, over all callers.
 
-    A parameter is what every caller gives; an attribute that methods set from their parameters likewise. A value that is
-    not known stays among them where one of the callers gives what is not known.
+    A parameter has the arguments of all callers, and so has an attribute that methods set from their
+
+    parameters. An unknown value is among them where a caller passes one.
     """
     given = _of_parameter(program, scope, expr) if isinstance(expr, Name) else None
     if given is not None:
@@ -87,7 +90,7 @@ def values_of(program: Program, scope: Scope, expr: Expr) -> tuple[Value, ...]:
 
 
 def _stores(owner: Scope, attribute: str) -> Iterator[tuple[Scope, Expr]]:
-    """Yield the methods of a class that set an attribute, each with what it is set to."""
+    """Yield a class's assignments to an attribute: method and value."""
     for method, event, target in owner.module.stores():
         if (
             method.parent == owner.number
@@ -100,7 +103,10 @@ def _stores(owner: Scope, attribute: str) -> Iterator[tuple[Scope, Expr]]:
 
 
 def _of_parameter(program: Program, scope: Scope, expr: Name) -> tuple[Value, ...] | None:
-    """Return what the callers of a function give for a parameter; None for another name, or where nothing calls it."""
+    """Return the values that callers pass for a parameter.
+
+    None for any other name, or without a caller.
+    """
     parameter = next((item for item in scope.params if item.name == expr.name), None)
     if parameter is None or parameter.kind not in ("plain", "keyword") or scope.binding(expr.name):
         return None
@@ -115,7 +121,7 @@ def _of_parameter(program: Program, scope: Scope, expr: Name) -> tuple[Value, ..
 
 
 def _handed(caller: Site, scope: Scope, parameter: Parameter) -> Value:
-    """Return what a call gives for a parameter of the function that it enters."""
+    """Return the value that a call passes for a parameter."""
     target = next((item for item in caller.targets if item.scope is scope), None)
     if caller.call.opaque or target is None or target.partial or target.fixed:
         return UNKNOWN

@@ -1,4 +1,4 @@
-"""Axes of a tensor that a reshape is to swap: it cuts the values anew and leaves them in their order."""
+"""Reshapes meant to swap axes of a tensor, which leave the values in their order."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DENSE = re.compile(r"keras\.layers\.(?:Dense|Dropout|LayerNormalization)")
 
 
 def swapped_by_reshape(program: Program) -> Iterator[Hit]:
-    """Find reshapes that give the axes of a tensor in another order.
+    """Find reshapes that are given a tensor's axes in swapped order.
 
     Heads before positions are the common form.
     """
@@ -52,7 +52,7 @@ def swapped_by_reshape(program: Program) -> Iterator[Hit]:
 def _axes_by_sizes(
     program: Program, site: Site, given: Expr, items: tuple[Expr, ...]
 ) -> tuple[Expr, Expr] | None:
-    """Return the two axes, where the sizes of the tensor's own axes show that they are swapped."""
+    """Return the two swapped axes of a reshape, told by their sizes, or None."""
     scope = site.scope
     sources = _sources(program, site, given)
     axes = [_axis(scope, item) for item in items]
@@ -71,7 +71,7 @@ def _axes_by_sizes(
 
 
 def _sources(program: Program, site: Site, given: Expr) -> set[str]:
-    """Return the names of tensors whose first two axes are those of a tensor: its own, and of what layers made it from."""
+    """Return the names of tensors with the same first two axes as a given tensor."""
     found: set[str] = set()
     here: Expr | None = given
     for _ in range(3):
@@ -103,7 +103,7 @@ def _sources(program: Program, site: Site, given: Expr) -> set[str]:
 
 
 def _keeps_axes(program: Program, scope: Scope, call: Call) -> bool:
-    """Tell whether a call is that of a layer that changes nothing but the last axis."""
+    """Tell whether a call runs a layer that changes nothing but the last axis."""
     for site in flow_of(program).within(scope):
         if site.call is call:
             values = alternatives(site.callee)
@@ -114,7 +114,7 @@ def _keeps_axes(program: Program, scope: Scope, call: Call) -> bool:
 
 
 def _axis(scope: Scope, expr: Expr) -> tuple[str, int] | None:
-    """Return the tensor and the axis whose size an expression is."""
+    """Return the tensor and axis number whose size an expression is, or None."""
     if isinstance(expr, Subscript):
         number = constant(expr.index)
         of = _shape_of(scope, expr.base)
@@ -147,7 +147,7 @@ def _axis_bound(scope: Scope, event: Event, name: str) -> tuple[str, int] | None
 
 
 def _shape_of(scope: Scope, expr: Expr) -> str | None:
-    """Return the tensor whose shape an expression is."""
+    """Return the name of the tensor whose shape an expression is, or None."""
     expr_or_none = only_value(scope, expr)
     if expr_or_none is None:
         return None
@@ -167,7 +167,7 @@ def _shape_of(scope: Scope, expr: Expr) -> str | None:
 
 
 def _axes_by_name(site: Site, given: Expr, items: tuple[Expr, ...]) -> tuple[Expr, Expr] | None:
-    """Return the two axes, where a function splits heads by name and gives them before the positions."""
+    """Return the two swapped axes of a head-splitting function, by name, or None."""
     scope = site.scope
     if len(items) != 4 or not _SPLITS.search(scope.name.lower()) or not isinstance(given, Name):
         return None

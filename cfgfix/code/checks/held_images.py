@@ -1,4 +1,4 @@
-"""Pictures of files that are all decoded into one array before a model is trained on them."""
+"""Image files all decoded into one array before training."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _DEPTH = 3
 
 
 def all_in_memory(program: Program) -> Iterator[Hit]:
-    """Find pictures that a loop decodes into a list which a model is trained on."""
+    """Find images that a loop decodes into a list that a model is trained on."""
     hot = hot_paths(program)
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).under(*PICTURES):
@@ -102,7 +102,7 @@ def all_in_memory(program: Program) -> Iterator[Hit]:
 
 
 def _loop_over_files(program: Program, scope: Scope, block: int) -> int | None:
-    """Return a loop around a block that goes over the files of a folder or the rows of a table."""
+    """Return a loop around a block over files or table rows, or None."""
     for number in scope.block_numbers(block):
         item = scope.blocks[number]
         if item.kind not in ("for", "comprehension") or item.test is None:
@@ -121,7 +121,7 @@ def _ends_early(scope: Scope, loop: int) -> bool:
 
 
 def _lists_files(program: Program, scope: Scope, expr: Expr, depth: int) -> bool:
-    """Tell whether an expression lists files, or goes over the rows of a table; a part that is cut out of it does not."""
+    """Tell whether an expression lists files or table rows, uncut."""
     if depth == 0:
         return False
     if isinstance(expr, Name):
@@ -173,7 +173,7 @@ def _lists_files(program: Program, scope: Scope, expr: Expr, depth: int) -> bool
 
 
 class _Gathered:
-    """Where the pictures of a loop go, by names, over functions that return them."""
+    """The names that hold a loop's images, across functions that return them."""
 
     def __init__(self, program: Program, scope: Scope, source: Call, loop: int) -> None:
         self._program = program
@@ -183,7 +183,7 @@ class _Gathered:
         self._attributes: set[str] = set()
 
     def trained_on(self) -> Site | None:
-        """Return the `fit` that is given what the loop gathers; None for any other use."""
+        """Return the `fit` call that gets the gathered images, or None."""
         names = self._names_behind()
         if not names:
             return None
@@ -228,7 +228,7 @@ class _Gathered:
     def _handed_on(
         self, scope: Scope, known: set[str], call: Call | None, depth: int
     ) -> list[tuple[Scope, set[str], Call | None, int]]:
-        """Return the functions that are given what was gathered, with the parameters that it has there."""
+        """Return the functions that get gathered images, with their parameters."""
         found: list[tuple[Scope, set[str], Call | None, int]] = []
         for site in flow_of(self._program).within(scope):
             for target in site.targets:
@@ -244,7 +244,7 @@ class _Gathered:
         return found
 
     def _names_behind(self) -> set[str]:
-        """Return what a loop or comprehension gathers its pictures in."""
+        """Return the names in which a loop or comprehension gathers its images."""
         scope = self._scope
         known: set[str] = set()
         gathered: set[str] = set()
@@ -297,7 +297,7 @@ class _Gathered:
         return gathered
 
     def _shrinks(self, expr: Expr) -> bool:
-        """Tell whether an expression makes something smaller of the pictures, as a prediction or a mean is."""
+        """Tell whether an expression reduces the images, as a mean or prediction does."""
         return any(
             isinstance(part, Call)
             and part is not self._source
@@ -307,7 +307,7 @@ class _Gathered:
         )
 
     def _spread(self, scope: Scope, known: set[str], call: Call | None) -> bool:
-        """Add the names in a scope that have the pictures, and tell whether it returns them."""
+        """Add the names of a scope that hold images; tell whether it returns images."""
         returned = False
         for _ in range(2):
             for event in scope.events():
@@ -342,7 +342,7 @@ class _Gathered:
         return returned
 
     def _keeps(self, scope: Scope, expr: Expr, known: set[str], call: Call | None, depth: int) -> bool:
-        """Tell whether an expression has the pictures of names or of a call in it."""
+        """Tell whether an expression contains images, from a known name or a call."""
         if depth == 0:
             return False
         if isinstance(expr, Name):
@@ -379,7 +379,7 @@ class _Gathered:
         return False
 
     def _fit_in(self, scope: Scope, known: set[str], call: Call | None) -> Site | None:
-        """Return a `fit` of Keras in a scope that is given the pictures first."""
+        """Return a Keras `fit` call of a scope whose first argument is images, or None."""
         sites: list[Site] = flow_of(self._program).within(scope)
         for site in sites:
             if site.call.method not in ("fit", "fit_generator"):
@@ -398,7 +398,7 @@ _RESIZES = frozenset({"resize", "load_img", "imresize"})
 
 
 def _size(program: Program, modules: Iterable[Module]) -> tuple[int, int] | None:
-    """Return the largest size that pictures are brought to, or that a model takes; None where no size is known."""
+    """Return the largest image size that files resize to or a model takes, or None."""
     found: list[tuple[int, int]] = []
     conditions = Conditions(program, None)
 

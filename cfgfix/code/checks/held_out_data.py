@@ -1,4 +1,4 @@
-"""Data that is held out for validation, and that nothing looks at."""
+"""Held-out validation data that is never used."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OF_TEST = re.compile(r"(?i)(?:^|_)(?:test|val|valid|validation|dev|eval|holdout
 
 
 def unused_held_out_data(program: Program) -> Iterator[Hit]:
-    """Find data that is held out and that nothing mentions again."""
+    """Find held-out data that is never mentioned again."""
     for module in program.modules:
         for scope in module.summary.scopes:
             if scope.kind == "class" or (scope.kind == "module" and is_imported(program, module)):
@@ -58,7 +58,7 @@ def unused_held_out_data(program: Program) -> Iterator[Hit]:
 
 
 def _held_out(target: Expr, value: Expr) -> list[Name]:
-    """Return the names that data held out is given, of one assignment."""
+    """Return the names that an assignment gives to held-out data."""
     items = list(target.items) if isinstance(target, Collection) else [target]
     names = [item for item in items if isinstance(item, Name)]
     if len(names) < len(items) or not any(isinstance(item, Call) for item in walk(value)):
@@ -74,7 +74,7 @@ def _held_out(target: Expr, value: Expr) -> list[Name]:
 
 
 def _train_names(scope: Scope, target: Expr, name: str) -> set[str]:
-    """Return what the data that is trained on may be called, where some is held out under a name."""
+    """Return the possible names of the training data beside held-out data."""
     if isinstance(target, Collection):
         return {item.name for item in target.items if isinstance(item, Name) and item.name != name}
     return {
@@ -83,7 +83,7 @@ def _train_names(scope: Scope, target: Expr, name: str) -> set[str]:
 
 
 def ignored_validation_data(program: Program) -> Iterator[Hit]:
-    """Find data for validation that a function is given and never reads."""
+    """Find validation data passed to a function that never reads it."""
     flow = flow_of(program)
     seen: set[tuple[int, int]] = set()
     for site in flow.entering:
@@ -114,14 +114,17 @@ def ignored_validation_data(program: Program) -> Iterator[Hit]:
 
 
 def _argument_given(site: Site, function: Scope, number: int) -> Expr | None:
-    """Return what a call gives for a parameter, or None for nothing or `None`."""
+    """Return a call's argument for a parameter.
+
+    None where it is missing or `None`.
+    """
     bound = 1 if function.params and function.params[0].name in ("self", "cls") else 0
     given = site.call.argument(number - bound, function.params[number].name)
     return None if isinstance(given, Literal) and given.value is None else given
 
 
 def _is_open(program: Program, function: Scope) -> bool:
-    """Tell whether what a function takes is decided elsewhere: by a class above, or a decorator."""
+    """Tell whether a base class or decorator may decide a function's parameters."""
     if function.decorators:
         return True
     owner = program.owner(function)

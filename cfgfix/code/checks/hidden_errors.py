@@ -1,4 +1,4 @@
-"""Set-up of devices and datasets whose errors nobody sees."""
+"""Errors of device and dataset set-up that are caught and dropped."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _TELLS = re.compile(
 
 
 def _handlers(scope: Scope, block: int) -> Iterator[tuple[int, list[Event]]]:
-    """Yield the handlers of the innermost `try` around a place, as block number and statements."""
+    """Yield the handlers of the innermost `try`: block number and statements."""
     number = block
     while number >= 0 and scope.blocks[number].kind != "try":
         number = scope.blocks[number].parent
@@ -55,7 +55,7 @@ def _handlers(scope: Scope, block: int) -> Iterator[tuple[int, list[Event]]]:
 
 
 def _hides(scope: Scope, block: int) -> int | None:
-    """Return the line of a handler that takes any error and tells nobody, or None."""
+    """Return the line of a handler that silently drops any error, or None."""
     for number, body in _handlers(scope, block):
         test = scope.blocks[number].test
         names = (
@@ -87,7 +87,7 @@ _AT_WILL = re.compile(
 
 
 def _tried_only(scope: Scope, handler: int) -> bool:
-    """Tell whether a comment above a `try` says that what it does may as well fail."""
+    """Tell whether a comment above a `try` says that failing is fine."""
     for event in scope.events():
         if event.kind == "try" and any(number == handler for number, _ in event.bodies):
             return any(_AT_WILL.search(line) for line in remarks.comments_above(scope, event.line))
@@ -95,7 +95,7 @@ def _tried_only(scope: Scope, handler: int) -> bool:
 
 
 def _is_explained(scope: Scope, body: list[Event]) -> bool:
-    """Tell whether a comment stands in a handler: dropping the error is then a decision."""
+    """Tell whether a handler contains a comment."""
     if not body:
         return False
     first, last = body[0].line, body[-1].end_line
@@ -103,7 +103,7 @@ def _is_explained(scope: Scope, body: list[Event]) -> bool:
 
 
 def hidden_device_error(program: Program) -> Iterator[Hit]:
-    """Device set-up whose failure is caught and dropped."""
+    """Find device set-up whose errors are caught and dropped."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).named(*_SETTERS):
         line = _hides(site.scope, site.call.block)
@@ -131,7 +131,7 @@ def hidden_device_error(program: Program) -> Iterator[Hit]:
 
 
 def _one_of_none(site: Site, line: int) -> bool:
-    """Tell whether a handler in a line also takes the IndexError of a device that is asked for by number, `gpus[0]`."""
+    """Tell whether a handler also catches the IndexError of `gpus[0]`."""
     given = site.call.argument(0, "device")
     if given is None or not isinstance(given, Subscript) or type(constant(given.index)) is not int:
         return False
@@ -153,7 +153,7 @@ def _one_of_none(site: Site, line: int) -> bool:
 
 
 def hidden_dataset_error(program: Program) -> Iterator[Hit]:
-    """Find set-up of datasets whose failure is caught and dropped."""
+    """Find dataset set-up whose errors are caught and dropped."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).under("tensorflow.data."):
         method = method_of(site)

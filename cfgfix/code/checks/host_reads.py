@@ -1,4 +1,4 @@
-"""Values that a loop reads on the host in every step."""
+"""Values copied to the host in every step of a loop."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cfgfix.rules.hit import Hit
 
 
 def _is_rare(scope: Scope, block: int, loop: int) -> bool:
-    """Tell whether a place inside a loop is under a condition or a handler of its own."""
+    """Tell whether a block inside a loop is under a condition or a handler."""
     while block >= 0 and block != loop:
         if scope.blocks[block].kind in ("if", "except", "match"):
             return True
@@ -27,7 +27,7 @@ def _is_rare(scope: Scope, block: int, loop: int) -> bool:
 
 
 def host_reads(program: Program) -> Iterator[Hit]:
-    """Find loops that read several values of a step on the host in every step.
+    """Find loops that copy several values to the host in every step.
 
     `float(loss)` and `loss.numpy()` do.
     """
@@ -59,7 +59,7 @@ def host_reads(program: Program) -> Iterator[Hit]:
 
 
 def _reads_beside_tape(program: Program, done: set[tuple[int, int]]) -> Iterator[Hit]:
-    """Reads in an eager loop that holds the gradient tape itself, such as the micro steps of gradient accumulation."""
+    """Find reads in an eager loop that opens the gradient tape itself."""
     hot = hot_paths(program)
     for tape in flow_of(program).named("tensorflow.GradientTape"):
         scope = tape.scope
@@ -98,7 +98,10 @@ def _reads_beside_tape(program: Program, done: set[tuple[int, int]]) -> Iterator
 
 
 def _tensors_in_loop(scope: Scope, tape: Site, block: int) -> set[str]:
-    """Return the names that are tensors in a loop: assigned under its tape, or bound by a loop over a dict of the step."""
+    """Return the names of tensors in a loop.
+
+    They are assigned under its tape, or bound by a loop over a step's dict.
+    """
     found: set[str] = set()
     made: set[str] = set()
     for event in scope.events():

@@ -1,4 +1,4 @@
-"""Settings that do nothing as they stand: a layer that is never adapted, an argument without its partner, epochs given as steps."""
+"""Settings without effect: layers never adapted, arguments without their partner."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LOADS = frozenset(
 
 
 def never_adapted(program: Program) -> Iterator[Hit]:
-    """Find layers that have to see data first, and are shown none."""
+    """Find layers that must be adapted to data first, and never are."""
     told = {
         call.method
         for module in program.modules
@@ -86,7 +86,7 @@ _PARTNERS = (
 
 
 def without_partner(program: Program) -> Iterator[Hit]:
-    """Find arguments that do nothing unless another one is given."""
+    """Find optimizer arguments that do nothing without another argument."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).under("keras.optimizers."):
         key = id(site.scope), site.call.number
@@ -118,7 +118,7 @@ _CALLBACKS = ("keras.callbacks.LearningRateScheduler",)
 
 
 def epochs_as_steps(program: Program) -> Iterator[Hit]:
-    """Find schedules that are told epochs where they count steps."""
+    """Find schedules that are given epochs where they count steps."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).sites:
         if not _STEPS.fullmatch(site.name):
@@ -141,7 +141,7 @@ def epochs_as_steps(program: Program) -> Iterator[Hit]:
 
 
 def _last_word(expr: Expr) -> str:
-    """Return the name or key that an expression ends with."""
+    """Return the last name or key of an expression, or empty text."""
     if isinstance(expr, Name):
         return str(expr.name)
     if isinstance(expr, Attribute):
@@ -166,7 +166,7 @@ def _given_to_optimizer(program: Program, site: Site) -> bool:
 
 
 def _called_by_hand(program: Program, site: Site) -> bool:
-    """Tell whether the project sets the optimizer's count itself: a step an epoch is what it means then."""
+    """Tell whether the project sets the optimizer's step count or calls the schedule."""
     return any(
         isinstance(call.func, Attribute)
         and call.method in ("assign", "assign_add")
@@ -178,7 +178,7 @@ def _called_by_hand(program: Program, site: Site) -> bool:
 
 
 def prefix_as_folder(program: Program) -> Iterator[Hit]:
-    """Find `latest_checkpoint` of the prefix that checkpoints are saved under."""
+    """Find `latest_checkpoint` calls with a checkpoint prefix in place of a folder."""
     saved: dict[tuple[int, str], Site] = {}
     for site in flow_of(program).sites:
         if site.name in ("tensorflow.train.Checkpoint.save", "tensorflow.train.Checkpoint.write"):
@@ -207,7 +207,7 @@ def prefix_as_folder(program: Program) -> Iterator[Hit]:
 
 
 def _means_the_same(first: Scope, second: Scope, name: Name) -> bool:
-    """Tell whether a name means one thing in two scopes of a file: it is bound once, at the top."""
+    """Tell whether a name has the same single binding in two scopes of a file."""
     top = first.module.summary.scopes[0]
     if first is second:
         return len(first.binding(name.name)) <= 1

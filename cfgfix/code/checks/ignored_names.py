@@ -1,4 +1,4 @@
-"""What says how a run is done and is read by nothing: arguments of functions and numbers of scripts."""
+"""Run settings that nothing reads: function arguments and numbers of scripts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BY_KERAS = frozenset({"training", "mask"})
 
 
 def unread_arguments(program: Program) -> Iterator[Hit]:
-    """Find arguments that callers give and that the function never reads."""
+    """Find arguments that callers pass and the function never reads."""
     seen: set[tuple[int, str]] = set()
     for site in flow_of(program).entering:
         if in_tests(site.scope) or site.call.opaque:
@@ -60,7 +60,10 @@ def _is_given(site: Site, function: Scope, number: int) -> bool:
 
 
 def _is_open(program: Program, function: Scope, name: str) -> bool:
-    """Tell whether others say what a function takes: a decorator, a base class, or one of several functions of a kind."""
+    """Tell whether a parameter may be there for others' sake.
+
+    A decorator, a base class or a function of the same name may ask for it.
+    """
     if function.decorators or (function.name.startswith("__") and function.name != "__init__"):
         return True
     body = [event for event in function.events() if event.kind not in ("expr", "pass")]
@@ -86,7 +89,7 @@ def _is_open(program: Program, function: Scope, name: str) -> bool:
 
 
 def _is_read(function: Scope, name: str) -> bool:
-    """Tell whether the code of a function names something more than once, or all names at once.
+    """Tell whether a function's text has a name more than once, or reads all locals.
 
     The text is asked, since a run with known values has those in place of names.
     """
@@ -149,7 +152,7 @@ _WORD = re.compile(r"\w+")
 
 
 def _words_of(program: Program) -> Counter[str]:
-    """Return how often each word stands in the code of a project; comments do not count."""
+    """Return how often each word occurs in a project's code, without comments."""
     found: Counter[str] = Counter()
     for module in program.all_modules():
         for line in module.source_lines():

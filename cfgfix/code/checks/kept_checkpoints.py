@@ -1,4 +1,4 @@
-"""Checkpoints that are all kept although a `CheckpointManager` was made to delete old ones."""
+"""Checkpoints that are all kept despite a `CheckpointManager` with a limit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _READ = frozenset({"latest_checkpoint", "checkpoints", "directory", "restore_or_
 
 
 def never_saved_by(program: Program) -> Iterator[Hit]:
-    """Find `save` of a checkpoint past the manager that was made to keep the last few."""
+    """Find checkpoint saves that bypass the manager meant to limit them."""
     flow = flow_of(program)
     if any(True for _ in flow.named(f"{_MANAGER}.save")):
         return
@@ -47,14 +47,14 @@ def never_saved_by(program: Program) -> Iterator[Hit]:
 
 
 def _repeats(save: Site) -> bool:
-    """Tell whether a `save` runs more than once: in a loop, or in a function."""
+    """Tell whether a `save` may run more than once: in a loop or a function."""
     return save.scope.kind != "module" or any(
         block.kind in ("for", "while") for block in save.scope.block_chain(save.call.block)
     )
 
 
 def _is_only_read(program: Program, site: Site) -> bool:
-    """Tell whether a manager is kept under one name, and nothing but its list of checkpoints is asked for."""
+    """Tell whether a manager is used for nothing but its list of checkpoints."""
     event = next(
         (
             item
@@ -82,7 +82,7 @@ def _is_only_read(program: Program, site: Site) -> bool:
 
 
 def _is_used(event: Event, name: str, made: Event) -> bool:
-    """Tell whether a statement does more with what a name holds than to ask for its checkpoints."""
+    """Tell whether a statement uses a manager for more than its checkpoints."""
     read: set[int] = set()
     found: list[Expr] = []
     tops = [event.value, *event.extra_nodes(), *(() if event is made else event.targets)]

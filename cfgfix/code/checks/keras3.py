@@ -1,4 +1,4 @@
-"""What Keras 3 takes no more, by the value of an argument: floats that count steps and units."""
+"""Argument values that Keras 3 refuses, such as floats for steps and units."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ passed_over = passed_over_for_keras_2
 
 
 def is_surely_keras(program: Program, site: Site) -> bool:
-    """Tell whether a call of `tf.keras` is surely one of Keras 3 where that is there."""
+    """Tell whether a call surely reaches Keras 3 where Keras 3 is installed."""
     scope, call = site.scope, site.call
     return (
         not site.targets
@@ -147,7 +147,10 @@ def float_steps(program: Program) -> Iterator[Hit]:
 
 
 def _refused_at_all(program: Program, scope: Scope) -> tuple[str | None] | None:
-    """Return the severity of what every Keras refuses, as `refused_by_three` does; None where no Keras of a release comes to it."""
+    """Return the severity of a value that every Keras refuses, or None.
+
+    None where no Keras release can run the scope.
+    """
     return None if written_for_one(program, scope) or not keras_of_release(program, scope) else (None,)
 
 
@@ -263,7 +266,7 @@ def _sized(
 
 
 def _validates(call: Call) -> bool:
-    """Tell whether `fit` is given something to validate on; without it the steps are never looked at."""
+    """Tell whether a `fit` call is given validation data or a split."""
     if call.opaque:
         return False
     given = [call.argument(7, "validation_data"), call.argument(6, "validation_split")]
@@ -271,7 +274,7 @@ def _validates(call: Call) -> bool:
 
 
 def _float(program: Program, expr: Expr, scope: Scope, block: int) -> Expr | None:
-    """Return the expression that gives a float for certain: the given one or what its name was bound to."""
+    """Return the expression that makes a value a float for certain, or None."""
     if not isinstance(expr, Name):
         return expr if _is_float(program, expr, scope, block) else None
     bound = bound_once(scope, expr.name, block)
@@ -281,7 +284,7 @@ def _float(program: Program, expr: Expr, scope: Scope, block: int) -> Expr | Non
 
 
 def _is_float(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0) -> bool:
-    """Tell whether an expression is a float for certain, one of Python or of NumPy."""
+    """Tell whether an expression is certainly a Python or NumPy float."""
     if depth > DEPTH:
         return False
 
@@ -316,7 +319,7 @@ def _is_float(program: Program, expr: Expr, scope: Scope, block: int, depth: int
 
 
 def _rounds(program: Program, expr: Expr, scope: Scope) -> bool:
-    """Tell whether an expression is a whole number: what NumPy rounds, without decimals to keep."""
+    """Tell whether an expression is a NumPy rounding to whole numbers."""
     if not isinstance(expr, Call):
         return False
     call = expr
@@ -332,7 +335,7 @@ _INPUTS = frozenset({"keras.Input", "keras.layers.Input"})
 
 
 def refused_value(program: Program) -> Iterator[Hit]:
-    """Find names with a slash and shapes that are numbers, which Keras 3 refuses."""
+    """Find names with a slash and integer shapes, which Keras 3 refuses."""
     if not keras_three(program):
         return
     for site in flow_of(program).under("keras."):
@@ -364,7 +367,7 @@ def refused_value(program: Program) -> Iterator[Hit]:
 
 
 def _is_number(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0) -> bool:
-    """Tell whether an expression is an integer for certain: a constant, a length, one of a shape's dimensions, and what is counted of such."""
+    """Tell whether an expression is certainly an integer."""
     if depth > DEPTH:
         return False
     if isinstance(expr, Literal):
@@ -388,7 +391,7 @@ def _is_number(program: Program, expr: Expr, scope: Scope, block: int, depth: in
 
 
 def _has_slash(expr: Expr, value: Value | None, scope: Scope) -> bool:
-    """Tell whether a name certainly has a slash: in a constant, the end of a formatted text, or a part of a sum."""
+    """Tell whether a name certainly contains a slash."""
     if isinstance(value, Constant):
         return isinstance(value.value, str) and "/" in value.value
     if isinstance(expr, Literal):

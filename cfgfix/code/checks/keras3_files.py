@@ -1,4 +1,4 @@
-"""Names of files that Keras 3 takes no more, by their end."""
+"""File names whose ending Keras 3 refuses."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _OF_CALLBACKS = "keras.callbacks.Callback.model"
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """The end of a text.
+    """The known end of a text.
 
     Attributes:
         text: What it ends with for certain.
@@ -55,7 +55,7 @@ class _End:
     number: bool = False
 
     def may_end(self, endings: tuple[str, ...]) -> bool:
-        """Tell whether the text may have one of some endings."""
+        """Tell whether the text may end in one of some endings."""
         return self.text.endswith(endings) or (
             not self.whole and not self.number and any(item.endswith(self.text) for item in endings)
         )
@@ -82,7 +82,7 @@ _CONVERSION = re.compile(r"%(?:\(\w*\))?[-#0 +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[a-z
 
 
 def _end_of_text(program: Program, expr: Expr, scope: Scope, block: int, depth: int = 0) -> _End | None:
-    """Return the end of the text that an expression is, or None where it is not certain."""
+    """Return the known end of a text expression, or None."""
     if depth > DEPTH:
         return None
 
@@ -114,7 +114,10 @@ def _end_of_text(program: Program, expr: Expr, scope: Scope, block: int, depth: 
 
 
 def _ends_in_number(program: Program, expr: FString, scope: Scope) -> bool:
-    """Tell whether the last part of a formatted text, before its end, is a number or another text than `.weights`."""
+    """Tell whether the last placeholder of an f-string never ends in `.weights`.
+
+    It is a number, or a text that says nothing of weights.
+    """
     if len(expr.pieces) < 2:
         return False
     last = expr.pieces[-2]
@@ -131,12 +134,12 @@ _SAYS_WEIGHTS = re.compile(r"\.weights(?:[\"'{%.]|$)", re.MULTILINE)
 
 @once
 def _says_weights(program: Program) -> bool:
-    """Tell whether a text anywhere in the program may end in `.weights`."""
+    """Tell whether any text of the program may end in `.weights`."""
     return any(_SAYS_WEIGHTS.search(module.source_file().text) for module in program.modules)
 
 
 def _never_weights(program: Program, expr: Expr, scope: Scope, depth: int = 3) -> bool:
-    """Tell whether a text that the program itself puts together does not end in `.weights`, as nothing in it says that."""
+    """Tell whether a text from the program's own parts cannot end in `.weights`."""
     if depth == 0 or scope.kind == "class":
         return False
     here: Scope | None = scope
@@ -157,7 +160,7 @@ def _never_weights(program: Program, expr: Expr, scope: Scope, depth: int = 3) -
 
 
 def _is_number_in_text(expr: FString, piece: str | tuple[int, str | None], scope: Scope) -> bool:
-    """Tell whether a piece of a formatted text is a number."""
+    """Tell whether a placeholder of an f-string is a number."""
     if isinstance(piece, str):
         return False
     number, written = piece
@@ -165,12 +168,12 @@ def _is_number_in_text(expr: FString, piece: str | tuple[int, str | None], scope
 
 
 def _counts(expr: Expr, scope: Scope) -> bool:
-    """Tell whether an expression is a number: what loops count, and what comes of operators that no text has."""
+    """Tell whether an expression is a number: a loop's count or arithmetic."""
     return (isinstance(expr, Binary) and expr.operator in ("-", "//", "**")) or is_count(expr, scope)
 
 
 def _ends_in_count(expr: Expr, scope: Scope) -> bool:
-    """Tell whether a text ends in a number that a loop counts."""
+    """Tell whether a text ends in a loop's count."""
     if isinstance(expr, Binary) and expr.operator == "+":
         return _ends_in_count(expr.right, scope)
     if not isinstance(expr, Call):
@@ -237,7 +240,7 @@ def _end_of_call(program: Program, call: Call, scope: Scope, inner: _Inner) -> _
 
 
 def _end_of_result(program: Program, call: Call, scope: Scope, depth: int) -> _End | None:
-    """Return the end of the text that a function of the project returns."""
+    """Return the known end of the text that a project function returns, or None."""
     value = program.static_value(call.func, scope)
     if not isinstance(value, Function) or value.scope.decorators or value.scope.is_async:
         return None
@@ -248,14 +251,14 @@ def _end_of_result(program: Program, call: Call, scope: Scope, depth: int) -> _E
 
 
 def _end_in_folder(name: _End) -> _End | None:
-    """Return the end of a name in a folder that is not known."""
+    """Return the known end of a file name joined to an unknown folder, or None."""
     if not name.text:
         return name if name.number else None
     return name if name.text.startswith("/") else _End(f"/{name.text}", False)
 
 
 def _end_of_template(template: _End, placeholder: re.Pattern[str]) -> _End | None:
-    """Return what stands behind the last placeholder of a template, or None for nothing."""
+    """Return the text after the last placeholder of a template, or None."""
     found = list(placeholder.finditer(template.text))
     if not found:
         return template
@@ -265,7 +268,7 @@ def _end_of_template(template: _End, placeholder: re.Pattern[str]) -> _End | Non
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A function of Keras that takes the name of a file.
+    """A Keras function that takes a file name.
 
     Attributes:
         position: Where the name stands among the arguments.
@@ -311,7 +314,7 @@ _ADDRESSES = ("hf://", "gs://", "s3://", "http://", "https://")
 
 
 def file_name(program: Program) -> Iterator[Hit]:
-    """Find names of files whose end Keras 3 refuses."""
+    """Find file names whose ending Keras 3 refuses."""
     words = {word for module in program.modules for word in module.summary.words}
     if not keras_three(program) or "hf://" in words:
         # Keras 3 takes any name on the Hub.
@@ -395,7 +398,7 @@ def _endings_in_words(endings: tuple[str, ...]) -> str:
 
 
 def _refuses(program: Program, site: Site) -> bool:
-    """Tell whether Keras 3 refuses an argument of a call, which is told by itself."""
+    """Tell whether Keras 3 lacks a keyword argument of a call."""
     table = api(program)
     name = site.name.replace("keras.Sequential.", "keras.Model.")
     for keyword, _ in site.call.keywords:
@@ -406,7 +409,7 @@ def _refuses(program: Program, site: Site) -> bool:
 
 
 def _is_latest(program: Program, expr: Expr, scope: Scope, block: int) -> bool:
-    """Tell whether an expression is the name of a checkpoint of TensorFlow: what `tf.train.latest_checkpoint` returns."""
+    """Tell whether an expression is the result of `tf.train.latest_checkpoint`."""
     if isinstance(expr, Name):
         bound = bound_once(scope, expr.name, block)
         if bound is None:

@@ -1,4 +1,4 @@
-"""Names that the project imports from standalone Keras, and that its Keras does not have."""
+"""Names imported from standalone Keras that the project's Keras lacks."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ passed_over = passed_over_for_keras_2
 
 
 def gone_module(program: Program) -> Iterator[Hit]:
-    """Find imports of modules that Keras does not have any more."""
+    """Find imports of modules that Keras no longer has."""
     table = api(program)
     for module in program.modules:
         told: set[str] = set()
@@ -82,7 +82,7 @@ def gone_module(program: Program) -> Iterator[Hit]:
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """One use of a name that is gone, in an import or elsewhere."""
+    """A use of a missing Keras name, in an import or elsewhere."""
 
     name: str
     mask: int
@@ -93,7 +93,7 @@ class _Use:
 
 
 def gone_name(program: Program) -> Iterator[Hit]:
-    """Find names that modules of Keras do not have any more.
+    """Find names that Keras modules no longer have.
 
     Those of one module are told once in a file.
     """
@@ -129,7 +129,10 @@ def gone_name(program: Program) -> Iterator[Hit]:
 
 
 def _uses(program: Program, module: Module) -> Iterator[_Use]:
-    """Yield the uses of names of standalone Keras in a module that the newest one does not have, where nothing is ready for that."""
+    """Yield a module's uses of Keras names that the newest Keras lacks.
+
+    Uses guarded against the missing name are left out.
+    """
     if "keras" not in standalone(program, module):
         return
     table = api(program)
@@ -172,7 +175,7 @@ _PARTS = ("optimizers", "layers", "callbacks", "losses", "metrics", "regularizer
 
 
 def elsewhere(program: Program) -> Iterator[Hit]:
-    """Find classes that are asked of `keras` itself, and stand in one of its modules."""
+    """Find classes read from `keras` itself that are in one of its modules."""
     table = api(program)
     if table.silent:
         return
@@ -211,7 +214,10 @@ def _idle(program: Program, scope: Scope) -> bool:
 
 
 def _has_it(table: Api, package: str, name: str) -> str:
-    """Return where a name is that Keras's module does not have any more, for messages."""
+    """Return the words of a message that say where a removed name is now.
+
+    Empty where it is nowhere.
+    """
     places = [f"tf.{package}"] if table.all_releases_have(f"tensorflow.{package}.{name}") else []
     if (
         package == "keras.backend"

@@ -1,4 +1,4 @@
-"""Values of a kind that cannot stand where they are put: a tensor's elements, lists of weights, functions that are none."""
+"""Values of the wrong kind: tensors assigned to, lists in arithmetic and so on."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ passed_over = passed_over_for_keras_2
 
 
 class _Tensors:
-    """What is known of the names of one function: which of them are tensors for certain."""
+    """The names of one function that are certainly tensors."""
 
     def __init__(self, program: Program, scope: Scope) -> None:
         self._scope = scope
         self._sites = {site.call.number: site for site in flow_of(program).within(scope)}
 
     def holds(self, expr: Expr, depth: int = _DEPTH) -> bool:
-        """Tell whether an expression gives one tensor, on every way to it."""
+        """Tell whether an expression is certainly a single tensor."""
         if depth == 0:
             return False
         if isinstance(expr, Call):
@@ -74,7 +74,7 @@ class _Tensors:
         return isinstance(expr, Name) and self.named(expr.name, depth - 1)
 
     def named(self, name: str, depth: int = _DEPTH) -> bool:
-        """Tell whether a name of the function stands for one tensor wherever it is used."""
+        """Tell whether a name is a single tensor wherever it is used."""
         scope = self._scope
         if name in scope.outer or any(item.name == name for item in scope.params):
             return False
@@ -95,7 +95,7 @@ class _Tensors:
 
 
 def assigned_item(program: Program) -> Iterator[Hit]:
-    """Find elements of a tensor that are assigned to or deleted."""
+    """Find assignments to and deletions of single tensor elements."""
     for module in program.modules:
         for scope in module.summary.scopes:
             tensors: _Tensors | None = None
@@ -129,12 +129,12 @@ def assigned_item(program: Program) -> Iterator[Hit]:
 
 
 def _is_shared(scope: Scope, name: str) -> bool:
-    """Tell whether a function around or inside a scope binds its name as well."""
+    """Tell whether another scope of the file declares a name global or nonlocal."""
     return any(name in other.outer for other in scope.module.summary.scopes)
 
 
 def _targets(event: Event) -> Iterator[Expr]:
-    """Yield what a statement assigns to, the parts of what it unpacks one by one."""
+    """Yield the single targets of a statement, unpacked ones included."""
     pending = list(event.targets)
     while pending:
         target = pending.pop()
@@ -148,7 +148,7 @@ def _targets(event: Event) -> Iterator[Expr]:
 
 
 def weights_as_array(program: Program) -> Iterator[Hit]:
-    """Find the list of `get_weights` in a calculation that lists refuse."""
+    """Find `get_weights` lists in arithmetic that lists refuse."""
     for site in flow_of(program).under("keras."):
         if site.call.method != "get_weights" or site.targets or site.open:
             continue
@@ -174,7 +174,7 @@ def weights_as_array(program: Program) -> Iterator[Hit]:
 
 
 def _refused_list(program: Program, scope: Scope, event: Event, part: Binary, site: Site) -> str | None:
-    """Return what Python says of a list of weights on one side of an operator, None where it takes it."""
+    """Return Python's error for a list of weights in an operation, or None."""
     for mine, other in ((part.left, part.right), (part.right, part.left)):
         if mine is not site.call and not (
             isinstance(mine, Name) and _last_given(scope, event, mine) is site.call
@@ -189,13 +189,16 @@ def _refused_list(program: Program, scope: Scope, event: Event, part: Binary, si
 
 
 def _is_list(scope: Scope, event: Event, expr: Expr) -> bool:
-    """Tell whether an expression is a list of weights too."""
+    """Tell whether an expression is a list from `get_weights`."""
     given = _last_given(scope, event, expr) if isinstance(expr, Name) else expr
     return isinstance(given, Call) and given.method == "get_weights"
 
 
 def _last_given(scope: Scope, event: Event, name: Name) -> Expr | None:
-    """Return what a name was given last before a statement, where that is passed on every way to it."""
+    """Return the last value assigned to a name before a statement, or None.
+
+    None also where the assignment may be skipped.
+    """
     before = [item for item in scope.binding(name.name) if item.place.start < event.place.start]
     last = before[-1] if before else None
     if last is None or last.kind != "assign" or last.block not in set(scope.block_numbers(event.block)):
@@ -204,7 +207,7 @@ def _last_given(scope: Scope, event: Event, name: Name) -> Expr | None:
 
 
 def _number(program: Program, scope: Scope, expr: Expr) -> float | int | None:
-    """Return a number that a literal, a constant or a calculation with them gives."""
+    """Return the number that an expression is, by literals and constants, or None."""
     if isinstance(expr, Literal):
         return (
             expr.value if isinstance(expr.value, (int, float)) and not isinstance(expr.value, bool) else None
@@ -234,7 +237,7 @@ _FUNCTIONS = {
 
 
 def wrong_kind(program: Program) -> Iterator[Hit]:
-    """Find arguments of a kind that a parameter refuses, whatever their value."""
+    """Find arguments whose kind a parameter refuses, whatever their value."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).under(
         "tensorflow.function", "tensorflow.cond", "tensorflow.while_loop", "keras.losses."
@@ -256,7 +259,7 @@ def wrong_kind(program: Program) -> Iterator[Hit]:
 
 
 def _argument_of_wrong_kind(program: Program, site: Site) -> tuple[Expr, str] | None:
-    """Return an argument of the wrong kind, and what is wrong with it."""
+    """Return an argument of the wrong kind and words for its fault, or None."""
     call, scope = site.call, site.scope
     if site.name == "tensorflow.function":
         given = call.keyword("input_signature")
@@ -290,7 +293,7 @@ def _argument_of_wrong_kind(program: Program, site: Site) -> tuple[Expr, str] | 
 
 
 def _is_gradients(scope: Scope, expr: Expr) -> bool:
-    """Tell whether an expression is what a tape gives for a list of variables."""
+    """Tell whether an expression is a tape's gradients for a list of variables."""
     if isinstance(expr, Name):
         before = [event for event in scope.binding(expr.name) if event.place.end <= expr.place.start]
         last = before[-1] if before else None
@@ -324,7 +327,7 @@ _SHORT_NAMES = frozenset({"KLD", "MAE", "MAPE", "MSE", "MSLE"})
 
 
 def _made_with_data(site: Site) -> bool:
-    """Tell whether a class of losses is made with labels and predictions: by position, one named as such and the other as well."""
+    """Tell whether a loss class gets labels and predictions as its arguments."""
     call = site.call
     last = site.name.rpartition(".")[2]
     if site.name.count(".") != 2 or not last[:1].isupper() or last == "Loss" or last in _SHORT_NAMES:
@@ -336,7 +339,7 @@ def _made_with_data(site: Site) -> bool:
 
 
 def _words(expr: Expr) -> set[str]:
-    """Return the words of the name of an expression, or of the key that it is taken by."""
+    """Return the words of an expression's last name or key."""
     if isinstance(expr, Subscript):
         key = expr.index
         if isinstance(key, Literal) and isinstance(key.value, str):
