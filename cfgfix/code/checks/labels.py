@@ -1,4 +1,4 @@
-"""Labels that do not go with their inputs or their loss."""
+"""Labels that do not fit their inputs or their loss."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _DEPTH = 12
 
 
 def labels_against_loss(program: Program) -> Iterator[Hit]:
-    """Find labels of another kind than the loss takes, at `fit`."""
+    """Find losses that take another kind of labels than `fit` gets."""
     for fit in flow_of(program).sites:
         if fit.call.method != "fit" or not fit.name.startswith("keras."):
             continue
@@ -72,7 +72,7 @@ def labels_against_loss(program: Program) -> Iterator[Hit]:
 
 
 def _compile_of(program: Program, fit: Site) -> Site | None:
-    """Return the only `compile` of the model that is trained."""
+    """Return the only `compile` call of a trained model, or None."""
     models = alternatives(fit.receiver)
     if len(models) != 1 or not isinstance(models[0], (Instance, Made)):
         return None
@@ -81,7 +81,7 @@ def _compile_of(program: Program, fit: Site) -> Site | None:
 
 
 def _loss(program: Program, compiled: Site) -> str | None:
-    """Return what the loss of a model takes: `numbers`, `rows`, or None where that is not known."""
+    """Return the kind of labels that a loss takes, `numbers` or `rows`, or None."""
     found = set()
     given = compiled.call.argument(1, "loss")
     default = constant_in_every_call(program, compiled.scope, given.name) if isinstance(given, Name) else None
@@ -97,7 +97,9 @@ def _loss(program: Program, compiled: Site) -> str | None:
 def _labels(
     program: Program, site: Site, expr: Expr, value: Value | None, depth: int = 0
 ) -> tuple[str, Site] | None:
-    """Return what labels are, `rows` or `numbers`, with the call that made them.
+    """Return the kind of labels, `rows` or `numbers`, and the call that made them.
+
+    None where the kind is unknown.
 
     Args:
         program: The program.
@@ -136,7 +138,7 @@ def _labels(
 
 
 def _bound_before(program: Program, scope: Scope, name: str, site: Site | None) -> tuple[Scope, Event] | None:
-    """Return the assignment that gives a name its value before a call.
+    """Return the assignment whose value a name has before a call, or None.
 
     A name of the module that a function uses must be bound once.
     """
@@ -159,7 +161,7 @@ def _bound_before(program: Program, scope: Scope, name: str, site: Site | None) 
 def _labels_of_callers(
     program: Program, scope: Scope, name: str, position: int, depth: int
 ) -> tuple[str, Site] | None:
-    """Return what labels every call of a function gives one of its parameters."""
+    """Return the kind of labels that all callers pass for a parameter, or None."""
     found: list[tuple[str, Site]] = []
     callers = flow_of(program).callers(scope)
     for caller in callers:
@@ -175,7 +177,10 @@ def _labels_of_callers(
 
 
 def _part(program: Program, scope: Scope, event: Event, name: str, depth: int) -> tuple[str, Site] | None:
-    """Return what labels a name is given as one of several: by `train_test_split`, or with a dataset of Keras."""
+    """Return the kind of labels that an unpacked name holds, or None.
+
+    It is unpacked from `train_test_split` or a Keras dataset.
+    """
     target, call = event.targets[0] if len(event.targets) == 1 else None, event.value
     if not isinstance(target, Collection) or not isinstance(call, Call):
         return None
@@ -200,7 +205,7 @@ def _part(program: Program, scope: Scope, event: Event, name: str, depth: int) -
 
 
 def _counts_classes(call: Call) -> bool:
-    """Tell whether an array is made of the place of each name among those of the classes."""
+    """Tell whether an array holds each name's index among the classes."""
     given = call.args[0] if call.args else None
     item = given.parts[-1] if isinstance(given, Comprehension) and given.parts else None
     return isinstance(item, Call) and item.method == "index"
@@ -219,7 +224,7 @@ def _made_by(program: Program, scope: Scope, call: Call) -> tuple[str, Site] | N
 
 
 def _labels_of_elements(program: Program, fit: Site) -> tuple[str, Site] | None:
-    """Return what the labels are that the last function mapped over a dataset returns beside the inputs."""
+    """Return the kind of labels that a dataset's last `map` returns, or None."""
     data = first_dataset(fit.argument(0, "x"))
     for _ in range(_DEPTH):
         if data is None or data.site is None:
@@ -246,7 +251,7 @@ _MODES = {"int": "numbers", "categorical": "rows"}
 
 
 def _labels_of_folders(program: Program, fit: Site) -> tuple[str, Site] | None:
-    """Return the label mode of the image folders that a `fit` gets, with their call."""
+    """Return the label kind of the image folders that a `fit` gets, with their call."""
     given = fit.call.argument(0, "x")
     scope = fit.scope
     for _ in range(12):
@@ -288,13 +293,13 @@ _KEEP_LABELS = frozenset({"prefetch", "cache", "shuffle", "take", "skip", "repea
 
 
 def _table(made: Call) -> bool:
-    """Tell whether random numbers are made for more than one dimension."""
+    """Tell whether random numbers are drawn with more than one dimension."""
     size = made.argument(2, "size")
     return size is not None and isinstance(size, Collection) and len(size.items) > 1
 
 
 def zipped_apart(program: Program) -> Iterator[Hit]:
-    """Find inputs and labels that are shuffled apart, then zipped."""
+    """Find inputs and labels that are shuffled separately, then zipped."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).named("tensorflow.data.Dataset.zip"):
         key = id(site.scope), site.call.number
@@ -335,7 +340,7 @@ def _parts(site: Site) -> tuple[Expr, ...]:
 
 
 def _names_of_data(scope: Scope, part: Expr) -> str:
-    """Return the names that a dataset has: its own, and those of what its chain begins with."""
+    """Return the names in a dataset's expression and value, joined by spaces."""
     found = [part.name] if isinstance(part, Name) else []
     value = _value(scope, part)
     if value is not None:
@@ -344,7 +349,7 @@ def _names_of_data(scope: Scope, part: Expr) -> str:
 
 
 def _has_own_labels(scope: Scope, part: Expr) -> bool:
-    """Tell whether the elements of a dataset are made of several things, as an input with its label."""
+    """Tell whether a dataset's elements are tuples, such as input and label."""
     value = _value(scope, part)
     while isinstance(value, Call) and isinstance(value.func, Attribute):
         if value.method in ("from_tensor_slices", "from_tensors", "zip"):
@@ -362,7 +367,7 @@ def _value(scope: Scope, part: Expr) -> Expr | None:
 
 
 def _shuffle_of(scope: Scope, part: Expr) -> Call | None:
-    """Return the call of `shuffle` that stands in the chain of a dataset made in this function."""
+    """Return the `shuffle` call in a dataset's chain, or None."""
     value = _value(scope, part)
     for _ in range(12):
         if value is None or not isinstance(value, Call):

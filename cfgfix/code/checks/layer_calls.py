@@ -1,4 +1,4 @@
-"""Calls of Keras layers and models: what Keras 3 takes by position."""
+"""Calls of Keras layers and models with positional arguments that Keras 3 refuses."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _HARMLESS = ("abc.ABC", "builtins.object", "tensorflow.Module", "typing.Generic"
 
 @dataclass(frozen=True, slots=True)
 class _Callee:
-    """What Keras 3 does with the positional arguments of one thing that is called.
+    """A called layer or model, and the positional arguments it takes in Keras 3.
 
     Attributes:
         params: The parameters of its `call`, without the object; None where they are not known for certain.
@@ -72,7 +72,7 @@ class _Callee:
 
 
 class Parts:
-    """What is certainly a layer or model of the Keras that comes with TensorFlow."""
+    """The values and classes that are certainly Keras layers or models."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -81,7 +81,7 @@ class Parts:
         self._subclasses: dict[int, list[Scope]] | None = None
 
     def callee(self, value: Value) -> _Callee | None:
-        """Return what is called, or None where it may be anything else."""
+        """Return the layer or model that a value is, or None."""
         if isinstance(value, Instance):
             key = id(value.scope)
             if key not in self._classes:
@@ -92,7 +92,7 @@ class Parts:
         return None
 
     def is_part(self, scope: Scope) -> bool:
-        """Tell whether a class is certainly a layer or model that Keras itself calls."""
+        """Tell whether a class is certainly a layer or model of Keras."""
         return is_keras_part(self._program, scope) and self._is_plain(scope)
 
     def _of_made(self, name: str, site: Site) -> _Callee | None:
@@ -116,7 +116,7 @@ class Parts:
         return None
 
     def _has(self, name: str) -> bool:
-        """Tell whether the newest release has a name of Keras: what it lacks never comes to be called."""
+        """Tell whether the newest release has a Keras name."""
         found = self._table.presence(f"tensorflow.{name}")
         return found is not None and not found.rest and bool(found.mask & self._table.newest)
 
@@ -127,7 +127,7 @@ class Parts:
         )
 
     def _is_plain(self, scope: Scope) -> bool:
-        """Tell whether all bases of a class are known, and none has a `__call__` of its own but Keras."""
+        """Tell whether all bases of a class are known and only Keras defines `__call__`."""
         classes, _ = self._program.bases(scope)
         for item in classes:
             if "__call__" in item.names or "__call__" in item.children or "__new__" in item.children:
@@ -168,7 +168,7 @@ class Parts:
         return _Callee(self._table.layer_call(base.rpartition(".")[2]).params)
 
     def _begins_functional(self, scope: Scope) -> bool:
-        """Tell whether a class may make itself a functional model: its constructor hands inputs and outputs on."""
+        """Tell whether a class may be a functional model: it passes inputs and outputs on."""
         for item in self._program.bases(scope).classes if is_keras_model(self._program, scope) else ():
             number = item.children.get("__init__")
             if number is None:
@@ -181,7 +181,7 @@ class Parts:
         return False
 
     def _parameters(self, scope: Scope, method: Scope) -> tuple[str, ...] | None:
-        """Return the parameters that `call` of a class and of all classes below it has in the same order; None where that is not known."""
+        """Return the parameters that a class's `call` shares with all subclasses, or None."""
         _, outside = self._program.bases(scope)
         if any(self._table.layer_call(name.rpartition(".")[2]).own_before for name in outside):
             return None
@@ -195,7 +195,7 @@ class Parts:
         return found
 
     def below(self, scope: Scope) -> list[Scope]:
-        """Return the classes of the project below one."""
+        """Return the project's subclasses of a class."""
         if self._subclasses is None:
             self._subclasses = {}
             for module in self._program.modules:
@@ -207,7 +207,10 @@ class Parts:
 
 
 def _callable_parameters(program: Program, method: Scope) -> tuple[str, ...] | None:
-    """Return the parameters of a method that can be given by position and by name, without the object."""
+    """Return the plain parameters of a method without `self`.
+
+    None where a decorator may change them.
+    """
     outer = program.outer(method) or method
     for decorator in method.decorators:
         func = decorator.func if isinstance(decorator, Call) else decorator
@@ -217,7 +220,10 @@ def _callable_parameters(program: Program, method: Scope) -> tuple[str, ...] | N
 
 
 def _common(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    """Return how two lists of parameters begin alike; the first is the inputs, which always go by position."""
+    """Return the common beginning of two parameter lists.
+
+    The first parameter, the inputs, always counts as common.
+    """
     found = list(first[:1])
     for one, other in zip(first[1:], second[1:], strict=False):
         if one != other:
@@ -227,7 +233,7 @@ def _common(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def methods(owner: Scope) -> Iterator[Scope]:
-    """Yield the methods that a class defines itself and that are called on an object."""
+    """Yield the methods that a class itself defines."""
     for scope in owner.module.summary.scopes[owner.number + 1 :]:
         if scope.parent == owner.number and scope.kind == "function" and scope.params:
             yield scope
@@ -237,7 +243,7 @@ _REFUSED = (bool, int, float, complex, str, bytes)
 
 
 class _Arguments:
-    """What is certainly no tensor among the arguments of calls."""
+    """The arguments of calls that are certainly no tensors."""
 
     def __init__(self, program: Program, parts: Parts) -> None:
         self._program = program
@@ -245,7 +251,7 @@ class _Arguments:
         self._flags: dict[int, str] = {}
 
     def positions(self, site: Site) -> list[int]:
-        """Return the positions at which a call is given what Keras 3 refuses there."""
+        """Return the positions of a call's arguments that Keras 3 refuses."""
         args = site.call.args
         found = [
             position
@@ -255,7 +261,7 @@ class _Arguments:
         return found if found and all(not isinstance(item, Starred) for item in args) else []
 
     def refused(self, expr: Expr, value: Value | None, site: Site) -> bool:
-        """Tell whether Keras 3 refuses an argument by position."""
+        """Tell whether Keras 3 refuses an expression as a positional argument."""
         if isinstance(expr, Collection):
             # What a list holds that stands elsewhere may have changed since.
             return any(self.refused(item, None, site) for item in expr.items)
@@ -271,7 +277,7 @@ class _Arguments:
         )
 
     def flag(self, scope: Scope) -> str:
-        """Return the parameter of a `call` in which Keras, or its default, gives a truth value; empty for none."""
+        """Return the name of the parameter of `call` that is a bool, or empty text."""
         key = id(scope)
         if key not in self._flags:
             self._flags[key] = self._flag(scope)
@@ -312,7 +318,7 @@ _FLAGS = ("training", "is_training", "train")
 
 
 def _changes_in_loop(site: Site, name: str) -> bool:
-    """Tell whether a name is bound in a loop around a call: the flow reads a loop once, with what the name was before."""
+    """Tell whether a name is bound in a loop around a call."""
     scope = site.scope
     loops = {
         number
@@ -325,7 +331,7 @@ def _changes_in_loop(site: Site, name: str) -> bool:
 
 
 def by_position(program: Program) -> Iterator[Hit]:
-    """Find layers and models of Keras 3 given more than tensors by position."""
+    """Find Keras 3 layers and models given other positional arguments than tensors."""
     if not keras_three(program):
         return
     table = api(program)
@@ -380,7 +386,7 @@ _TELLS_TRAINING = frozenset(
 
 @once
 def _training_never_given(program: Program) -> bool:
-    """Tell whether no call of a program trains a model or gives `training`."""
+    """Tell whether no call of a program trains a model or passes `training`."""
     return not any(
         call.method in _TELLS_TRAINING or _tells(call.keyword("training"))
         for module in program.modules
@@ -395,7 +401,7 @@ def _tells(value: Expr | None) -> bool:
 
 
 def _place(site: Site) -> Place:
-    """Return the place to show of a call: what is called, or the last name of it."""
+    """Return the place of a call to show in a finding."""
     func = site.call.func
     if isinstance(func, Subscript):
         place: Place = func.place
@@ -404,7 +410,7 @@ def _place(site: Site) -> Place:
 
 
 def _suspects(program: Program, parts: Parts, arguments: _Arguments) -> Iterator[tuple[Site, list[int]]]:
-    """Yield the calls of something known with arguments that are no tensors, and the positions of these."""
+    """Yield calls with non-tensor positional arguments, and their positions."""
     for site in flow_of(program).sites:
         if type(site.callee) is External:
             # Most calls are: no layer, nor a model.
@@ -440,13 +446,13 @@ def _suspects(program: Program, parts: Parts, arguments: _Arguments) -> Iterator
 
 
 def _may_be_layer_or_model(value: Value) -> bool:
-    """Tell whether what is called may be a layer or model at all; most calls are of functions."""
+    """Tell whether a callee may be a layer or model."""
     kind = type(value)
     return kind is Instance or kind is Many or (isinstance(value, Made) and value.name.startswith("keras."))
 
 
 def _replaced_below(program: Program, parts: Parts, site: Site) -> bool:
-    """Tell whether a class below the one that calls `self.layer` binds that attribute too: the object may be one of those."""
+    """Tell whether a subclass binds the attribute that a method calls as a layer."""
     func, scope = site.call.func, site.scope
     owner = program.owner(scope)
     if (
@@ -470,7 +476,7 @@ def _replaced_below(program: Program, parts: Parts, site: Site) -> bool:
 
 
 class _Lists:
-    """What the lists of layers hold that a class keeps in its attributes."""
+    """The layers in lists that classes keep as attributes."""
 
     def __init__(self, program: Program, parts: Parts) -> None:
         self._program = program
@@ -478,7 +484,7 @@ class _Lists:
         self._held: dict[tuple[int, str], Value] = {}
 
     def item(self, expr: Expr, scope: Scope) -> Value:
-        """Return what an item of such a list is: `self.blocks[2]`, or `block` in a loop over `self.blocks`."""
+        """Return the value of a list item: `self.blocks[2]`, or `block` in a loop."""
         if isinstance(expr, Subscript):
             return self._items(expr.base, scope)
         if not isinstance(expr, Name):
@@ -493,7 +499,7 @@ class _Lists:
         return found or UNKNOWN
 
     def _value_in_loop(self, event: Event, name: str, scope: Scope) -> Value:
-        """Return what a loop gives a name in each round: over a list, or several with `enumerate` or `zip`."""
+        """Return the value that a loop over lists binds to a name."""
         source, target = event.value, event.targets[0]
         if source is None:
             return UNKNOWN
@@ -528,7 +534,10 @@ class _Lists:
         return self._held[key]
 
     def _items_put_in(self, owner: Scope, name: str) -> Value:
-        """Return what the methods of a class put into a list; not known where any of them does something else with it."""
+        """Return the value of the items that methods put into a list attribute.
+
+        It is unknown where a method does anything else with the list.
+        """
         found: Value | None = None
         for item in (*self._program.bases(owner).classes, *self._parts.below(owner)):
             for method in methods(item):
@@ -539,7 +548,7 @@ class _Lists:
         return found or UNKNOWN
 
     def _put(self, method: Scope, name: str) -> Iterator[Value]:
-        """Yield what a method puts into the list of an attribute of its object."""
+        """Yield the values that a method puts into a list attribute."""
 
         def is_list(expr: Expr) -> bool:
             return (
@@ -564,7 +573,7 @@ class _Lists:
                     yield UNKNOWN
 
     def _made(self, expr: Expr, scope: Scope) -> Iterator[Value]:
-        """Yield what the items of a list are as it is written down."""
+        """Yield the values of the items in a list expression."""
         if isinstance(expr, Comprehension) and expr.kind == "list":
             yield self._result(expr.parts[-1], scope)
         elif isinstance(expr, Collection):
@@ -574,7 +583,7 @@ class _Lists:
             yield UNKNOWN
 
     def _result(self, expr: Expr, scope: Scope) -> Value:
-        """Return the object that a call makes."""
+        """Return the value that a call makes."""
         if not isinstance(expr, Call):
             return UNKNOWN
         call = expr
@@ -594,7 +603,10 @@ _CHANGES = frozenset({"append", "extend", "insert", "__setitem__", "__iadd__"})
 
 
 def _callees(parts: Parts, value: Value) -> list[_Callee]:
-    """Return all that may be called, or nothing where one of it is not known to be Keras's."""
+    """Return all callees that a value may be, or an empty list.
+
+    It is empty where one of them may not be Keras's.
+    """
     found: list[_Callee] = []
     ways = alternatives(value)
     if len(ways) >= MANY:
@@ -610,7 +622,7 @@ def _callees(parts: Parts, value: Value) -> list[_Callee]:
 
 
 def _fix_by_names(callees: list[_Callee], site: Site, first: int) -> tuple[tuple[Rewrite, ...], str | None]:
-    """Return the fix that gives all arguments but the inputs by their names; else why there is none.
+    """Return the fix that passes all arguments after the inputs by name, or why not.
 
     What stands before the first one that is no tensor, and nothing is known of, may be none either.
     """
@@ -636,7 +648,7 @@ def _fix_by_names(callees: list[_Callee], site: Site, first: int) -> tuple[tuple
 
 
 def _is_switched(program: Program) -> bool:
-    """Tell whether the program lets layers take anything by position: `_allow_non_tensor_positional_args = True`."""
+    """Tell whether the program lets layers take any positional arguments."""
     return any(
         isinstance(target, Attribute) and target.attribute == "_allow_non_tensor_positional_args"
         for module in program.modules

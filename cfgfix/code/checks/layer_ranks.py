@@ -1,4 +1,4 @@
-"""How many dimensions the layers of a model give, where their sizes are not known; and recurrent layers that get no sequence."""
+"""Numbers of dimensions of layer outputs, and recurrent layers without sequence."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ Misfit = tuple[Site, Site, Site | None, str]
 
 
 def is_certain(site: Site) -> bool:
-    """Tell whether a call is made whenever the functions around it are called."""
+    """Tell whether a call always runs when the functions around it are called."""
     return not site.open and not any(
         block.kind in _BLOCKS
         for one in (site, *site.through)
@@ -63,13 +63,13 @@ def is_certain(site: Site) -> bool:
 
 
 def without_sequence(program: Program) -> Iterator[Misfit]:
-    """Yield recurrent layers that certainly get no sequence."""
+    """Yield the recurrent layers that certainly get no sequence."""
     yield from _misfits_of_calls(program)
     yield from _misfits_of_stacks(program)
 
 
 def _misfits_of_calls(program: Program) -> Iterator[Misfit]:
-    """Yield those that are called with a tensor of Keras."""
+    """Yield the recurrent layers called on a tensor that is no sequence."""
     ranks: dict[int, int | None] = {}
     for site in flow_of(program).sites:
         if not (site.name.startswith(_LAYERS) and site.name.endswith(_CALL)) or len(site.args) != 1:
@@ -95,7 +95,7 @@ def _layer_of(site: Site) -> Site | None:
 
 
 def _recurrent_layer(layer: Site | None) -> Site | None:
-    """Return a recurrent layer, or the one that goes through its input both ways."""
+    """Return a recurrent layer, or the one in a Bidirectional layer, or None."""
     if layer is None or layer.call.opaque:
         return None
     name = layer.name.removeprefix(_LAYERS)
@@ -106,7 +106,7 @@ def _recurrent_layer(layer: Site | None) -> Site | None:
 
 
 def _comes_of_its_own_run(value: Value, site: Site) -> bool:
-    """Tell whether a tensor is made in the run of a call, or in one that only its own call enters."""
+    """Tell whether a tensor is made in the same run of its function as a call."""
     if not isinstance(value, Made) or value.site is None:
         return False
     ways, own = value.site.through, site.through
@@ -119,7 +119,7 @@ def _origin(value: Value) -> Site | None:
 
 
 def _rank(value: Value, known: dict[int, int | None]) -> int | None:
-    """Return how many dimensions a tensor of Keras has, without that of the batch."""
+    """Return a Keras tensor's number of dimensions without the batch, or None."""
     chain: list[tuple[Value, Site]] = []
     rank: int | None = None
     for _ in range(_MOST_LAYERS):
@@ -146,7 +146,7 @@ def _rank(value: Value, known: dict[int, int | None]) -> int | None:
 
 
 def _length(site: Site, name: str) -> int | None:
-    """Return how many dimensions are written for an input."""
+    """Return the number of dimensions in an input's shape, or None."""
     position = 0 if name == "shape" else 99
     written = site.call.argument(position, name)
     if isinstance(written, Collection) and written.kind != "set":
@@ -159,7 +159,7 @@ def _length(site: Site, name: str) -> int | None:
 
 
 def _rank_behind(layer: Site, rank: int | None) -> int | None:
-    """Return how many dimensions a layer gives, from those that it gets."""
+    """Return a layer's number of output dimensions for its input's, or None."""
     name = layer.name.removeprefix(_LAYERS)
     inner = _recurrent_layer(layer)
     if layer.call.opaque or not layer.name.startswith(_LAYERS):
@@ -184,7 +184,7 @@ def _rank_behind(layer: Site, rank: int | None) -> int | None:
 
 
 def _misfits_of_stacks(program: Program) -> Iterator[Misfit]:
-    """Yield those of sequential models."""
+    """Yield the recurrent layers of Sequential models that get no sequence."""
     added: dict[int, list[Site]] = {}
     for site in flow_of(program).sites:
         if site.call.method in ("add", "pop"):
@@ -198,7 +198,10 @@ def _misfits_of_stacks(program: Program) -> Iterator[Misfit]:
 
 
 def _layers(program: Program, model: Site, added: list[Site]) -> Iterator[tuple[Site, Site]]:
-    """Yield the layers of a sequential model in order, with the call that gives each, as far as they are certain."""
+    """Yield the layers of a Sequential model in order, while they are certain.
+
+    Each comes with the call that adds the layer.
+    """
     given = model.argument(0, "layers")
     if isinstance(given, Items):
         for item in given.items:
@@ -230,7 +233,10 @@ def _layers(program: Program, model: Site, added: list[Site]) -> Iterator[tuple[
 
 
 def _loop_of(site: Site, model: Site) -> int | None:
-    """Return the number of the loop that a call stands in, -1 for none, or None where it may be left out."""
+    """Return the number of the loop around a call, or -1 without a loop.
+
+    None where the call may be left out.
+    """
     if any(
         block.kind in _CHOSEN or block.kind in ("for", "loop-else")
         for one in site.through
@@ -248,7 +254,7 @@ def _loop_of(site: Site, model: Site) -> int | None:
 
 
 def _turns(program: Program, scope: Scope, block: int) -> int:
-    """Return how many turns a loop certainly makes."""
+    """Return the known number of turns of a loop, or 0."""
     test = scope.blocks[block].test
     if isinstance(test, Collection):
         return len(test.items)
@@ -269,7 +275,10 @@ def _made_layer(value: Value | None) -> Site | None:
 
 
 def _default_layer(program: Program, added: Site) -> Site | None:
-    """Return the call that makes a layer of the class that a parameter stands for where no call gives another."""
+    """Return the call that makes a layer from a parameter's default class, or None.
+
+    None also where a caller passes another class.
+    """
     given, scope = added.call.argument(0, "layer"), added.scope
     if not isinstance(given, Call) or not isinstance(given.func, Name) or scope.binding(given.func.name):
         return None

@@ -1,4 +1,4 @@
-"""Layers that what comes to them does not fit: too small for their window, or of another rank."""
+"""Layers whose input does not fit: too small for a window, or of another rank."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _DEPTH = 400
 
 
 def does_not_fit(program: Program) -> Iterator[Hit]:
-    """Find layers and networks that refuse the shape of what they are given."""
+    """Find layers and networks that refuse the shape of their input."""
     if any(site.call.method == "set_image_data_format" for site in flow_of(program).sites):
         return
     shapes = _Shapes(program)
@@ -67,12 +67,12 @@ def does_not_fit(program: Program) -> Iterator[Hit]:
 
 
 def _gives_tensor(site: Site) -> bool:
-    """Tell whether a call gives a layer of Keras what comes to it."""
+    """Tell whether a call passes a tensor to a Keras layer."""
     return site.name in MERGES or (site.name.startswith(_LAYERS) and site.name.endswith(_CALL))
 
 
 def _is_of(value: Value, site: Site) -> bool:
-    """Tell whether a value is made in the run of a call, or in one that only its own call enters.
+    """Tell whether a value is made in the same run of its function as a call.
 
     A function that was entered with alike values before is not run again: what it gave then has the shape of then.
     """
@@ -84,7 +84,7 @@ def _is_of(value: Value, site: Site) -> bool:
 
 
 class _Shapes:
-    """The shapes of what the layers of a program give, as far as the code shows them."""
+    """The known output shapes of a program's layers."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -92,7 +92,7 @@ class _Shapes:
         self._known: dict[int, tuple[Shape, Site] | None] = {}
 
     def called(self) -> Iterator[Misfit]:
-        """Yield the layers that are called with a tensor of Keras that does not fit."""
+        """Yield the layer calls whose tensor does not fit."""
         for site in flow_of(self._program).sites:
             if _gives_tensor(site):
                 found = self._misfit(site)
@@ -112,7 +112,7 @@ class _Shapes:
         return None
 
     def _layer_of(self, site: Site) -> Site | None:
-        """Return the call that made the layer which another one calls."""
+        """Return the call that made the layer of a layer call, or None."""
         if site.name in MERGES:
             return site
         made = alternatives(site.callee)
@@ -130,7 +130,7 @@ class _Shapes:
         return known if known and len(known) == len(found) else None
 
     def _shape(self, value: Value, depth: int = 0) -> tuple[Shape, Site] | None:
-        """Return the shape of a tensor of Keras and the input that it comes from, or None."""
+        """Return a Keras tensor's shape and the input that it comes from, or None."""
         if not isinstance(value, Made) or value.site is None or depth > _DEPTH:
             return None
         site = value.site
@@ -154,7 +154,7 @@ class _Shapes:
         return found
 
     def layer(self, site: Site) -> Layer:
-        """Return a layer as it is made.
+        """Return a layer with the arguments of the call that makes the layer.
 
         Raises:
             UnknownSize: What it is made with is not shown.
@@ -171,7 +171,10 @@ class _Shapes:
         return Layer(merges or site.name.rpartition(".")[2], Arguments(given))
 
     def argument(self, site: Site, position: int | None, name: str) -> Any:
-        """Return an argument; parameters of the function around have the value that every call gives them."""
+        """Return an argument's value.
+
+        A parameter of the function around has the value that all callers pass.
+        """
         expr = site.call.keyword(name) if position is None else site.call.argument(position, name)
         value = site.keywords.get(name) if position is None else site.argument(position, name)
         return _argument_value(value, self) if expr is None else self._written(expr, value, site)
@@ -191,7 +194,7 @@ class _Shapes:
         return _argument_value(value, self)
 
     def sequential(self) -> Iterator[Misfit]:
-        """Yield the layers of sequential models that do not fit what the layers before them give."""
+        """Yield the layers of Sequential models that do not fit the layer before them."""
         sites = flow_of(self._program).sites
         added: dict[int, list[Site]] = {}
         for site in sites:
@@ -245,7 +248,7 @@ class _Shapes:
 
 
 def _applications(program: Program) -> Iterator[Misfit]:
-    """Yield the networks of Keras that are asked for pictures smaller than they take."""
+    """Yield the Keras networks whose `input_shape` is smaller than they take."""
     for site in flow_of(program).under("keras.applications."):
         last = site.name.rpartition(".")[2]
         if not last.startswith(_OF_APPLICATIONS) or site.name.count(".") != 2 or site.call.opaque:
@@ -272,7 +275,7 @@ def _is_shape(value: Any) -> bool:
 
 
 def _argument_value(value: Value | None, shapes: _Shapes) -> Any:
-    """Return an argument as `Arguments` takes it; None where it is not given."""
+    """Return a value as a plain argument of a layer, or None where it is missing."""
     if value is None:
         return None
     if isinstance(value, Constant):

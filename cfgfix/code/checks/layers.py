@@ -1,4 +1,4 @@
-"""Layers that cannot do their work: made anew in every call, or given a shape that they refuse."""
+"""Layers made anew in every call, without their sequence, or not loadable."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _SEEDED = re.compile(
 
 
 def seed_made_in_call(program: Program) -> Iterator[Hit]:
-    """Find layers of random numbers that `call` makes.
+    """Find random layers that `call` makes anew.
 
     Their seed is a variable in Keras 3.
     """
@@ -98,7 +98,7 @@ def seed_made_in_call(program: Program) -> Iterator[Hit]:
 
 
 def _draws_nothing(program: Program, site: Site) -> bool:
-    """Tell whether a layer has a rate of 0, with which it keeps no seed."""
+    """Tell whether a random layer has a rate of 0."""
     rate = site.call.argument(0, "rate") or site.call.argument(0, "stddev")
     if rate is None:
         return False
@@ -109,20 +109,20 @@ def _draws_nothing(program: Program, site: Site) -> bool:
 
 
 def _is_compiled(program: Program, scope: Scope) -> bool:
-    """Tell whether something compiles a layer's `call`: `fit` and the like of any model, or a function of the project."""
+    """Tell whether Keras or `tf.function` compiles a layer's `call`."""
     return _keras_compiles(program) or compiled_reach(program, scope) is not None
 
 
 @once
 def _keras_compiles(program: Program) -> bool:
-    """Tell whether the program has Keras run a model, and compile what it calls."""
+    """Tell whether Keras runs and compiles a model of the program."""
     return not fits_eagerly(program) and any(
         keras_model_method(site.name) in ("fit", "evaluate", "predict") for site in flow_of(program).sites
     )
 
 
 def _used_at_once(program: Program, scope: Scope, made: Call) -> bool:
-    """Tell whether a layer is called where it is made, or by a name that only this function knows."""
+    """Tell whether a new layer is called at once, or by a local name."""
     results, names = _calls_in(program, scope)
     if id(made) in results:
         return True
@@ -134,7 +134,7 @@ def _used_at_once(program: Program, scope: Scope, made: Call) -> bool:
 
 @once
 def _calls_in(program: Program, scope: Scope) -> tuple[frozenset[int], frozenset[str]]:
-    """Return what a scope calls: the calls whose results it calls, by identity, and plain names."""
+    """Return the ids of called call results, and the called names of a scope."""
     del program
     return (
         frozenset(id(call.func) for call in scope.calls if isinstance(call.func, Call)),
@@ -144,7 +144,7 @@ def _calls_in(program: Program, scope: Scope) -> tuple[frozenset[int], frozenset
 
 @once
 def _assigned_calls(program: Program, scope: Scope) -> dict[int, Expr]:
-    """Return what a scope assigns calls to where it is one target, by the call's identity."""
+    """Return the target that each call of a scope is assigned to, by the call's id."""
     del program
     return {
         id(event.value): event.targets[0]
@@ -154,7 +154,7 @@ def _assigned_calls(program: Program, scope: Scope) -> dict[int, Expr]:
 
 
 def _within_call(program: Program, scope: Scope) -> str | None:
-    """Return the method that makes what stands in a scope anew each time it runs: `call`, or what only `call` enters."""
+    """Return in words the method by which `call` runs a scope, or None."""
     if scope.kind == "lambda" or (scope.kind == "function" and program.owner(scope) is None):
         return _kept_function(program, scope)
     owner = program.owner(scope)
@@ -173,7 +173,10 @@ def _within_call(program: Program, scope: Scope) -> str | None:
 
 
 def _kept_function(program: Program, scope: Scope) -> str | None:
-    """Return the attribute that a function inside `__init__` or `build` is kept as, where `call` runs it."""
+    """Return in words the attribute by which `call` runs a function, or None.
+
+    `__init__` or `build` keeps the function there.
+    """
     above = program.outer(scope)
     owner = program.owner(above) if above is not None else None
     if above is None or owner is None or above.name not in ("__init__", "build") or not above.params:
@@ -208,14 +211,14 @@ def _kept_function(program: Program, scope: Scope) -> str | None:
 
 
 def _is_scope(value: Expr, scope: Scope) -> bool:
-    """Tell whether an expression is a lambda or the name of a function."""
+    """Tell whether an expression is the lambda or the name of a function."""
     if isinstance(value, Lambda):
         return bool(value.number == scope.number)
     return bool(isinstance(value, Name) and value.name == scope.name and scope.kind == "function")
 
 
 def sequence_lost(program: Program) -> Iterator[Hit]:
-    """Find recurrent layers that lose the sequence that the next one takes."""
+    """Find recurrent layers that drop the sequence that the next layer needs."""
     seen: set[tuple[int, int]] = set()
     for layers in _chains(program):
         lost: Site | None = None
@@ -250,7 +253,10 @@ def sequence_lost(program: Program) -> Iterator[Hit]:
 
 
 def _last_step_only(site: Site) -> bool | None:
-    """Tell whether a recurrent layer gives out its last step only; None for a layer that is not recurrent."""
+    """Tell whether a recurrent layer returns only its last step.
+
+    None for any other layer.
+    """
     if not _RECURRENT.fullmatch(site.name):
         return None
     call = site.call
@@ -263,7 +269,10 @@ def _last_step_only(site: Site) -> bool | None:
 
 
 def _chains(program: Program) -> Iterator[list[Site | None]]:
-    """Yield the layers of models in their order: lists of `Sequential`, calls of `add`, and calls of layers on each other."""
+    """Yield the layers of models in order.
+
+    They stand in `Sequential` lists, are added, or are called on each other's results.
+    """
     flow = flow_of(program)
     for model in flow.named("keras.Sequential"):
         for value in alternatives(model.argument(0, "layers")):
@@ -280,7 +289,7 @@ def _chains(program: Program) -> Iterator[list[Site | None]]:
 
 
 def _layers_added(program: Program, model: Site) -> Iterator[list[Site | None]]:
-    """Yield the layers that calls of `add` in one block put behind each other."""
+    """Yield the layers that `add` calls of one block add to a model, in order."""
     scope = model.scope
     made = statement_of(scope, model.call.place)
     if made is None or made.kind != "assign" or made.value is not model.call or len(made.targets) != 1:
@@ -297,7 +306,7 @@ def _layers_added(program: Program, model: Site) -> Iterator[list[Site | None]]:
 
 @once
 def _calls_of_add(program: Program, scope: Scope) -> dict[str, list[Call]]:
-    """Return the calls of `add` of a scope by the plain name that they are of."""
+    """Return the `add` calls of a scope by the name of their model."""
     del program
     found: dict[str, list[Call]] = {}
     for call in scope.calls:
@@ -315,7 +324,7 @@ def _site_of_layer(program: Program, scope: Scope, expr: Expr | None) -> Site | 
 
 
 def _layers_called(program: Program, scope: Scope) -> Iterator[list[Site | None]]:
-    """Yield pairs and more of layers that are called on what another gave: `x = LSTM(4)(x)` and the next one."""
+    """Yield chains of layers called on each other's results: `x = LSTM(4)(x)`."""
     for call in scope.calls:
         if not isinstance(call.func, Call) or len(call.args) != 1:
             continue
@@ -335,7 +344,7 @@ def _layers_called(program: Program, scope: Scope) -> Iterator[list[Site | None]
 
 
 def _input_of(scope: Scope, call: Call) -> Call | None:
-    """Return the call of a layer whose result another is called on: itself, or the last that its name was given right before."""
+    """Return the layer call whose result another layer call gets, or None."""
     expr = call.args[0]
     if isinstance(expr, Name):
         bound = [event for event in scope.binding(expr.name) if event.place.start < call.place.start]
@@ -354,7 +363,7 @@ def _input_of(scope: Scope, call: Call) -> Call | None:
 
 
 def not_loadable(program: Program) -> Iterator[Hit]:
-    """Find layers of the project that Keras 3 saves and cannot make again."""
+    """Find custom layers that Keras 3 saves and cannot load again."""
     if not keras_three(program) or not _loads_models(program):
         return
     for module in program.modules:
@@ -385,7 +394,7 @@ def not_loadable(program: Program) -> Iterator[Hit]:
 
 
 def _loads_models(program: Program) -> bool:
-    """Tell whether the project saves whole models, and loads what it saved."""
+    """Tell whether the project loads whole models that it saved."""
     methods = {
         call.method or (call.func.name if isinstance(call.func, Name) else "")
         for module in program.modules
@@ -396,13 +405,13 @@ def _loads_models(program: Program) -> bool:
 
 
 def _plain_layer(program: Program, scope: Scope) -> bool:
-    """Tell whether a class is derived from Keras's Layer straight."""
+    """Tell whether a class has Keras's Layer as its direct base."""
     classes, outside = program.bases(scope)
     return len(classes) == 1 and tuple(outside) in (("keras.Layer",), ("keras.layers.Layer",))
 
 
 def _in_saved_model(program: Program, scope: Scope) -> bool:
-    """Tell whether an object of a class stands in a list of layers, or is called to build a model of them, in a file that saves models."""
+    """Tell whether a layer class is used outside classes in a file that saves models."""
     for module in program.modules:
         saves = any(call.method == "save" for item in module.summary.scopes for call in item.calls)
         if not saves:

@@ -1,4 +1,4 @@
-"""Rows that stand on both sides of a split, since some were repeated before it."""
+"""Rows on both sides of a split because some were repeated before the split."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _Taint = dict[str, Call]
 
 
 def repeated_before_split(program: Program) -> Iterator[Hit]:
-    """Find data whose rows are repeated or imitated before some of them are held out."""
+    """Find data whose rows are repeated or synthesized before a split."""
     seen: set[tuple[int, int]] = set()
     for module in program.modules:
         for scope in module.summary.scopes:
@@ -83,7 +83,7 @@ def repeated_before_split(program: Program) -> Iterator[Hit]:
 
 
 def _splits(program: Program, scope: Scope) -> Iterator[tuple[Call, Call, str]]:
-    """Yield the calls that repeat rows and those that hold some of them out behind it, with words for these."""
+    """Yield a call that repeats rows, a later call that splits them, and words for it."""
     if not any(_repeats(program, scope, call, _DEPTH) for call in scope.calls):
         return
     repeated: _Taint = {}
@@ -112,7 +112,7 @@ def _splits(program: Program, scope: Scope) -> Iterator[tuple[Call, Call, str]]:
 
 
 def _holds_out(scope: Scope, call: Call, event: Event) -> str | None:
-    """Return in words how a call holds rows out, or None."""
+    """Return in words how a call splits rows off, or None."""
     last = (dotted(call.func) or "").rpartition(".")[2]
     if last == "train_test_split":
         return "train_test_split then puts some of them on either side"
@@ -133,7 +133,7 @@ def _holds_out(scope: Scope, call: Call, event: Event) -> str | None:
 
 
 def _call_that_repeated(call: Call, repeated: _Taint) -> Call | None:
-    """Return what repeated the rows that a call is given."""
+    """Return the call that repeated rows in an argument of a call, or None."""
     for item in (*call.args, *(value for _, value in call.keywords)):
         found = _handed_on(item, repeated)
         if found is not None:
@@ -142,7 +142,7 @@ def _call_that_repeated(call: Call, repeated: _Taint) -> Call | None:
 
 
 def _handed_on(expr: Expr, repeated: _Taint, depth: int = 6) -> Call | None:
-    """Return what repeated the rows that an expression still has."""
+    """Return the call that repeated the rows of an expression, or None."""
     if depth == 0:
         return None
     if isinstance(expr, Name):
@@ -175,7 +175,7 @@ def _handed_on(expr: Expr, repeated: _Taint, depth: int = 6) -> Call | None:
 
 
 def _source_in(program: Program, scope: Scope, expr: Expr, repeated: _Taint, depth: int) -> Call | None:
-    """Return the call that repeats the rows of an expression: in it, or before it."""
+    """Return the call that repeats an expression's rows, in or before it, or None."""
     handed = _handed_on(expr, repeated)
     if handed is not None:
         return handed
@@ -186,7 +186,7 @@ def _source_in(program: Program, scope: Scope, expr: Expr, repeated: _Taint, dep
 
 
 def _still_has_rows(expr: Expr, call: Call, depth: int = 6) -> bool:
-    """Tell whether an expression still has the rows that a call in it gave."""
+    """Tell whether an expression keeps the rows of a call in it."""
     if expr is call:
         return True
     if depth == 0:
@@ -204,7 +204,7 @@ def _still_has_rows(expr: Expr, call: Call, depth: int = 6) -> bool:
 
 
 def _repeats(program: Program, scope: Scope, call: Call, depth: int) -> bool:
-    """Tell whether a call gives rows of its data more than once, or rows made of several of them."""
+    """Tell whether a call returns rows repeated or combined from several."""
     last = (dotted(call.func) or "").rpartition(".")[2] or (call.method or "")
     if last in ("fit_resample", "fit_sample") and call.receiver is not None:
         made = only_value(scope, call.receiver)
@@ -231,7 +231,7 @@ def _repeats(program: Program, scope: Scope, call: Call, depth: int) -> bool:
 
 @once
 def _gives_repeated(program: Program, scope: Scope, depth: int) -> bool:
-    """Tell whether what a function returns has rows that it repeats, with none of them held out."""
+    """Tell whether a function returns repeated rows without holding any out."""
     if not any(_repeats(program, scope, call, depth) for call in scope.calls):
         return False
     if any((dotted(call.func) or "").rpartition(".")[2] == "train_test_split" for call in scope.calls):

@@ -1,4 +1,4 @@
-"""What keeps a step from learning: a loss that its tape has not seen, a mean for each replica."""
+"""Faults that keep a step from learning, such as a loss outside its tape."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _COMPUTES = (
 
 
 def outside_tape(program: Program) -> Iterator[Hit]:
-    """Find losses computed after the `with` of the tape that differentiates them."""
+    """Find losses computed after the `with` block of their tape."""
     seen: set[tuple[int, int]] = set()
     for tape in flow_of(program).named("tensorflow.GradientTape"):
         scope = tape.scope
@@ -69,7 +69,7 @@ def outside_tape(program: Program) -> Iterator[Hit]:
 
 
 def _with_of_tape(program: Program, tape: Site) -> tuple[Event, str] | None:
-    """Return the `with` that enters a tape, and the name it gets; None unless that is the only time it records."""
+    """Return the only `with` that enters a tape, and the tape's name, or None."""
     made, again = _withs(program, tape.scope)
     entered = made.get(tape.call.number)
     return None if entered is None or entered[1] in again else entered
@@ -77,7 +77,10 @@ def _with_of_tape(program: Program, tape: Site) -> tuple[Event, str] | None:
 
 @once
 def _withs(program: Program, scope: Scope) -> tuple[dict[int, tuple[Event, str]], set[str]]:
-    """Return the `with` that enters what a call made and the name it gets, by the call's number; and the names that are entered."""
+    """Return the `with` and name of each entered call, and the names entered again.
+
+    Calls are told by their number.
+    """
     del program
     made: dict[int, tuple[Event, str]] = {}
     names: set[str] = set()
@@ -92,7 +95,7 @@ def _withs(program: Program, scope: Scope) -> tuple[dict[int, tuple[Event, str]]
 
 @once
 def _late_gradients(program: Program, scope: Scope) -> dict[int, list[Call]]:
-    """Return the calls that ask a tape behind its `with`, by the identity of that: no other gave the tape's name since."""
+    """Return the gradient calls after a tape's `with`, by the id of the `with`."""
     del program
     found: dict[int, list[Call]] = {}
     for call in scope.calls_of("gradient"):
@@ -106,7 +109,7 @@ def _late_gradients(program: Program, scope: Scope) -> dict[int, list[Call]]:
 def _loss_behind_tape(
     program: Program, scope: Scope, body: Event, target: Expr, call: Call
 ) -> tuple[Place, int] | None:
-    """Return where a loss is computed behind the body of a tape, place and block; None where it may be one of the body's own."""
+    """Return where a loss is computed after a tape's body: place and block, or None."""
     scaled = _scaled_behind(scope, body, target, call)
     if scaled is not None:
         return scaled
@@ -134,7 +137,7 @@ def _loss_behind_tape(
 
 
 def _scaled_behind(scope: Scope, body: Event, target: Expr, call: Call) -> tuple[Place, int] | None:
-    """Return where the optimizer scales a loss behind the body of a tape, as the last thing that happens to it."""
+    """Return where an optimizer scales a loss after a tape's body, or None."""
     if isinstance(target, Subscript):
         target = target.base
     if not isinstance(target, Name):
@@ -156,7 +159,7 @@ _OPERATORS = frozenset({"+", "-", "*", "/", "**"})
 
 
 def _tensor_of_body(program: Program, scope: Scope, body: Event, name: str) -> bool:
-    """Tell whether a name is assigned once, in a tape's body, a computed tensor."""
+    """Tell whether a name is assigned only once, to a tensor, in a tape's body."""
     bound = scope.binding(name)
     if (
         len(bound) != 1
@@ -175,7 +178,7 @@ def _tensor_of_body(program: Program, scope: Scope, body: Event, name: str) -> b
 
 
 def _computes(program: Program, scope: Scope, call: Call) -> bool:
-    """Tell whether a call computes a new tensor: an operation, or a loss of Keras."""
+    """Tell whether a call is a TensorFlow operation or a Keras loss."""
     sites = flow_of(program).of_calls(scope, (call.number,))
     if any(site.name.startswith(_COMPUTES) and not site.targets for site in sites):
         return True

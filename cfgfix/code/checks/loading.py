@@ -1,4 +1,4 @@
-"""Models that are loaded without what they were made of."""
+"""Models loaded without the custom objects they were saved with."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SAVED = (".keras", ".h5", ".hdf5")
 
 
 def without_objects(program: Program) -> Iterator[Hit]:
-    """Find `load_model` of a file that names objects which Keras is not told of.
+    """Find `load_model` calls that lack the custom objects of the saved model.
 
     They are losses and metrics of the project.
     """
@@ -74,7 +74,7 @@ Saved = tuple[Site, Site, str, Scope]
 
 @once
 def _files_with_own_objects(program: Program) -> dict[str, Saved]:
-    """Return the files that models are saved in which were compiled with an object of the project, by their names."""
+    """Return the saved models compiled with custom objects, by file name."""
     found: dict[str, Saved | None] = {}
     for site in flow_of(program).sites:
         if site.call.method == "save" and site.name.startswith("keras."):
@@ -90,12 +90,12 @@ def _files_with_own_objects(program: Program) -> dict[str, Saved]:
 
 
 def _is_loaded(model: Value) -> bool:
-    """Tell whether a model was itself loaded: it has what the file that it is from had."""
+    """Tell whether a model was loaded itself."""
     return isinstance(model, Made) and model.site is not None and model.site.name in _LOADS
 
 
 def _path(program: Program, site: Site, written: Expr | None, position: int, name: str) -> str | None:
-    """Return the name of a file, where it is a constant, or its text for a name that the whole program shares."""
+    """Return the constant text of a file name, or None."""
     del program
     if written is None:
         return None
@@ -107,7 +107,10 @@ def _path(program: Program, site: Site, written: Expr | None, position: int, nam
 
 
 def _own_object(program: Program, model: Value) -> tuple[Site, str, Scope] | None:
-    """Return the `compile` of a model that gets a loss or metric of the project which nothing registers, with words for it."""
+    """Return the `compile` call that gets a custom loss or metric, or None.
+
+    With it come words for the object, and its scope.
+    """
     if not isinstance(model, (Made, Instance)):
         return None
     compiles = [site for site in compiles_of(program, model) if site.name in KERAS_COMPILES]
@@ -138,6 +141,6 @@ def _inner(value: Value | None) -> Iterator[Value]:
 
 
 def _is_taught(scope: Scope, call: Call) -> bool:
-    """Tell whether something in the file may tell Keras of objects: a scope for them, a registration, its own table."""
+    """Tell whether a file may register custom objects with Keras."""
     del call
     return _TEACHES.search(scope.module.source_file().text) is not None

@@ -1,4 +1,4 @@
-"""Logarithms of probabilities that reach 0: a cross entropy that becomes NaN."""
+"""Logarithms of probabilities that may be 0 and make a cross entropy NaN."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _DEPTH = 6
 
 
 def logarithm_of_zero(program: Program) -> Iterator[Hit]:
-    """Find a cross entropy of both classes that takes logarithms of bare outputs."""
+    """Find binary cross entropies that take logarithms of unclipped outputs."""
     by_scope: dict[int, list[Site]] = {}
     for site in flow_of(program).named(*_LOGS):
         known = by_scope.setdefault(id(site.scope), [])
@@ -73,7 +73,7 @@ def _is_own(scope: Scope, name: str) -> bool:
 
 
 def _is_rest(expr: Expr, name: str) -> bool:
-    """Tell whether an expression is what is left of a probability: `1 - p`."""
+    """Tell whether an expression is `1 - p` for a name `p`."""
     return (
         isinstance(expr, Binary)
         and expr.operator == "-"
@@ -84,7 +84,7 @@ def _is_rest(expr: Expr, name: str) -> bool:
 
 
 def _is_weighed(scope: Scope, log: Site) -> bool:
-    """Tell whether a logarithm is multiplied by something: 0 times an infinite number is NaN."""
+    """Tell whether a logarithm is a factor of a product."""
     for event in scope.events():
         for part in walk(event.value) if event.value is not None else ():
             if (
@@ -101,12 +101,12 @@ def _bare(expr: Expr) -> Expr:
 
 
 def _is_guarded(scope: Scope) -> bool:
-    """Tell whether a function does something about values that reach 0."""
+    """Tell whether a function guards against zeros, such as by clipping."""
     return any(word in (dotted(call.func) or call.method or "") for call in scope.calls for word in _GUARDS)
 
 
 def _is_given_safe(program: Program, scope: Scope, name: str) -> bool:
-    """Tell whether a call of a function may give it a probability that is kept from 0."""
+    """Tell whether a caller may pass a probability that is kept from 0."""
     number = next((at for at, item in enumerate(scope.params) if item.name == name), 0)
     for site in flow_of(program).callers(scope):
         offset = int(any(target.receiver is not None for target in site.targets))

@@ -1,4 +1,4 @@
-"""Masks of padded sequences that a layer of the project's own does not hand on."""
+"""Masks of padded sequences that a custom layer does not pass on."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _Link = tuple[Value, Scope, Call]
 
 
 def mask_lost(program: Program) -> Iterator[Hit]:
-    """Find layers of the project that do not hand a mask on to what reads it."""
+    """Find custom layers that lose a mask which a later layer reads."""
     seen: set[tuple[int, int]] = set()
     for chain in _chains(program):
         lost: tuple[Instance, Scope, Call] | None = None
@@ -78,7 +78,7 @@ def mask_lost(program: Program) -> Iterator[Hit]:
 
 
 def _layer_name_place(call: Call) -> Place:
-    """Return the span of the name of a layer that is called, or made and called at once."""
+    """Return the place of the layer's name in a layer call."""
     return call.func.name_place if isinstance(call.func, Call) else call.name_place
 
 
@@ -92,7 +92,7 @@ def _makes_mask(value: Value) -> bool:
 
 @once
 def _drops(program: Program, owner: Scope) -> bool:
-    """Tell whether a class is a plain layer that says nothing of masks."""
+    """Tell whether a class is a plain layer that never mentions masks."""
     classes, outside = program.bases(owner)
     if not outside or not all(name in _PLAIN_BASES for name in outside):
         return False
@@ -108,7 +108,7 @@ def _drops(program: Program, owner: Scope) -> bool:
 
 
 def _chains(program: Program) -> Iterator[list[_Link]]:
-    """Yield the layers of models in their order: of a list, added, or called on each other."""
+    """Yield the layers of models in order: listed, added or called."""
     flow = flow_of(program)
     for model in flow.named("keras.Sequential"):
         for value in alternatives(model.argument(0, "layers")):
@@ -127,7 +127,7 @@ def _of_list(item: Value, model: Site) -> Iterator[_Link]:
 
 
 def _added_layers(program: Program, model: Site) -> list[_Link]:
-    """Return the layers that calls of `add` in one block put behind each other."""
+    """Return the layers that `add` calls of one block add to a model, in order."""
     scope = model.scope
     name = next(
         (
@@ -151,7 +151,10 @@ def _added_layers(program: Program, model: Site) -> list[_Link]:
 
 
 def _called_layers(program: Program, scope: Scope) -> Iterator[list[_Link]]:
-    """Yield chains of layers that are called on what another gave, each ending at a layer that reads a mask."""
+    """Yield chains of layers called on each other's results.
+
+    Each chain ends at a layer that reads a mask.
+    """
     sites: dict[int, Site] | None = None
     for call in scope.calls:
         if not call.args or not isinstance(call.func, (Call, Attribute, Name)):
@@ -176,13 +179,13 @@ def _called_layers(program: Program, scope: Scope) -> Iterator[list[_Link]]:
 
 
 def _layer(site: Site | None) -> Value | None:
-    """Return the one layer that a call runs."""
+    """Return the only layer that a call may run, or None."""
     values = alternatives(site.callee) if site is not None else ()
     return values[0] if len(values) == 1 and isinstance(values[0], (Made, Instance)) else None
 
 
 def _call_before(scope: Scope, call: Call) -> Call | None:
-    """Return the call whose result another is called on: itself, or the last that its name was given right before."""
+    """Return the call whose result another call gets, or None."""
     expr: Expr = call.args[0]
     if isinstance(expr, Name):
         bound = [

@@ -1,4 +1,4 @@
-"""Metrics that do not go with the loss or the last layer of the model they are compiled with."""
+"""Metrics that do not fit the loss or last layer of their model."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ _ASKS_A_CLASS = re.compile(r"[<>]=?\s*0?\.50?\b|\bround\(|\.round\b|\bsign\(|acc
 
 
 def metric_against_loss(program: Program) -> Iterator[Hit]:
-    """Find metrics that take other labels than the loss of their model."""
+    """Find metrics that take another kind of labels than their model's loss."""
     known: list[_Compiled] = [
         (site.scope, site.call, loss, metrics) for site, loss, metrics in _compiles_with_loss(program)
     ]
@@ -141,7 +141,7 @@ def metric_against_loss(program: Program) -> Iterator[Hit]:
 
 
 def _compiled_unknown(program: Program, seen: set[tuple[int, int]]) -> Iterator[_Compiled]:
-    """Yield the calls of `compile` of what is not known, with a loss and metrics that only a model of Keras takes."""
+    """Yield `compile` calls of unknown models with a Keras loss and Keras metrics."""
     for module in program.modules:
         for scope in module.summary.scopes:
             for call in scope.calls:
@@ -159,7 +159,7 @@ def _compiled_unknown(program: Program, seen: set[tuple[int, int]]) -> Iterator[
 
 
 def _made_at(program: Program, scope: Scope, call: Call) -> Site | None:
-    """Return the call that makes a loss or metric of Keras."""
+    """Return the call site of a Keras loss or metric, or None."""
     return next(
         (
             site
@@ -171,7 +171,7 @@ def _made_at(program: Program, scope: Scope, call: Call) -> Site | None:
 
 
 def _made_in(program: Program, scope: Scope, expr: Expr) -> Iterator[tuple[str, Site | None]]:
-    """Yield the metrics that are made in a list, or in the list that a function of the project returns."""
+    """Yield the Keras metrics of a list, or of the list that a function returns."""
     if isinstance(expr, Call):
         called = next((site for site in flow_of(program).within(scope) if site.call is expr), None)
         if called is None or len(called.targets) != 1 or called.open:
@@ -189,7 +189,7 @@ def _made_in(program: Program, scope: Scope, expr: Expr) -> Iterator[tuple[str, 
 
 
 def accuracy_of_regression(program: Program) -> Iterator[Hit]:
-    """Find `accuracy` asked of a model that gives one number."""
+    """Find `accuracy` as a metric of a model with one linear output."""
     for site, loss, metrics in _compiles_with_loss(program):
         if loss not in _OF_REGRESSION or not any(name in ("accuracy", "acc") for name, _ in metrics):
             continue
@@ -205,7 +205,7 @@ def accuracy_of_regression(program: Program) -> Iterator[Hit]:
 
 
 def values_for_classes(program: Program) -> Iterator[Hit]:
-    """Find metrics that compare class numbers, given what a model gives."""
+    """Find metrics of class numbers that get a model's raw outputs."""
     for site, _, metrics in _compiles_with_loss(program):
         last = output_of(program, site.receiver)
         if last is None:
@@ -226,13 +226,13 @@ def values_for_classes(program: Program) -> Iterator[Hit]:
 
 
 def _takes_rows(made: Site) -> bool:
-    """Tell whether a metric takes the largest of each row itself."""
+    """Tell whether a metric is set to take the largest value of each row."""
     written = made.call.keyword("sparse_y_pred")
     return written is not None and constant(written) is not True
 
 
 def logits_cut_at_half(program: Program) -> Iterator[Hit]:
-    """Find metrics that take a logit above 0.5 for yes."""
+    """Find metrics that apply the threshold 0.5 to logits."""
     for site, loss, metrics in _compiles_with_loss(program):
         made = next((item for item in alternatives(site.argument(1, "loss")) if isinstance(item, Made)), None)
         if loss not in _LOSS_OF_PAIRS or made is None or made.site is None:
@@ -256,7 +256,7 @@ def logits_cut_at_half(program: Program) -> Iterator[Hit]:
 
 
 def _has_threshold(metric: Site, name: str) -> bool:
-    """Tell whether a metric is given a threshold."""
+    """Tell whether a metric is or may be given a threshold."""
     position = 2 if name == "BinaryAccuracy" else 0
     call = metric.call
     return call.opaque or any(
@@ -265,7 +265,7 @@ def _has_threshold(metric: Site, name: str) -> bool:
 
 
 def _asks_a_class(scope: Scope) -> bool:
-    """Tell whether a module makes classes of what a model gives: its labels may be 0 and 1."""
+    """Tell whether a module turns model outputs into classes."""
     return _ASKS_A_CLASS.search(scope.module.source_file().text) is not None
 
 
@@ -282,7 +282,7 @@ def _at_metrics(scope: Scope, call: Call, values: dict[str, object], layer: Site
 
 
 def _compiles_with_loss(program: Program) -> Iterator[tuple[Site, str, list[tuple[str, Site | None]]]]:
-    """Yield the calls of `compile` with one known loss, and what they measure."""
+    """Yield `compile` calls with their only loss and their metrics."""
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).sites:
         key = id(site.scope), site.call.number
@@ -318,7 +318,7 @@ def _metrics(value: Value | None) -> Iterator[tuple[str, Site | None]]:
 
 
 def _name_of_measure(value: Value | None) -> tuple[str, Site | None] | None:
-    """Return the name of a loss or metric of Keras, and the call that makes it."""
+    """Return the name of a Keras loss or metric and its call, or None."""
     found = alternatives(value)
     if len(found) != 1:
         return None

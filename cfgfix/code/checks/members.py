@@ -1,4 +1,4 @@
-"""What objects of Keras have no more in Keras 3: methods and properties of models, layers, metrics and optimizers."""
+"""Methods and properties of Keras objects that Keras 3 removed."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ optimizer_v2.py` of Keras 2.10)."""
 
 
 class _Use(NamedTuple):
-    """One place where something that is gone is asked of an object."""
+    """A place that reads, sets or calls a removed member of an object."""
 
     scope: Scope
     place: Place
@@ -87,7 +87,7 @@ passed_over = passed_over_for_keras_2
 
 
 def _owner(name: str) -> tuple[str, str] | None:
-    """Return the class of the table and the kind of what a canonical name makes, or None."""
+    """Return the table's class and kind for a canonical name, or None."""
     for pattern, owner, kind in _OWNERS:
         if pattern.fullmatch(name):
             return owner, kind
@@ -95,7 +95,7 @@ def _owner(name: str) -> tuple[str, str] | None:
 
 
 def _only_keras(program: Program, value: Value) -> bool:
-    """Tell whether an object's class, with all that it inherits from, is Keras's or the project's."""
+    """Tell whether an object's class and all its bases are Keras's or the project's."""
     if isinstance(value, Made) and value.site is not None and value.site.raw.startswith("tensorflow.python."):
         # The copy of Keras inside TensorFlow is never Keras 3.
         return False
@@ -114,7 +114,7 @@ def _only_keras(program: Program, value: Value) -> bool:
 
 
 def _calls_of_gone_methods(program: Program) -> Iterator[_Use]:
-    """Yield the calls of methods that are gone."""
+    """Yield the calls of removed methods."""
     table = api(program)
     for site in flow_of(program).under("keras."):
         func = site.call.func
@@ -137,7 +137,7 @@ def _calls_of_gone_methods(program: Program) -> Iterator[_Use]:
 
 
 def _calls_of_private_methods(program: Program) -> Iterator[_Use]:
-    """Yield the calls of methods of the old optimizers from outside: their names alone say whose they are."""
+    """Yield the calls of private methods of old optimizers."""
     mask = api(program).gone("keras.optimizers.Optimizer", "add_slot")
     own = methods(program) if mask else frozenset()
     for module in program.modules if mask else ():
@@ -163,7 +163,7 @@ def _calls_of_private_methods(program: Program) -> Iterator[_Use]:
 
 
 def _may_be_optimizer(program: Program, scope: Scope, expr: Expr) -> bool:
-    """Tell whether something is called an optimizer, and is nothing else as far as is known."""
+    """Tell whether an expression is named like an optimizer and may be one."""
     name = dotted(expr)
     if name is None or "opt" not in name.rpartition(".")[2].lower():
         return False
@@ -172,7 +172,7 @@ def _may_be_optimizer(program: Program, scope: Scope, expr: Expr) -> bool:
 
 
 def _rates(program: Program) -> Iterator[_Use]:
-    """Yield where `lr` of an optimizer is read or set."""
+    """Yield the places where `lr` of an optimizer is read or set."""
     table = api(program)
     mask = table.gone("keras.optimizers.Optimizer", "lr")
     for module in program.modules if mask else ():
@@ -193,7 +193,7 @@ def _rates(program: Program) -> Iterator[_Use]:
 
 
 def _attributes(scope: Scope) -> Iterator[tuple[Attribute, bool]]:
-    """Yield the attributes that a scope's code asks for, and whether each is set there."""
+    """Yield the attributes in a scope's code, each with whether it is set."""
     for event in scope.events():
         for target in event.targets:
             for part in walk(target):
@@ -206,7 +206,7 @@ def _attributes(scope: Scope) -> Iterator[tuple[Attribute, bool]]:
 
 
 def _is_optimizer(program: Program, scope: Scope, expr: Expr) -> bool:
-    """Tell whether an expression stands for an optimizer of Keras for certain: made by it, or that of a model of Keras."""
+    """Tell whether an expression is certainly a Keras optimizer."""
     if dotted(expr) is None:
         return False
     values = alternatives(flow_of(program).value_of_name(scope, expr))
@@ -235,7 +235,10 @@ def _makes_optimizer(value: Value) -> bool:
 
 
 def _groups(program: Program) -> list[list[_Use]]:
-    """Return the places that are told, those of one member in one function and block together: they are repaired together."""
+    """Return the uses of removed members in groups to be fixed together.
+
+    A group has the uses of one member in one block.
+    """
     found: dict[object, list[_Use]] = {}
     for use in (
         *_calls_of_gone_methods(program),
@@ -251,7 +254,7 @@ def _groups(program: Program) -> list[list[_Use]]:
 
 
 def gone_member(program: Program) -> Iterator[Hit]:
-    """Find methods and properties of Keras objects that Keras 3 does not have."""
+    """Find methods and properties of Keras objects that Keras 3 removed."""
     if not keras_three(program):
         return
     table = api(program)
@@ -308,7 +311,7 @@ def gone_member(program: Program) -> Iterator[Hit]:
 
 
 def called_property(program: Program) -> Iterator[Hit]:
-    """Find calls of an optimizer's method that is a property in Keras 3.
+    """Find calls of optimizer methods that are properties in Keras 3.
 
     What the property gives cannot be called.
     """

@@ -1,4 +1,4 @@
-"""Metrics that go on over the epochs because nothing resets them."""
+"""Metrics that accumulate over epochs because nothing resets them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _METRICS = "keras.metrics."
 
 
 def unreset_metric(program: Program) -> Iterator[Hit]:
-    """Find metrics that are read once an epoch and never reset.
+    """Find metrics that are read once per epoch and never reset.
 
     The figure is the mean over all epochs so far.
     """
@@ -73,7 +73,7 @@ def _key(site: Site) -> _Key:
 
 
 def _metrics(site: Site) -> list[Site]:
-    """Return where the metric was made that a call is a method of, or calls."""
+    """Return the calls that made the metric which a call updates, reads or runs."""
     values = (
         alternatives(site.receiver)
         if isinstance(site.call.func, Attribute) and not site.name.endswith(".__call__")
@@ -103,7 +103,7 @@ def _metric_calls(program: Program) -> tuple[dict[_Key, list[Site]], dict[_Key, 
 
 
 def _reset_by_others(program: Program, sites: list[Site]) -> bool:
-    """Tell whether something in the files of a metric resets what is not known: `for metric in metrics: metric.reset_state()`."""
+    """Tell whether the files of metrics reset objects that are not known."""
     modules = {id(site.scope.module): site.scope.module for site in sites}
     for module in modules.values():
         for scope in module.summary.scopes:
@@ -118,7 +118,7 @@ def _reset_by_others(program: Program, sites: list[Site]) -> bool:
 
 
 def _once_an_epoch(program: Program, made: Site, read: Site, updates: list[Site]) -> Site | None:
-    """Return the update that fills a metric in a loop whose result is read behind that loop, again and again."""
+    """Return the update that fills a metric in a loop before each read, or None."""
     scope = read.scope
     around = _loops(scope, read.call.block)
     for update in updates:
@@ -158,7 +158,9 @@ _RUNNING = re.compile(r"running|overall|global|total|moving|cumul|ever|_all|all_
 
 
 def _within_epochs(scope: Scope, filled: list[int], read: list[int], made: Site) -> bool:
-    """Tell whether a metric is filled and read for each batch in a loop that another one repeats for each epoch.
+    """Tell whether each turn of a loop inside an epoch loop fills and reads a metric.
+
+    A metric named as a running one does not count.
 
     A figure that runs over the batches of one epoch is meant then.
     """
@@ -176,7 +178,7 @@ def _within_epochs(scope: Scope, filled: list[int], read: list[int], made: Site)
 
 
 def _counts_epochs(scope: Scope, loop: int) -> bool:
-    """Tell whether a loop is called one over epochs: by its variable, or by what it goes over."""
+    """Tell whether a `for` loop speaks of epochs in its variable or iterable."""
     return any(
         "epoch" in text(part).lower()
         for event in scope.events()
@@ -191,7 +193,7 @@ def _loops(scope: Scope, block: int) -> list[int]:
 
 
 def _comes_again(program: Program, scope: Scope, around: list[int], made: Site) -> bool:
-    """Tell whether a place is come to several times with the same metric: in a loop, or in a function that one calls."""
+    """Tell whether a place is reached repeatedly with the same metric."""
     if around:
         return not _made_inside(scope, around, made)
     if made.scope is scope or scope.kind != "function":
@@ -204,12 +206,12 @@ def _comes_again(program: Program, scope: Scope, around: list[int], made: Site) 
 
 
 def _made_inside(scope: Scope, loops: list[int], made: Site) -> bool:
-    """Tell whether a metric is made anew in each round of a loop."""
+    """Tell whether a loop makes a metric anew in each turn."""
     return made.scope is scope and any(inside(scope, made.call.block, number) for number in loops)
 
 
 def _leading_to(program: Program, scope: Scope, target: Scope, depth: int = 3) -> list[Site]:
-    """Return the calls of a scope that lead to a function of the project."""
+    """Return the calls in a scope that lead to a project function."""
     found = []
     for site in flow_of(program).within(scope):
         pending = [(item.scope, 1) for item in site.targets]
@@ -229,7 +231,7 @@ def _leading_to(program: Program, scope: Scope, target: Scope, depth: int = 3) -
 
 
 def _fills_in_loop(program: Program, call: Site, update: Site) -> bool:
-    """Tell whether a function goes over data and updates a metric in that loop, by itself or through what it calls."""
+    """Tell whether a called function updates a metric in a loop."""
     for target in call.targets:
         here = target.scope
         if here is update.scope:

@@ -1,4 +1,4 @@
-"""Keras models in a program: which calls are theirs, whether they train, and whether they run eagerly."""
+"""Keras models: which calls are theirs, whether they train or run eagerly."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from cfgfix.code.model.values import (
 
 
 def switched_eager(program: Program) -> Iterator[tuple[Scope, Site]]:
-    """Yield the scopes that turn compiling off, and where.
+    """Yield the scopes that turn compiling off, each with the call.
 
     They do it themselves, or call a function of the project that does what it is told.
     """
@@ -61,12 +61,12 @@ def switched_eager(program: Program) -> Iterator[tuple[Scope, Site]]:
 
 
 def fits_eagerly(program: Program) -> bool:
-    """Tell whether any `compile(run_eagerly=True)` makes Keras run eagerly."""
+    """Tell whether any `run_eagerly` of the program is True."""
     return True in _eager_fits(program)
 
 
 def may_fit_eagerly(program: Program) -> bool:
-    """Tell whether a value that is not known may tell Keras to run eagerly.
+    """Tell whether any `run_eagerly` of the program is unknown.
 
     Example: `run_eagerly=args.debug`.
     """
@@ -75,7 +75,7 @@ def may_fit_eagerly(program: Program) -> bool:
 
 @once
 def _eager_fits(program: Program) -> frozenset[bool | None]:
-    """Return what Keras is told of `run_eagerly` anywhere: by an argument, an attribute or an entry of a mapping."""
+    """Return all values of `run_eagerly` in the program."""
     return frozenset(
         value
         for module in program.modules
@@ -86,7 +86,10 @@ def _eager_fits(program: Program) -> frozenset[bool | None]:
 
 
 def _eager_settings(program: Program, scope: Scope) -> Iterator[bool | None]:
-    """Yield what a scope says of `run_eagerly`: True, False, or None where that is not known."""
+    """Yield the values of `run_eagerly` in a scope.
+
+    None stands for an unknown value.
+    """
     exprs = [expr for call in scope.calls for expr in (*call.args, *(value for _, value in call.keywords))]
     for event in scope.events():
         if event.value is not None:
@@ -157,7 +160,7 @@ _OF_MODELS = frozenset(
 
 
 def model_calls(program: Program, method: str) -> Iterator[Site]:
-    """Yield the calls of a method of Keras models.
+    """Yield the calls of a method on Keras models.
 
     The models are known, or datasets or arguments of the call tell that it is one.
     """
@@ -175,10 +178,7 @@ def model_calls(program: Program, method: str) -> Iterator[Site]:
 
 
 def compiles_of(program: Program, *models: Value) -> list[Site]:
-    """Return the calls of `compile` on what may be one of some values.
-
-    They come in the order they were met.
-    """
+    """Return the `compile` calls on models, in the order they were met."""
     known = _compiles_by_model(program)
     found = {site.number: site for model in models for site in known.get(id(model), ())}
     return [found[number] for number in sorted(found)]
@@ -195,7 +195,7 @@ def _compiles_by_model(program: Program) -> dict[int, list[Site]]:
 
 
 def method_of(site: Site) -> str:
-    """Return the dataset method that a site calls, or empty text."""
+    """Return the dataset method that a call runs, or empty text."""
     return site.name[len(DATASET) + 1 :] if site.name.startswith(DATASET + ".") else ""
 
 
@@ -209,9 +209,9 @@ _KERAS_MODEL = re.compile(_MAKERS + r"\.(\w+)")
 
 
 def keras_model_method(name: str) -> str:
-    """Return which method of a Keras model a canonical name is.
+    """Return the Keras model method of a canonical name, or empty text.
 
-    It does not matter what made the model; the text is empty for anything else.
+    Anything may have made the model: a class, a loader, an application.
     """
     found = _KERAS_MODEL.fullmatch(name)
     return found[1] if found else ""

@@ -1,4 +1,4 @@
-"""Layers that act otherwise in training: what a step of one's own has to say when it calls its model."""
+"""Layers that differ in training, and custom steps that call them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SOURCES = frozenset({"trainable_variables", "trainable_weights", "variables", "
 
 
 def without_training(program: Program) -> Iterator[Hit]:
-    """Find own steps that call the model they train without `training=True`.
+    """Find custom steps that call the model they train without `training=True`.
 
     The model has layers that ask for it.
     """
@@ -78,7 +78,7 @@ def without_training(program: Program) -> Iterator[Hit]:
 
 
 def _phase_is_set(program: Program) -> bool:
-    """Tell whether the program says for all of Keras that it is training."""
+    """Tell whether the program sets Keras's learning phase."""
     return any(
         call.method in ("set_learning_phase", "learning_phase_scope")
         for module in program.modules
@@ -88,7 +88,7 @@ def _phase_is_set(program: Program) -> bool:
 
 
 def _calls_in_tape(tape: Site) -> Iterator[Call]:
-    """Yield the calls in the body of a `with` that enters a tape."""
+    """Yield the calls in the body of a tape's `with`."""
     scope = tape.scope
     event = statement_of(scope, tape.call.place)
     if event is not None and event.kind == "with":
@@ -97,12 +97,12 @@ def _calls_in_tape(tape: Site) -> Iterator[Call]:
 
 
 def _gives_only_inputs(call: Call) -> bool:
-    """Tell whether a call gives its inputs and nothing else."""
+    """Tell whether a call passes its inputs and nothing else."""
     return len(call.args) == 1 and not call.keywords and not isinstance(call.args[0], Starred)
 
 
 def trained_names(scope: Scope) -> set[str]:
-    """Return the names of what a function takes gradients for the variables of."""
+    """Return the names whose variables a function takes gradients for."""
     found: set[str | None] = set()
     names: set[str] = set()
     for call in scope.calls:
@@ -120,12 +120,12 @@ def trained_names(scope: Scope) -> set[str]:
 
 
 def _source_of(expr: Expr) -> str | None:
-    """Return what `x.trainable_variables` is asked of, by its name."""
+    """Return the dotted name of `x` in `x.trainable_variables`, or None."""
     return dotted(expr.base) if isinstance(expr, Attribute) and expr.attribute in _SOURCES else None
 
 
 def _given_elsewhere(program: Program, scope: Scope, call: Call, name: str) -> bool:
-    """Tell whether the function calls the same with the flag too: it knows of it, and leaves it out here."""
+    """Tell whether the function also calls the same model with the flag."""
     return any(other is not call for other in _given_flag(program, scope).get(name, ()))
 
 
@@ -141,7 +141,10 @@ def _given_flag(program: Program, scope: Scope) -> dict[str, list[Call]]:
 
 
 def _layer_of(program: Program, scope: Scope, expr: Expr, depth: int = 2) -> tuple[str, Site] | None:
-    """Return a layer of a model that acts otherwise in training, with what it does, where every way to the model has one."""
+    """Return a layer of a model that differs in training, with words for how.
+
+    None unless each possible value of the model has one.
+    """
     values = values_of(program, scope, expr)
     found = None
     for value in values:
@@ -165,7 +168,10 @@ def _kind(name: str) -> str | None:
 
 @once
 def _made_in(program: Program, made: Site) -> tuple[str, Site] | None:
-    """Return a layer that a model is built of which asks for the flag; where a function builds several models of tensors, none is certain."""
+    """Return a layer made for a model that needs the flag, with words, or None.
+
+    None also where a function builds several models.
+    """
     scope = made.scope
     if made.name == "keras.Sequential":
         added = flow_of(program).of_calls(scope, _numbers_of_added(program, made.call, scope))
@@ -200,7 +206,7 @@ def _sites_of(program: Program, scope: Scope) -> list[Site]:
 
 
 def _calls_behind(scope: Scope, model: Call) -> set[int]:
-    """Return the calls that give what a model is made of, by number: those of its arguments, and of what these names hold."""
+    """Return the numbers of the calls whose results go into a model."""
     found: set[int] = set()
     seen: set[str] = set()
     pending: list[Expr] = [*model.args, *(value for _, value in model.keywords)]
@@ -224,7 +230,7 @@ def _numbers_of(program: Program, scope: Scope) -> set[int]:
 
 
 def _numbers_of_added(program: Program, model: Call, scope: Scope) -> set[int]:
-    """Return the numbers of the calls in the list of a `Sequential`, or given to `add` of what that is called."""
+    """Return the numbers of the calls in a Sequential model's list and `add` calls."""
     event = statement_of(scope, model.place)
     names = {dotted(target) for target in event.targets} if event and event.value is model else set()
     adds = [call for name in names - {None} for call in _adds(program, scope).get(name, ())]
@@ -246,7 +252,7 @@ def _adds(program: Program, scope: Scope) -> dict[str | None, list[Call]]:
 
 @once
 def _called_with_flag(program: Program, scope: Scope) -> set[int]:
-    """Return the calls that make a layer which is called at once with `training` said: `Dropout(0.5)(x, training=True)`."""
+    """Return the numbers of the calls that make layers called with `training` at once."""
     del program
     return {
         call.func.number
@@ -261,7 +267,7 @@ def _is_frozen(site: Site) -> bool:
 
 
 def _layer_of_class(program: Program, owner: Scope, depth: int = 2) -> tuple[str, Site] | None:
-    """Return a layer that a class makes and calls without saying that it is not training.
+    """Return a layer that a class's `call` leaves open to training, or None.
 
     Keras hands the flag on to what `call` calls, whether `call` names it or not.
     """
@@ -304,7 +310,7 @@ _NO_FLAG: Expr = Literal(None, NOWHERE)
 
 
 def _attributes(scope: Scope) -> Iterator[tuple[str, Expr]]:
-    """Yield what a method gives the attributes of its object, and what it adds to them: name and expression."""
+    """Yield the attributes that a method sets or adds to, each with the expression."""
     own = scope.params[0].name if scope.params else ""
     for event in scope.events():
         if event.value is None:
@@ -320,7 +326,7 @@ def _attributes(scope: Scope) -> Iterator[tuple[str, Expr]]:
 
 
 def _left_open(method: Scope, attribute: str) -> bool:
-    """Tell whether `call` calls what an attribute holds, and says nothing else of training than a flag that is off by default."""
+    """Tell whether `call` calls an attribute and does not fix `training`."""
     own = method.params[0].name if method.params else ""
     found = False
     for call in method.calls:
@@ -333,7 +339,7 @@ def _left_open(method: Scope, attribute: str) -> bool:
 
 
 def _is_off_by_default(method: Scope, given: Expr) -> bool:
-    """Tell whether what is given as the flag comes from parameters that speak of training and are None or False by default."""
+    """Tell whether a flag comes from `training` parameters that are off by default."""
     named = {part.name for part in walk(given) if isinstance(part, Name)}
     flags = [item for item in method.params if item.name in named and "training" in item.name]
     return bool(flags) and all(

@@ -1,4 +1,4 @@
-"""Callbacks of `fit` that watch a value, or name a file after one, that the run does not measure."""
+"""Callbacks that watch values, or name files after values, that `fit` lacks."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _SET_RATE = ("keras.callbacks.ReduceLROnPlateau", "keras.callbacks.LearningRateS
 
 
 def unmeasured_monitor(program: Program) -> Iterator[Hit]:
-    """Find callbacks that watch what `fit` does not measure."""
+    """Find callbacks that watch a value `fit` does not measure."""
     for fit in flow_of(program).named(*FITS):
         scope = fit.scope
         if written_for_one(program, scope) or fit.call.opaque:
@@ -110,7 +110,7 @@ def unmeasured_monitor(program: Program) -> Iterator[Hit]:
 
 
 def history_key(program: Program) -> Iterator[Hit]:
-    """Find keys of a history that `fit` does not measure."""
+    """Find keys of a training history that `fit` does not measure."""
     seen: set[tuple[int, int]] = set()
     for fit in flow_of(program).named(*FITS):
         scope, key = fit.scope, (id(fit.scope), fit.call.number)
@@ -154,7 +154,7 @@ _RATES = frozenset({"learning_rate", "lr"})
 
 
 def is_fit_of_keras(fit: Site) -> bool:
-    """Tell whether all callbacks of a `fit` are known and Keras's own."""
+    """Tell whether all callbacks of a `fit` are known Keras callbacks."""
     if fit.call.argument(5, "callbacks") is None:
         return True
     given = alternatives(fit.argument(5, "callbacks"))
@@ -167,7 +167,7 @@ def is_fit_of_keras(fit: Site) -> bool:
 
 
 def _keys_of_history(scope: Scope, fit: Call) -> Iterator[Literal]:
-    """Yield the texts by which a function takes values out of what a `fit` returned."""
+    """Yield the text keys by which a function reads a `fit` call's history."""
     for made in scope.events():
         if made.kind != "assign" or made.value is None or len(made.targets) != 1:
             continue
@@ -196,7 +196,7 @@ def _keys_of_history(scope: Scope, fit: Call) -> Iterator[Literal]:
 
 
 def _is_asked_for(scope: Scope, block: int, name: str) -> bool:
-    """Tell whether a place is reached only where a test names the key."""
+    """Tell whether a block is under a test that names a key."""
     return any(item.test is not None and name in text(item.test) for item in scope.block_chain(block))
 
 
@@ -210,7 +210,10 @@ def _unmeasured_argument(
     sets_rate: bool,
     directionless: frozenset[str],
 ) -> tuple[int, str, str, str, str] | None:
-    """Return what a callback asks for that is not measured: position and name of the argument, the value, what happens, how bad."""
+    """Return a callback's argument that names an unmeasured value, or None.
+
+    With it: position, name, value, effect and severity.
+    """
     monitor = text_given(program, site, _POSITIONS[kind], "monitor", "val_loss")
     mode = text_given(program, site, _MODES[kind], "mode", "auto")
     best = kind != "ModelCheckpoint" or _only_best(site)
@@ -246,7 +249,7 @@ def _unmeasured_argument(
 
 
 def _meant_metric(name: str, shown: list[str]) -> str:
-    """Return what is measured under another name of the same metric, or one that is spelt alike; empty for neither."""
+    """Return the measured metric that a wrong name may mean, or empty text."""
     part = "val_" if name.startswith("val_") else ""
     base = name.removeprefix("val_")
     names = next((group for group in _SAME if base in group), (base,))
@@ -268,7 +271,7 @@ _SAME = (
 
 
 def _fields(path: str) -> list[str]:
-    """Return the measured values that a file is named after."""
+    """Return the value names in the placeholders of a file name."""
     try:
         found = [name for _, name, _, _ in string.Formatter().parse(path) if name]
     except ValueError:
@@ -284,7 +287,9 @@ def _only_best(site: Site) -> bool:
 def text_given(
     program: Program, site: Site, position: int, parameter: str, default: str | None
 ) -> str | None:
-    """Return a text that a call is given.
+    """Return the text argument of a call.
+
+    The default where it is missing; None where it is unknown.
 
     Its default where it is given none, None where it is not known.
     """
@@ -302,7 +307,7 @@ def text_given(
 
 
 def is_validated(fit: Site) -> bool:
-    """Tell whether a `fit` measures on held-out data, too."""
+    """Tell whether a `fit` has validation data."""
     for position, parameter in ((6, "validation_split"), (7, "validation_data")):
         written = fit.call.argument(position, parameter)
         if written is None:
@@ -314,7 +319,7 @@ def is_validated(fit: Site) -> bool:
 
 
 def callbacks_of(program: Program, fit: Site) -> list[Site]:
-    """Return the calls that make the callbacks of a `fit`."""
+    """Return the calls that make a `fit` call's callbacks."""
     found: list[Site] = []
     written = fit.call.argument(5, "callbacks")
     if written is None:
@@ -333,7 +338,9 @@ def callbacks_of(program: Program, fit: Site) -> list[Site]:
 
 @once
 def call_of_base(program: Program, owner: Scope) -> Site | None:
-    """Return the call of a callback of the project that makes its base of Keras.
+    """Return the `__init__` call of a custom callback's Keras base, or None.
+
+    None where the class changes what the base is given.
 
     None for one that hands on other values than it is given, or changes them.
     """
@@ -363,12 +370,12 @@ def call_of_base(program: Program, owner: Scope) -> Site | None:
 
 
 def _kind_of(site: Site) -> str:
-    """Return the class of a callback by the call that makes it, or makes what it is derived from."""
+    """Return the class name of the callback that a call makes or initializes."""
     return site.name.removesuffix(".__init__").rpartition(".")[2]
 
 
 def _measured_names(program: Program, fit: Site) -> frozenset[str] | None:
-    """Return the names of what a model measures, without those of the validation; None where they are not known."""
+    """Return the names of a model's metrics without `val_`, or None."""
     models = alternatives(fit.receiver)
     model = models[0] if len(models) == 1 else None
     if not isinstance(model, Made) or model.name not in _PLAIN_MODELS:
@@ -381,9 +388,9 @@ def _measured_names(program: Program, fit: Site) -> frozenset[str] | None:
 
 @once
 def _names_logged(program: Program) -> frozenset[str] | None:
-    """Return the names under which the project's callbacks put values beside the measured ones.
+    """Return the names that custom callbacks add to the logs.
 
-    None where the names are not known. Each callback sees what those before it added.
+    None where a name is unknown. Each callback sees the names of those before it.
     """
     names: set[str] = set()
     for module in program.modules:
@@ -443,7 +450,7 @@ _NO_DIRECTION = "a function of your own says of no direction, so mode='auto' rai
 
 
 def _without_direction(program: Program, fit: Site) -> frozenset[str]:
-    """Return the names of the functions of the project that a model is measured by: nothing says whether high or low is better."""
+    """Return the names of a model's metric functions, which have no known direction."""
     models = alternatives(fit.receiver)
     if len(models) != 1 or not isinstance(models[0], (Made, Instance)):
         return frozenset()
@@ -462,7 +469,7 @@ def _without_direction(program: Program, fit: Site) -> frozenset[str]:
 
 
 def _names(program: Program, value: Value) -> list[str] | None:
-    """Return the names of the metrics in a value, or None where one is not known."""
+    """Return the names of the metrics in a value, or None if any is unknown."""
     if isinstance(value, Constant):
         return [] if value.value is None else [value.value] if isinstance(value.value, str) else None
     if isinstance(value, Items):
@@ -495,7 +502,7 @@ def _names(program: Program, value: Value) -> list[str] | None:
 
 
 def _name_by_class(program: Program, owner: Scope) -> list[str] | None:
-    """Return the name that the metrics of a class of the project have, where all of them have the same."""
+    """Return the only name that metrics of a custom class have, as a list, or None."""
     scopes = owner.module.summary.scopes
     number = owner.children.get("__init__")
     if number is None or not any(text(base).endswith("metrics.Metric") for base in owner.bases):
@@ -519,13 +526,13 @@ def _name_by_class(program: Program, owner: Scope) -> list[str] | None:
 
 
 def _name_of(kind: str) -> str:
-    """Return the name that Keras gives a metric of a class."""
+    """Return the name that Keras gives to a metric of a class."""
     found = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", kind)
     return _OWN_NAMES.get(kind, re.sub(r"([a-z])([A-Z])", r"\1_\2", found).lower())
 
 
 def _is_of(base: str, measured: frozenset[str]) -> bool:
-    """Tell whether a name is one of what is measured: counted on for a second metric, or led by that of an output."""
+    """Tell whether a name is a measured one, also with an output's name or a number."""
     plain = re.sub(r"_\d+$", "", base)
     return any(name in (base, plain) or base.endswith(f"_{name}") for name in measured)
 
@@ -598,6 +605,6 @@ def wrong_direction(program: Program) -> Iterator[Hit]:
 
 
 def _turned_round(monitor: str, mode: object) -> str | None:
-    """Return the mode that is right for what is watched, where another one is given; None where that is not known."""
+    """Return the right mode for a watched value where the given one is wrong, or None."""
     better = "max" if _BETTER_HIGH.fullmatch(monitor) else "min" if _BETTER_LOW.fullmatch(monitor) else None
     return better if mode in ("min", "max") and mode != better else None

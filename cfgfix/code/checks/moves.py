@@ -1,4 +1,4 @@
-"""Fixes that move a step of a pipeline, or a statement: when that is possible at all, by what the code around it does."""
+"""Fixes that move pipeline steps or statements, where that is possible."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ELSEWHERE = "the two stand in different places of the code; which one moves is f
 
 
 def autotune(program: Program, scope: Scope) -> str | None:
-    """Return how a scope writes AUTOTUNE, or None where it names no TensorFlow.
+    """Return how a scope writes AUTOTUNE, or None without a name for TensorFlow.
 
     Before TensorFlow 2.4 it is `tf.data.experimental.AUTOTUNE`, which later releases have too.
     """
@@ -32,7 +32,7 @@ def autotune(program: Program, scope: Scope) -> str | None:
 
 
 def move(moved: Site, goal: Site, *, behind: bool) -> tuple[Rewrite, ...]:
-    """Return the fix that puts one step of a pipeline before or behind another.
+    """Return the fix that moves a pipeline step before or behind another step.
 
     It is empty where that cannot be shown to be possible. The two stand in one chain, or in statements of one suite that
     hand the dataset on by name. Nothing else may see what lies between them, and what the moved step is given must mean the
@@ -81,7 +81,7 @@ _OTHER_ELEMENTS = REGROUPS | {"apply", "scan", "zip", "take", "skip"}
 
 
 def _statements_between(scope: Scope, last: Call, first: Call, passed: list[str]) -> list[Event] | None:
-    """Return the statements by which a dataset goes from one link of a chain to a later one, or None where it may go elsewhere too.
+    """Return the statements that pass a dataset from one step to a later one, or None.
 
     The methods between the two are added to `passed`.
     """
@@ -145,13 +145,13 @@ def _mentioned(event: Event, scope: Scope) -> set[str]:
 
 
 def _assignment(scope: Scope, call: Call) -> Event | None:
-    """Return the simple statement that a call stands in."""
+    """Return the simple statement that contains a call."""
     event = statement_of(scope, call.place)
     return event if event is not None and not event.bodies and event.block == call.block else None
 
 
 def _own_statement(scope: Scope, call: Call) -> Event | None:
-    """Return the statement `d = d.cache()` that holds nothing but a link, or None."""
+    """Return a call's statement if it has the form `d = d.cache()`, or None."""
     receiver = call.receiver
     event = _assignment(scope, call)
     if (
@@ -167,7 +167,7 @@ def _own_statement(scope: Scope, call: Call) -> Event | None:
 
 
 def loop_head(scope: Scope, loop: int) -> Event | None:
-    """Return the statement whose body a block is, such as the `for` of a loop.
+    """Return the statement of a loop by its body's block, or None.
 
     A comprehension has none.
     """
@@ -175,7 +175,7 @@ def loop_head(scope: Scope, loop: int) -> Event | None:
 
 
 def out_of_loop(program: Program, scope: Scope, event: Event, loop: int, own: str) -> tuple[Rewrite, ...]:
-    """Return the fix that puts a statement of a loop's suite before the loop.
+    """Return the fix that moves a statement of a loop's body before the loop.
 
     It is empty where the statement does not stand there by itself.
     """
@@ -197,7 +197,7 @@ def out_of_loop(program: Program, scope: Scope, event: Event, loop: int, own: st
 
 
 def free_name(scope: Scope, *wanted: str) -> str | None:
-    """Return the first of some names that no scope around binds, or None."""
+    """Return the first of several names that is free in a scope, or None."""
     taken: set[str] = set()
     here: Scope | None = scope
     while here is not None:
