@@ -157,7 +157,7 @@ def half_output(program: Program) -> Iterator[Hit]:
 
 
 def _last_layer(program: Program, model: Site) -> Site | None:
-    """Return the call that makes a model's last layer, where it is written down."""
+    """Return the call that makes a model's last layer, or None where it is not known."""
     scope = model.scope
     number: int | None = None
     if model.name == "keras.Sequential":
@@ -390,7 +390,10 @@ def _has_state(made: Site) -> bool:
 
 
 def _error_wanted(site: Site) -> bool:
-    """Tell whether a call stands in `with raises(...)` or `try`: it shows the error, or is ready for it."""
+    """Tell whether a call stands in `with raises(...)` or `try`.
+
+    It then shows the error, or is ready for it.
+    """
     return any(
         block.kind == "try"
         or (block.kind == "with" and block.test is not None and "raises" in text(block.test).lower())

@@ -1,4 +1,7 @@
-"""Optimizers that are given more than one list of variables: the optimizers of TensorFlow 2.11 and later know only the first."""
+"""Optimizers that get a second list of variables, which new optimizers refuse.
+
+Those of TensorFlow 2.11 and later know only the first list.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +98,7 @@ def second_list(program: Program) -> Iterator[Hit]:
 
 
 def _surely_new(program: Program, site: Site, shown: str) -> bool:
-    """Tell whether an optimizer is one of Keras's new ones for certain, and the same one wherever its name stands in the scope."""
+    """Tell whether an optimizer is certainly a new one of Keras and never replaced."""
     scope = site.scope
     made = alternatives(site.receiver)
     if (
@@ -282,10 +285,7 @@ _NEW_HOOKS = frozenset(
 
 
 def old_hook(program: Program) -> Iterator[Hit]:
-    """Find optimizers with their update in a method that is never called.
-
-    The new optimizers of Keras do not call it.
-    """
+    """Find optimizers whose update is in a method that Keras no longer calls."""
     table = api(program)
     requirement = table.requirement
     if table.silent:
@@ -356,7 +356,7 @@ _TRAINS = frozenset({"fit", "fit_generator", "train_on_batch"})
 
 
 def shared_in_loop(program: Program) -> Iterator[Hit]:
-    """Find optimizers that compile another model in each turn of a loop.
+    """Find optimizers that compile a new model in each turn of a loop.
 
     Such an optimizer is built for the variables of the first.
     """
@@ -448,7 +448,7 @@ def _is_around(program: Program, outer: Scope, scope: Scope) -> bool:
 
 
 def _makes_model_anew(site: Site, block: int) -> bool:
-    """Tell whether a block makes the model that is compiled in it."""
+    """Tell whether a block makes the model that a call in it compiles."""
     scope = site.scope
     model = site.call.receiver
     if not isinstance(model, Name):

@@ -1,4 +1,4 @@
-"""Options of datasets and settings of the graph optimizer that the project's TensorFlow does not have, or reads otherwise."""
+"""Options of datasets and of Grappler that TensorFlow lacks or reads otherwise."""
 
 from __future__ import annotations
 
@@ -113,9 +113,9 @@ def removed_option(program: Program) -> Iterator[Hit]:
 
 
 def removed_option_in_try(program: Program) -> Iterator[Hit]:
-    """Find options of datasets that raise inside `try`.
+    """Find options of datasets that raise inside a `try` that hides the error.
 
-    What stands after one in the block never runs.
+    What stands after such an option in the block never runs.
     """
     table = api(program)
     seen: set[tuple[int, int]] = set()
@@ -177,7 +177,7 @@ def _option_hit(table: Api, scope: Scope, event: Event, target: Attribute, path:
 
 
 def _swallowing(scope: Scope, block: int) -> int | None:
-    """Return the `try` block around a place whose handler goes on after an AttributeError, or None."""
+    """Return the `try` block around a place that hides an AttributeError, or None."""
     for number in scope.block_numbers(block):
         if scope.blocks[number].kind == "try":
             for other in range(number + 1, len(scope.blocks)):
@@ -297,7 +297,10 @@ def risky_optimizer_option(program: Program) -> Iterator[Hit]:
 
 
 def _policy_beside(hit: Hit) -> bool:
-    """Tell whether the same branch sets a policy in half precision: Keras then scales the loss of what it compiles."""
+    """Tell whether the same branch sets a policy in half precision.
+
+    Keras then scales the loss of what it compiles.
+    """
     at = place_in_code(hit)
     scope = at.scope
     around = set(scope.block_numbers(at.block))
@@ -316,7 +319,7 @@ def _policy_beside(hit: Hit) -> bool:
 
 
 def _scales(program: Program) -> bool:
-    """Tell whether the program scales losses anywhere."""
+    """Tell whether the program uses loss scaling anywhere."""
     return any(
         "LossScale" in name or name.endswith((".scale_loss", ".enable_mixed_precision_graph_rewrite"))
         for name in flow_of(program).by_name

@@ -1,4 +1,4 @@
-"""The order of transformations that buffer: what stands behind the prefetch to a device, and what is done twice."""
+"""The order of transformations that buffer, such as `prefetch`."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ EVALUATION = re.compile(
 
 
 def named_for_evaluation(site: Site) -> bool:
-    """Tell whether a step of a pipeline, or what gets it, is named for evaluation.
+    """Tell whether a step or the target of its result is named for evaluation.
 
     `validation_data=validation.cache()` is an example.
     """

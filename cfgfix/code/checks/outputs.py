@@ -1,4 +1,4 @@
-"""What a model gives out against what its loss takes: logits or probabilities."""
+"""Outputs of models against the inputs of losses: logits or probabilities."""
 
 from __future__ import annotations
 

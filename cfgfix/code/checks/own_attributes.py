@@ -1,4 +1,4 @@
-"""Attributes that methods of the project's classes read from themselves, and that nothing sets."""
+"""Attributes that methods read from `self` and that nothing sets."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ MAX_NAMES = 1_000
 
 
 class _Read(NamedTuple):
-    """One attribute that a method reads from its object."""
+    """One attribute that a method reads from `self`."""
 
     method: Scope
     scope: Scope
@@ -202,7 +202,7 @@ def _attributes(program: Program, made: Scope) -> frozenset[str] | None:
 
 @once
 def _is_open(program: Program, scope: Scope) -> bool:
-    """Tell whether a module sets attributes whose names it does not write."""
+    """Tell whether a module sets attributes under computed names."""
     module = scope.module
     return _sets_computed(program, module.summary.scopes[0])
 

@@ -42,7 +42,7 @@ _KERAS_TAKES = frozenset({"training", "mask"})
 
 @dataclass(frozen=True, slots=True)
 class _Callee:
-    """What is certainly called.
+    """The function that a call certainly enters.
 
     Attributes:
         scope: The function, or the constructor of the class.
@@ -217,7 +217,7 @@ class _Certain:
         return self._bindings(outer, scope.name) == 1
 
     def _may_be_another(self, owner: Scope, name: str) -> bool:
-        """Tell whether a subclass or an assignment may give a method's name another meaning."""
+        """Tell whether a subclass or an assignment may replace a method."""
         if self._overridden is None or self._stored is None:
             self._overridden, self._stored = {}, set()
             for module in self._program.modules:

@@ -1,4 +1,4 @@
-"""Configurations that objects of the project give Keras, and that do not hold what their constructor takes."""
+"""`get_config` methods that leave out arguments of their constructor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of one's own that Keras calls, and that do not take what it gives them."""
+"""The project's functions that do not take the arguments Keras gives them."""
 
 from __future__ import annotations
 

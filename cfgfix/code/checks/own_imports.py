@@ -1,4 +1,4 @@
-"""Imports of modules of the project itself that Python does not find."""
+"""Imports of the project's own modules that Python does not find."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _stems(program: Program) -> frozenset[str]:
 
 
 def _may_come_later(path: str) -> bool:
-    """Tell whether a module may be generated, built, or left out of the checkout on purpose."""
+    """Tell whether a module may be generated, built, or left out on purpose."""
     stem = _stem(path)
     if stem in _GENERATED or stem.endswith(("_pb2", "_grpc", "_ext", "_cuda")) or stem.startswith("_"):
         return True
@@ -213,7 +213,7 @@ def _runs_itself(module: Module) -> bool:
 
 @once
 def _count_named(program: Program, name: str) -> int:
-    """Return how many files and folders of the project bear a name."""
+    """Return how many files and folders of the project have a given name."""
     found = 0
     for key in program.files:
         parts = os.path.splitext(key)[0].replace(os.sep, "/").split("/")

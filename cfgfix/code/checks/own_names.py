@@ -1,4 +1,4 @@
-"""Names that are asked of the project's own modules and classes, and that these do not have."""
+"""Names that the project's own modules and classes do not have."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ MAX_NAMES = 1_000
 
 
 def absent_name(program: Program) -> Iterator[Hit]:
-    """Find names that a module or class of the project is asked for and does not have.
+    """Find names that code reads from a project module or class that lacks them.
 
-    Examples: `settings.EXPORT_PATH` and `from settings import EXPORT_PATH` where `settings.py` has `EXPORT_DIR`.
+    Examples: `settings.EXPORT_PATH` and `from settings import EXPORT_PATH` where `settings.py` has
+    `EXPORT_DIR`.
     """
     for module in program.modules:
         if not any(scope.imports or scope.children for scope in module.summary.scopes):
@@ -174,9 +175,9 @@ def _source(scope: Scope, base: Expr) -> str:
 
 
 def _is_meant(program: Program, module: Module, source: str, importer: Module) -> bool:
-    """Tell whether an import surely takes this file.
+    """Tell whether an import certainly resolves to a given file.
 
-    It lies beside, or is found from the root and no other file has the name.
+    The file lies beside, or is found from the root and no other file has the name.
     """
     if source.startswith("."):
         return True
@@ -197,7 +198,7 @@ def _is_meant(program: Program, module: Module, source: str, importer: Module) -
 
 @once
 def _files_named(program: Program) -> dict[str, int]:
-    """Return how many modules of the project have each last name."""
+    """Return how many modules of the project have each file name."""
     found: dict[str, int] = {}
     for key in program.files:
         stem = os.path.splitext(os.path.basename(key))[0]
@@ -275,7 +276,7 @@ def _set_elsewhere(program: Program) -> frozenset[str]:
 
 
 def _is_beside(module: Module, name: str) -> bool:
-    """Tell whether a package has a file or folder of a name."""
+    """Tell whether a package contains a file or folder of a given name."""
     if not module.is_package:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Random transformations of pictures that are drawn apart for a picture and its mask."""
+"""Random transformations that differ between a picture and its mask."""
 
 from __future__ import annotations
 

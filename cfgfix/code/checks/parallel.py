@@ -229,7 +229,10 @@ def _in_parallel_interleave(reach: Reach | None) -> bool:
 
 
 def _works_hard(program: Program, dataset: Dataset) -> bool:
-    """Tell whether the function of a dataset runs Python, or reads or decodes files."""
+    """Tell whether a dataset's function runs Python, or reads or parses files.
+
+    Decoding counts as well, resizing does not.
+    """
     return any(
         inner.name in PY_FUNCTIONS or (inner.name.startswith(EXPENSIVE) and "image.resize" not in inner.name)
         for function in dataset.functions

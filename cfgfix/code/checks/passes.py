@@ -1,4 +1,4 @@
-"""Two passes over data that is shuffled anew for each: what is compared then are different examples."""
+"""Labels and predictions from two passes over data that is shuffled each time."""
 
 from __future__ import annotations
 
@@ -63,7 +63,10 @@ _MOST = 400
 
 @dataclass(frozen=True, slots=True)
 class _Pass:
-    """One pass over data: its kind, `predictions` or `labels`, the name of the data, and where it is made."""
+    """One pass over data: its kind, the name of the data, the data and its place.
+
+    The kind is `predictions` or `labels`.
+    """
 
     kind: str
     name: str

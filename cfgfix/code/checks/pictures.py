@@ -1,4 +1,4 @@
-"""Pictures of which a pipeline does not know how many dimensions they have."""
+"""Pictures of unknown rank in a pipeline."""
 
 from __future__ import annotations
 

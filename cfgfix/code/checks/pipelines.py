@@ -1,4 +1,4 @@
-"""The ways that a dataset may have come to be, and what is done before and after one of its steps."""
+"""The possible pipelines of a dataset, and the steps before and after another."""
 
 from __future__ import annotations
 
@@ -168,7 +168,10 @@ def made_by(program: Program, scope: Scope, expr: Expr, block: int) -> Site | No
 
 
 def _stored_once(program: Program, scope: Scope, expr: Attribute) -> tuple[Expr, Scope, int] | None:
-    """Return the value of an attribute that a class stores once, and where."""
+    """Return the value of an attribute that a class sets once, with scope and block.
+
+    Return None for any other attribute.
+    """
     owner = program.owner(scope)
     if owner is None or not scope.params or not is_name(expr.base, scope.params[0].name):
         return None

@@ -39,7 +39,7 @@ def _kept_policy(site: Site) -> bool:
 
 
 def _is_layer(site: Site) -> bool:
-    """Tell whether a call makes a layer or a model of Keras that computes something."""
+    """Tell whether a call makes a Keras layer or model that computes something."""
     return (
         site.name.startswith(("keras.layers.", "keras.applications."))
         and site.name.count(".") == 2

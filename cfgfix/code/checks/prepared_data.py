@@ -1,4 +1,4 @@
-"""Data that is prepared before it is cut: scalers fitted on all of it, and parts that are cut from what is left."""
+"""Data that is scaled before it is split, and parts cut from what is left."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def _one_pass(program: Program, reach: Reach) -> bool:
 
 
 def _writes_records(scope: Scope) -> bool:
-    """Tell whether a scope's file makes files of records."""
+    """Tell whether a scope's file writes record files."""
     return any(
         call.method in ("TFRecordWriter", "SerializeToString")
         for item in scope.module.summary.scopes
@@ -168,7 +168,7 @@ def _called_for_one_pass(program: Program, scope: Scope) -> bool:
 
 
 def _batched_before(reach: Reach) -> str | None:
-    """Return the step that makes batches before the map that reaches Python, or None."""
+    """Return the step that batches before a map that runs Python, or None."""
     root = reach.root.site
     if root is None:
         return None

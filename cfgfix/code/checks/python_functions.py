@@ -1,4 +1,4 @@
-"""What the Python functions that a pipeline runs do: read files, compute, let other threads run."""
+"""What Python functions in a pipeline do: read, compute, release the lock."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NATIVE = {
 
 
 def is_debugged(site: Site) -> bool:
-    """Tell whether the Python function of a call is there to stop in a debugger."""
+    """Tell whether the Python function of a call stops in a debugger."""
     return any(stops(function.scope) for function in functions_of(site.argument(0, "func")))
 
 

@@ -1,4 +1,4 @@
-"""What `numpy_function` and `py_function` hand to Python, and what they take back."""
+"""The values that `numpy_function` and `py_function` pass to and from Python."""
 
 from __future__ import annotations
 

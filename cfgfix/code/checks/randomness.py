@@ -1,4 +1,4 @@
-"""Random numbers that are drawn once, although a new one is wanted each time."""
+"""Random numbers that are drawn only once where new ones are wanted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scalers and encoders that are fitted anew on the data held out for the test."""
+"""Scalers and encoders that are fitted again on test data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Penalties that layers ask for and a training step of one's own leaves out."""
+"""Penalties of layers that a custom training step leaves out."""
 
 from __future__ import annotations
 
@@ -426,7 +426,7 @@ def _built_by(value: Value) -> Site | None:
 
 
 def _knows_input(site: Site) -> bool:
-    """Tell whether the first layer of a `Sequential` says what comes to it."""
+    """Tell whether the first layer of a `Sequential` gives its input shape."""
     given = site.call.argument(0, "layers")
     first = given.items[0] if isinstance(given, Collection) and given.items else None
     if given is None:

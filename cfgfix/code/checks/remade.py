@@ -1,4 +1,4 @@
-"""What is made or loaded anew each time and kept by TensorFlow: models in loops, requests and callbacks."""
+"""Models made or loaded again and again in loops, requests and callbacks."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ _GRIDS = frozenset({"product", "ParameterGrid", "ParameterSampler"})
 
 
 def _is_in_search(scope: Scope, loop: int) -> bool:
-    """Tell whether a loop, or one around it, goes through all that a grid of settings makes."""
+    """Tell whether a loop, or one around it, goes over a grid of settings."""
     for block in scope.block_chain(loop):
         test = _gone_through(block.test) if block.kind == "for" else None
         if isinstance(test, Name):
@@ -353,7 +353,7 @@ def _only_used(scope: Scope, site: Site) -> bool:
 
 
 def _ends_the_loop(scope: Scope, block: int, loop: int) -> bool:
-    """Tell whether a block ends the loop, or tests for a missing object."""
+    """Tell whether a loop ends after a block, or only a missing object leads there."""
     for event in scope.events():
         if event.kind in ("return", "break") and event.block == block:
             return True
@@ -448,7 +448,7 @@ _CALLBACKS = re.compile(r"on_(?:epoch|(?:train_|test_|predict_)?batch)_(?:begin|
 
 
 def model_per_request(program: Program) -> Iterator[Hit]:
-    """Find models that are made or loaded in every request or callback of Keras."""
+    """Find models that are made or loaded in every request, trial or callback."""
     seen: set[tuple[int, int]] = set()
     for module in program.modules:
         for scope in module.summary.scopes:

@@ -1,4 +1,4 @@
-"""Files that are read as a whole for every batch or element."""
+"""Whole files that are read again for every batch or element."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures that are divided twice: by the code that feeds a network, and by a layer that the network begins with."""
+"""Pictures that are divided by 255 twice: in the input code and by a layer."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _MOST_PARTS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class _Division:
-    """Where values are divided by 255 before a network gets them.
+    """The place where values are divided by 255 before a network gets them.
 
     Attributes:
         scope: The scope it stands in.
@@ -376,7 +376,7 @@ def _prepared_twice(program: Program) -> Iterator[Hit]:
 
 
 def _prepares(name: str) -> bool:
-    """Tell whether a function is `preprocess_input` of a network, and does something."""
+    """Tell whether a function is a `preprocess_input` that changes its input."""
     parts = name.split(".")
     return (
         name.startswith("keras.applications.")

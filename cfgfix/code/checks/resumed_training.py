@@ -1,4 +1,4 @@
-"""Checkpoints that a training goes on from without its optimizer, and predictions that go on without a checkpoint."""
+"""Training resumed without its optimizer, and predictions without a checkpoint."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _has_state(site: Site) -> bool:
 
 
 def _holds_models_only(program: Program, site: Site) -> bool:
-    """Tell whether a checkpoint has nothing but models and counters, one model at least."""
+    """Tell whether a checkpoint holds models and nothing else but counters."""
     models = 0
     for name, value in site.call.keywords:
         if name is None:

@@ -63,7 +63,7 @@ def made_in_loop(program: Program) -> Iterator[Hit]:
 
 
 def _free_names(scope: Scope) -> set[str]:
-    """Return the names that a function takes from around it."""
+    """Return the names that a function reads from enclosing scopes."""
     found: set[str] = set()
     for event in scope.events():
         for expr in (*event.targets, event.value):
@@ -156,7 +156,7 @@ def _traced_for_its_graph(scope: Scope, block: int) -> bool:
 
 
 def _written_out(program: Program, scope: Scope, test: Expr, line: int) -> bool:
-    """Tell whether a loop goes over a short literal list."""
+    """Tell whether a loop goes over a literal or a short known list."""
     if isinstance(test, Collection):
         return True
     value = Conditions(program, None).value(test, scope, before=line)

@@ -214,7 +214,7 @@ def earlier_start(site: Site, program: Program) -> Site | None:
 
 
 def start_in_scope(site: Site, program: Program) -> Site | None:
-    """Return a call of the same scope that has initialised the runtime before a place."""
+    """Return a call of the same scope that starts the runtime before a place, or None."""
     scope = site.scope
     if innermost_loop(scope, site.call.block) is not None and scope.kind == "lambda":
         return None
@@ -230,7 +230,7 @@ def start_in_scope(site: Site, program: Program) -> Site | None:
 
 @once
 def _starts_of(program: Program, scope: Scope) -> list[Site]:
-    """Return the calls of a scope that initialise the runtime."""
+    """Return the calls of a scope that start the runtime."""
     return [
         site
         for site in flow_of(program).within(scope)
@@ -375,11 +375,11 @@ def callee_text(site: Site) -> str:
 
 
 def growth_by_environment(program: Program, site: Site) -> bool:
-    """Tell whether `TF_FORCE_GPU_ALLOW_GROWTH` gives memory growth before a place.
+    """Tell whether `TF_FORCE_GPU_ALLOW_GROWTH` turns on memory growth before a place.
 
-    What a call at the place does is then of no account. The variable counts where the same module sets it further up, or a
-    module of the project that this one imports sets it while it is imported (TensorFlow guide, gpu.ipynb: the variable is
-    the other way to turn memory growth on).
+    What a call at the place does is then of no account. The variable counts where the same module sets it
+    further up, or a module of the project that this one imports sets it while it is imported (TensorFlow
+    guide, gpu.ipynb: the variable is the other way to turn memory growth on).
     """
     module = site.scope.module
     for _, name, value, event, _ in environment_of(program, module):
@@ -404,7 +404,7 @@ def _says_true(value: Expr | None) -> bool:
 
 
 def never_together(scope: Scope, first: int, second: int) -> bool:
-    """Tell whether two blocks never run together.
+    """Tell whether at most one of two blocks runs.
 
     They are the sides of one `if`, or a `try` and its handler.
     """

@@ -1,4 +1,4 @@
-"""Schedules of a callback that make the rate of the last epoch smaller by what is meant for the first."""
+"""Schedules that decay the last rate by the factor for all epochs."""
 
 from __future__ import annotations
 

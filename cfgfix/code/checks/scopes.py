@@ -1,4 +1,4 @@
-"""Models and the scopes of strategies: where they are made and where they are compiled."""
+"""Models that are made and compiled on different sides of a strategy's scope."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data that a training gets as it is not meant: without batches, or out of the cache file of other data."""
+"""Training data without batches, or from the cache file of other data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shuffling, and what stands at the wrong side of it: batches, caches, decoding, repeats, splits and shards."""
+"""Shuffling on the wrong side of batches, caches, decoding, splits or shards."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _BATCH = frozenset({"batch", "padded_batch", "ragged_batch"})
 
 
 def _fix_moving_before(moved: Site, goal: Site) -> Repair:
-    """Return the fix that puts a step before another one, or why there is none."""
+    """Return the fix that moves a step before another one, or why there is none."""
     rewrites = move(moved, goal, behind=False)
     return {"rewrites": rewrites, "no_fix": None if rewrites else ELSEWHERE}
 

@@ -1,4 +1,4 @@
-"""Sizes along a pipeline: what is buffered large that could be small, computed again, or changes shape from batch to batch."""
+"""Buffer sizes, repeated work and changing shapes along a pipeline."""
 
 from __future__ import annotations
 

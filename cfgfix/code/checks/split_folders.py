@@ -1,4 +1,4 @@
-"""Files that are split into training and validation by two calls which do not cut at the same place."""
+"""Training and validation files that two calls split differently."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PARAMETERS = ("shuffle", "seed", "validation_split", "subset")
 
 
 class _Part(NamedTuple):
-    """One call, for one part of the files."""
+    """One call that loads one part of the files."""
 
     site: Site
     caller: Site | None

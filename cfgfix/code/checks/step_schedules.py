@@ -1,4 +1,4 @@
-"""Schedules of the learning rate that decide in Python what only the graph knows."""
+"""Learning rate schedules that decide in Python by the symbolic step."""
 
 from __future__ import annotations
 

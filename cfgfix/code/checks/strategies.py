@@ -197,7 +197,7 @@ _DISTRIBUTES = frozenset(
 
 @once
 def _distributed_attributes(program: Program) -> frozenset[str]:
-    """Return the attributes that the program keeps a distributed dataset in, by name."""
+    """Return the names of attributes that hold a distributed dataset."""
     return frozenset(
         target.attribute
         for module in program.modules

@@ -1,4 +1,4 @@
-"""Writers of summaries that are made again in each turn of a loop, and profilers that run from first to last."""
+"""Summary writers made in each turn, and profilers that are never stopped."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def writers_made_each_turn(program: Program) -> Iterator[Hit]:
 
 
 def _is_kept(site: Site) -> bool:
-    """Tell whether a writer is made once for good, kept for other turns, returned, or closed."""
+    """Tell whether a writer is reused, stored, returned or closed."""
     scope = site.scope
     folder = site.call.argument(0, "logdir")
     if folder is None or any(isinstance(part, Name) and _OF_TURNS.search(part.name) for part in walk(folder)):

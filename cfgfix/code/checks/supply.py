@@ -1,4 +1,4 @@
-"""How long data lasts against how long it is asked for: data without end, epochs that run dry, batches of batches."""
+"""Data that is longer or shorter than the training asks for."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _MANY = "several"
 
 
 def endless(program: Program) -> Iterator[Hit]:
-    """Find data without end where nothing says when to stop.
+    """Find endless data where nothing limits the epoch.
 
     The first epoch lasts for ever.
     """
@@ -166,7 +166,7 @@ def _endless_step(way: list[Dataset]) -> Dataset | None:
 
 
 def _without_end(step: Dataset, name: str) -> bool:
-    """Tell whether a step gives elements without end."""
+    """Tell whether a step yields elements endlessly."""
     assert step.site is not None
     call = step.site.call
     if name == "repeat":

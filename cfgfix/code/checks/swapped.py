@@ -1,4 +1,4 @@
-"""Labels and predictions that change places, and conditions of Python that ask a whole batch."""
+"""Labels and predictions in the wrong order, and tests of a whole batch."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ def labels_and_predictions(program: Program) -> Iterator[Hit]:
 
 
 def _named_by_keras(scope: Scope, first: Expr, second: Expr) -> bool:
-    """Tell whether two names are parameters in the order in which Keras passes them.
+    """Tell whether two names are parameters of their function in the same order.
 
-    The names are then wrong, not the order.
+    Keras passes labels first: the names are then wrong, not the order.
     """
     names = [item.name for item in scope.params]
     if not isinstance(first, Name) or not isinstance(second, Name):
@@ -266,7 +266,7 @@ def shape_called(program: Program) -> Iterator[Hit]:
 
 
 def _is_module(scope: Scope, receiver: Expr) -> bool:
-    """Tell whether `shape` is asked of something imported: `tf.shape` is a function."""
+    """Tell whether the base of `shape` is imported, as in `tf.shape`."""
     head = (dotted(receiver) or "").partition(".")[0]
     here: Scope | None = scope
     while here is not None:

@@ -1,4 +1,4 @@
-"""KerasTensors: what stands for a tensor while a model is built of layers, and what Keras 3 takes it for."""
+"""TensorFlow operations on KerasTensors, which Keras 3 refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks that are another name of the network which they should lag behind."""
+"""Target networks that are only another name of their source network."""
 
 from __future__ import annotations
 

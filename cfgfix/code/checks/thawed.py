@@ -58,7 +58,7 @@ class _Key(NamedTuple):
 
 
 class _Act(NamedTuple):
-    """Something that a run does to a model.
+    """One act on a model in a run.
 
     Attributes:
         kind: `fit`, `compile`, `set`, or `hand` for a model that something not known is given.
@@ -78,12 +78,12 @@ class _Act(NamedTuple):
 
     @property
     def scope(self) -> Scope:
-        """The scope it stands in."""
+        """The scope in which the act stands."""
         return self.way[-1][0]
 
     @property
     def block(self) -> int:
-        """The block it stands in."""
+        """The block in which the act stands."""
         return self.way[-1][1]
 
 

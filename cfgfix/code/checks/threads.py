@@ -1,4 +1,4 @@
-"""Threads that take turns, since what each of them does stands under one lock."""
+"""Threads whose work stands under one lock, so that they take turns."""
 
 from __future__ import annotations
 

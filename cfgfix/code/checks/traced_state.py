@@ -394,7 +394,10 @@ def _is_attribute(target: Expr, name: str) -> bool:
 
 
 def _receiver(func: Expr) -> Expr:
-    """Return the object that a call is made on: `model` of `model.infer(x)` and of `model(x)`."""
+    """Return the object that a call is made on.
+
+    It is `model` in `model.infer(x)` and in `model(x)`.
+    """
     receiver: Expr = func.base if isinstance(func, Attribute) else func
     return receiver
 

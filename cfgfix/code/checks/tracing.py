@@ -1,4 +1,4 @@
-"""What does not do what it looks like inside a compiled function."""
+"""Code that does not work as it looks in a compiled function."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def array_method(program: Program) -> Iterator[Hit]:
 
 
 def _is_own(program: Program, scope: Scope, name: Name) -> bool:
-    """Tell whether a name is the object that a method belongs to."""
+    """Tell whether a name is `self`, the object of a method."""
     return program.owner(scope) is not None and bool(scope.params) and name.name == scope.params[0].name
 
 
@@ -220,7 +220,7 @@ def _handler_of(scope: Scope, block: int) -> int | None:
 
 
 def _conditional(scope: Scope, block: int) -> bool:
-    """Tell whether a place runs under a condition only."""
+    """Tell whether a place runs only under a condition."""
     return any(item.kind in ("if", "while") for item in scope.block_chain(block))
 
 

@@ -1,4 +1,4 @@
-"""Layers that are told under another name than theirs whether they train."""
+"""Layers whose flag for training is not called `training`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OTHER_NAMES = re.compile(
 
 
 def flag_dropped(program: Program) -> Iterator[Hit]:
-    """Find layers called with `training=` that know the flag under another name.
+    """Find layers called with `training=` whose flag has another name.
 
     Keras 3 leaves out what `call` does not name.
     """

@@ -1,4 +1,4 @@
-"""Functions of TensorFlow that are set or named where they have to be called."""
+"""Setting functions of TensorFlow that are assigned or named, not called."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CLEARS = frozenset({"keras.backend.clear_session", "keras.utils.clear_session"}
 
 
 def never_called(program: Program) -> Iterator[Hit]:
-    """Find functions that set something and are assigned to or named, not called."""
+    """Find setting functions that are assigned to or named, but not called."""
     for module in program.modules:
         for scope, event, target in module.stores():
             value = event.value

@@ -1,4 +1,4 @@
-"""Results of the project's own functions that are taken apart into another number of names, and errors that nobody raises."""
+"""Results unpacked into the wrong number of names, and errors never raised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training data that comes in the same batches, in the same order, in each epoch."""
+"""Training data that comes in the same order in every epoch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of files that are matched by position, although the file system decides their order."""
+"""Unsorted lists of files that are matched by position."""
 
 from __future__ import annotations
 

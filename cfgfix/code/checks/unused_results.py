@@ -1,4 +1,4 @@
-"""Work whose result nothing has: tapes that nothing asks for a gradient, tensors that are made and thrown away."""
+"""Results that nothing uses: tapes without a gradient, tensors thrown away."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How datasets are used: results thrown away, iterators begun anew, pipelines built anew, options that are copies."""
+"""Uses of datasets: lost results, new iterators, rebuilt pipelines, options."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _shuffled_after(scope: Scope, event: Event, head: Expr) -> bool:
 
 
 def _ends_cell(scope: Scope, event: Event) -> bool:
-    """Tell whether a statement is the last of its cell, whose value a notebook shows."""
+    """Tell whether a statement ends its notebook cell, which then shows its value."""
     if scope.kind != "module":
         return event is scope.body[-1]
     line = event.end_line
@@ -356,7 +356,7 @@ def dataset_rebuilt_in_loop(program: Program) -> Iterator[Hit]:
 
 
 def _built_once(program: Program, site: Site, loop: int) -> Repair:
-    """Return the fix that puts the statement that builds a dataset before the loop."""
+    """Return the fix that moves the statement that builds a dataset before the loop."""
     event = statement_of(site.scope, site.call.place)
     rewrites: tuple[Rewrite, ...] = ()
     if (

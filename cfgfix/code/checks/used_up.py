@@ -1,4 +1,4 @@
-"""Datasets over one iterator, which is used up after the first round."""
+"""Datasets over one iterator, which is empty after the first round."""
 
 from __future__ import annotations
 

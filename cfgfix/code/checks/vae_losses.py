@@ -1,4 +1,4 @@
-"""Losses of a variational autoencoder whose two halves are counted differently."""
+"""Losses of a variational autoencoder that mix a mean and a sum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variables of layers and models: what Keras 3 knows of, and so trains and saves."""
+"""Variables of layers and models that Keras 3 does not train or save."""
 
 from __future__ import annotations
 

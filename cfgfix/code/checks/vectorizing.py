@@ -1,4 +1,4 @@
-"""Functions mapped over single elements that could be given whole batches."""
+"""Functions mapped over single elements that could get whole batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that are whole numbers whatever a run is given: counted, converted, or options of that type."""
+"""Values that are integers in every run: counts, conversions and options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What several workers and replicas need: the cluster told in time, and a loss that is divided by the whole batch."""
+"""Settings for several workers and replicas: `TF_CONFIG` and the loss."""
 
 from __future__ import annotations
 
@@ -368,13 +368,16 @@ def mean_for_each_replica(program: Program) -> Iterator[Hit]:
 
 
 def _may_be_several(site: Site) -> bool:
-    """Tell whether every known value of a strategy uses several devices."""
+    """Tell whether every known value of a strategy may use several devices."""
     known = [value for value in alternatives(site.receiver) if isinstance(value, Made)]
     return bool(known) and all(map(_has_several_devices, known))
 
 
 def _has_several_devices(value: Value) -> bool:
-    """Tell whether a strategy is not told to use a single device."""
+    """Tell whether a strategy may use several devices.
+
+    It may unless its `devices` argument lists one.
+    """
     if not isinstance(value, Made) or value.site is None or value.name not in _STRATEGIES:
         return False
     devices = value.site.call.argument(0, "devices")

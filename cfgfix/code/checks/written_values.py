@@ -1,4 +1,4 @@
-"""Where the value of a name, an attribute or an entry is written, for settings that the code keeps in one place."""
+"""The places where names, attributes and entries get their values."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def _parts(target: Expr) -> tuple[Expr, ...]:
 
 
 def _last(expr: Expr) -> str | None:
-    """Return the last name of a dotted expression."""
+    """Return the last name of a dotted expression, or None."""
     if isinstance(expr, Name):
         return expr.name
     return expr.attribute if isinstance(expr, Attribute) else None
