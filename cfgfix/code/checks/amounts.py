@@ -107,8 +107,6 @@ def _kind(program: Program, expr: Expr, scope: Scope, block: int, depth: int) ->
     """Return the Python type of a number, int or float, or None for anything else.
 
     A NumPy number gives None: TensorFlow turns a NumPy float into an integer, and refuses a Python float.
-
-    TensorFlow makes an integer of a number of NumPy, and refuses one of Python.
     """
     if depth <= 0:
         return None

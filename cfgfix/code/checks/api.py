@@ -630,7 +630,7 @@ def base_constructor(program: Program, site: Site) -> str | None:
 def may_be_of_another_library(site: Site) -> bool:
     """Tell whether a method's receiver may be an object of another library.
 
-    An attribute with several kinds of values is an example.
+    For instance, an attribute may hold several kinds of values.
     """
     return any(
         value is UNKNOWN
@@ -642,7 +642,8 @@ def may_be_of_another_library(site: Site) -> bool:
 def may_be_overridden(program: Program, site: Site) -> bool:
     """Tell whether a called method may be overridden by a project class.
 
-    It may where an object calls it on itself, and where only an annotation says what the object is. `call` of a model always may.
+    It may where an object calls the method on itself, where only an annotation tells the object's class,
+    and always for `call` of a model.
     """
     func = site.call.func
     if not isinstance(func, Attribute) or not (
@@ -695,9 +696,8 @@ def old_dataset_members(program: Program) -> Iterator[Hit]:
 def _old_datasets(program: Program) -> bool:
     """Tell whether a program may use TensorFlow 1 datasets.
 
-    It may where it names `tf.compat.v1` or TensorFlow's internal modules.
-
-    A dataset keeps the class of the one it is made of, so one made by another module may have what the others lack.
+    It may where it names `tf.compat.v1` or TensorFlow's internal modules. A dataset made from such a dataset has
+    its members too.
     """
     for module in program.modules:
         for scope in module.summary.scopes:

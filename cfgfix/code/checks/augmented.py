@@ -24,8 +24,6 @@ def augmented_evaluation(program: Program) -> Iterator[Hit]:
     """Find evaluation data that a function augments because of a parameter's default.
 
     The call leaves the parameter out.
-
-    It does so by a default that the call leaves as it is.
     """
     seen: set[tuple[int, int]] = set()
     for site, expr in _evaluations(program):

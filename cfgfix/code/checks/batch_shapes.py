@@ -90,8 +90,6 @@ def padded_element(value: Value) -> Dataset | None:
     """Return the padded batch step, with open shapes, that a value is an element of.
 
     None where there is no such step.
-
-    The value is one of its elements; None where there is no such batch.
     """
     for item in alternatives(value):
         inner = item.items if isinstance(item, Items) else (item,)

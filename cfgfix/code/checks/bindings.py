@@ -65,9 +65,7 @@ def _targets(target: Expr) -> set[str]:
 def statement(site: Site) -> Event | None:
     """Return the statement that consists of a call alone, or None.
 
-    The result of such a call is dropped.
-
-    Nothing has what such a call returns.
+    Such a statement drops the call's result.
     """
     for event in site.scope.events():
         if event.kind == "expr" and event.value is site.call:
@@ -79,8 +77,6 @@ def bound_once(scope: Scope, name: str, block: int) -> tuple[Expr, Scope, int] |
     """Return the value that a name's only binding gives it, with scope and block.
 
     None where other statements may bind the name.
-
-    None where others may bind it.
     """
     if any(item.kind == "comprehension" for item in scope.block_chain(block)):
         return None
@@ -106,8 +102,6 @@ def assignment_read(scope: Scope, name: Name, block: int) -> Event | None:
     """Return the assignment whose value a name has where it is read, or None.
 
     Assignments in the other branch of the same `if` do not count.
-
-    Those on the other side of an `if` do not come there.
     """
     if name.name in scope.outer or any(name.name in item.outer for item in scope.module.summary.scopes):
         return None

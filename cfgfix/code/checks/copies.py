@@ -28,8 +28,6 @@ def clone_without_weights(program: Program) -> Iterator[Hit]:
     """Find cloned models that are used with their initial weights.
 
     Nothing copies weights to them or trains them.
-
-    Nothing gives them others, and nothing trains them.
     """
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).named("keras.models.clone_model"):

@@ -252,10 +252,7 @@ def _reads_files(program: Program, scope: Scope) -> bool:
 
 
 def calls_leading_to(program: Program, site: Site, depth: int = 2) -> list[tuple[Site, tuple[Site, ...]]]:
-    """Return a call and the calls that lead to its function, each with its call path.
-
-    Each comes with the way from there.
-    """
+    """Return a call and the calls that lead to its function, each with its call path."""
     found: list[tuple[Site, tuple[Site, ...]]] = [(site, ())]
     pending: list[tuple[Scope, tuple[Site, ...]]] = [(site.scope, ())]
     while pending and len(found) < 40:

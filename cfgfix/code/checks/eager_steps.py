@@ -568,9 +568,7 @@ _MAKES_MODEL = re.compile(r"keras\.(?:applications\.(?:\w+\.)?[A-Z]\w*|layers\.[
 def _uses_numpy(tape: Site) -> bool:
     """Tell whether a step computes with `.numpy()` values before its gradients.
 
-    Such a step is eager on purpose.
-
-    What is only kept, handed back or written down is not gone on with.
+    Such a step is eager on purpose. Values that are only stored, returned or logged do not count.
     """
     scope = tape.scope
     ends = [call.line for call in scope.calls if call.method == "gradient"]

@@ -169,8 +169,6 @@ def turns_in_graph(program: Program, scope: Scope, event: Event) -> int | None:
     """Return how many turns of a loop over elements are unrolled into a graph.
 
     None for any other loop, and for one with another loop over elements in it.
-
-    None for any other loop, and for one that has another loop over elements in it.
     """
     found = _calculates(program, scope, event, eager=False)
     if found is None or found[1] is None or _holds_another(program, scope, event):
@@ -189,8 +187,6 @@ def _calculates(
     """Return what a loop computes with an element, as text, and its number of turns.
 
     None where a turn needs the result of the turn before, or makes other calls than cheap operations.
-
-    None where a turn needs what the one before it made, or does anything but cheap operations.
     """
     variable = event.targets[0] if len(event.targets) == 1 else None
     body = event.bodies[0][0]

@@ -201,10 +201,7 @@ _REORDERS = frozenset(
 
 
 def same_draws(program: Program) -> Iterator[Hit]:
-    """Find random maps that a seed makes draw the same numbers in each epoch.
-
-    Each pass over the data begins with the same numbers.
-    """
+    """Find random maps that a seed makes draw the same numbers in each epoch."""
     seeds = [
         site
         for site in flow_of(program).named(*_SEEDS)

@@ -62,8 +62,6 @@ def _only(program: Program, scope: Scope, expr: Expr, names: set[str]) -> _Found
     """Return the only expression that a value comes from, with its scope, or None.
 
     Names, attributes, parameters and results are followed, and their names added to `names`.
-
-    The names on the way are noted.
     """
     for _ in range(_DEPTH):
         if isinstance(expr, (Name, Attribute)):

@@ -57,8 +57,6 @@ def calls_of(expr: Expr, scope: Scope, depth: int = _DEPTH) -> set[int]:
     """Return the numbers of the calls in an expression and in its names' values.
 
     Values appended to a name count as well.
-
-    What the names were given counts, and what was appended to them.
     """
     found: set[int] = set()
     for part in walk(expr):
@@ -78,8 +76,6 @@ def calls_in(program: Program, expr: Expr, scope: Scope, depth: int = _DEPTH) ->
     """Return the calls in an expression, in its names' values, and in their results.
 
     Results are those of project functions that are called there.
-
-    Those count as well that are in what a function of the project, called there, returns.
     """
     numbers = calls_of(expr, scope)
     found = list(flow_of(program).of_calls(scope, numbers))

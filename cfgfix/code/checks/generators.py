@@ -182,7 +182,7 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
 def for_each(way: tuple[Site, ...]) -> bool:
     """Tell whether the last call of a call path runs for every element.
 
-    It, or the call to it, stands in the loop that yields.
+    A call of the path stands in the loop that yields.
     """
     if any(site.scope.name == "__init__" for site in way):
         # What sets an object up runs once.

@@ -74,7 +74,7 @@ class _Way:
     def passes(self, expr: Expr | None, depth: int = 0) -> bool:
         """Tell whether a gradient may pass through an expression to the model.
 
-        Where that is not known, it may.
+        True where that is not known.
         """
         if expr is None or depth > _DEPTH:
             return True

@@ -367,7 +367,7 @@ _LEAST_HALF: Final = 2.0**-25
 def lost_in_half(program: Program) -> Iterator[Hit]:
     """Find small numbers in custom layers that become 0 in float16.
 
-    They are to keep a division or a root from 0.
+    They are meant to keep a division or a root from 0.
     """
     for owner, policy, types in _under_policies(program, "float16"):
         for item in types.vanishing[:1]:

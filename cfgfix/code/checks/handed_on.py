@@ -30,8 +30,6 @@ def constant_of(program: Program, scope: Scope, expr: Expr | None, caller: Site 
     """Return the constant of an expression for one call of its function.
 
     None without an expression, and `MISSING` where the constant is unknown.
-
-    None where nothing is written, and `MISSING` for what is not known.
     """
     if expr is None:
         return None
@@ -67,9 +65,8 @@ def constant_of(program: Program, scope: Scope, expr: Expr | None, caller: Site 
 def values_of(program: Program, scope: Scope, expr: Expr) -> tuple[Value, ...]:
     """Return the possible values of a name or attribute, over all callers.
 
-    A parameter has the arguments of all callers, and so has an attribute that methods set from their
-
-    parameters. An unknown value is among them where a caller passes one.
+    A parameter has the arguments of all callers, and so has an attribute set from parameters.
+    An unknown value is among them where a caller passes one.
     """
     given = _of_parameter(program, scope, expr) if isinstance(expr, Name) else None
     if given is not None:

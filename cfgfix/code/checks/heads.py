@@ -27,7 +27,7 @@ _DENSE = re.compile(r"keras\.layers\.(?:Dense|Dropout|LayerNormalization)")
 def swapped_by_reshape(program: Program) -> Iterator[Hit]:
     """Find reshapes that are given a tensor's axes in swapped order.
 
-    Heads before positions are the common form.
+    The common form puts attention heads before positions.
     """
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).named(*_RESHAPES):

@@ -29,7 +29,7 @@ def _is_rare(scope: Scope, block: int, loop: int) -> bool:
 def host_reads(program: Program) -> Iterator[Hit]:
     """Find loops that copy several values to the host in every step.
 
-    `float(loss)` and `loss.numpy()` do.
+    Examples: `float(loss)`, `loss.numpy()`.
     """
     hot = hot_paths(program)
     done: set[tuple[int, int]] = set()

@@ -91,7 +91,7 @@ def _is_open(program: Program, function: Scope, name: str) -> bool:
 def _is_read(function: Scope, name: str) -> bool:
     """Tell whether a function's text has a name more than once, or reads all locals.
 
-    The text is asked, since a run with known values has those in place of names.
+    The text is read because a run with known values has those in place of names.
     """
     lines = function.module.source_lines()[function.place.line - 1 : function.place.end_line]
     code = textwrap.dedent("\n".join(lines)) + "\n"

@@ -95,7 +95,7 @@ class _Use:
 def gone_name(program: Program) -> Iterator[Hit]:
     """Find names that Keras modules no longer have.
 
-    Those of one module are told once in a file.
+    Names of one module are reported once per file.
     """
     table = api(program)
     for module in program.modules:

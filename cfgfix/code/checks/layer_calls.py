@@ -624,7 +624,7 @@ def _callees(parts: Parts, value: Value) -> list[_Callee]:
 def _fix_by_names(callees: list[_Callee], site: Site, first: int) -> tuple[tuple[Rewrite, ...], str | None]:
     """Return the fix that passes all arguments after the inputs by name, or why not.
 
-    What stands before the first one that is no tensor, and nothing is known of, may be none either.
+    Arguments before the first non-tensor are named too, since they may be no tensors either.
     """
     if first == 0:
         return (), "the inputs go by position: make a tensor of it, or an argument of its own"

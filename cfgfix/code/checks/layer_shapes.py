@@ -74,7 +74,7 @@ def _gives_tensor(site: Site) -> bool:
 def _is_of(value: Value, site: Site) -> bool:
     """Tell whether a value is made in the same run of its function as a call.
 
-    A function that was entered with alike values before is not run again: what it gave then has the shape of then.
+    A function entered again with alike values is not run again, so its result keeps the old shape.
     """
     if not isinstance(value, Made) or value.site is None:
         return False

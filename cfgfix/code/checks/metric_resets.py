@@ -31,7 +31,7 @@ _METRICS = "keras.metrics."
 def unreset_metric(program: Program) -> Iterator[Hit]:
     """Find metrics that are read once per epoch and never reset.
 
-    The figure is the mean over all epochs so far.
+    Each reading is then the mean over all epochs so far.
     """
     updates, results, reset = _metric_calls(program)
     together: dict[tuple[int, ...], list[tuple[Site, Site, Site]]] = {}
@@ -160,9 +160,7 @@ _RUNNING = re.compile(r"running|overall|global|total|moving|cumul|ever|_all|all_
 def _within_epochs(scope: Scope, filled: list[int], read: list[int], made: Site) -> bool:
     """Tell whether each turn of a loop inside an epoch loop fills and reads a metric.
 
-    A metric named as a running one does not count.
-
-    A figure that runs over the batches of one epoch is meant then.
+    A metric named as a running one does not count. The metric is meant to run over the batches of one epoch.
     """
     if len(read) < 2 or filled[: len(read)] != read or _made_inside(scope, read[1:], made):
         return False

@@ -32,7 +32,7 @@ from cfgfix.code.model.values import (
 def switched_eager(program: Program) -> Iterator[tuple[Scope, Site]]:
     """Yield the scopes that turn compiling off, each with the call.
 
-    They do it themselves, or call a function of the project that does what it is told.
+    The scope may call a project function that passes its parameter to the switch.
     """
     told: dict[int, str] = {}
     for site in flow_of(program).named(
@@ -162,7 +162,7 @@ _OF_MODELS = frozenset(
 def model_calls(program: Program, method: str) -> Iterator[Site]:
     """Yield the calls of a method on Keras models.
 
-    The models are known, or datasets or arguments of the call tell that it is one.
+    An unknown object counts as a model where a dataset or a keyword of models is passed.
     """
     for name in ("keras.Model", "keras.Sequential"):
         yield from flow_of(program).named(f"{name}.{method}")

@@ -290,8 +290,6 @@ def text_given(
     """Return the text argument of a call.
 
     The default where it is missing; None where it is unknown.
-
-    Its default where it is given none, None where it is not known.
     """
     written = site.call.argument(position, parameter)
     if written is None:
@@ -340,9 +338,7 @@ def callbacks_of(program: Program, fit: Site) -> list[Site]:
 def call_of_base(program: Program, owner: Scope) -> Site | None:
     """Return the `__init__` call of a custom callback's Keras base, or None.
 
-    None where the class changes what the base is given.
-
-    None for one that hands on other values than it is given, or changes them.
+    None where the class changes the values that its base is given.
     """
     classes, outside = program.bases(owner)
     kinds = [name for name in outside if name.startswith("keras.callbacks.")]

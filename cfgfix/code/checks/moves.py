@@ -34,9 +34,9 @@ def autotune(program: Program, scope: Scope) -> str | None:
 def move(moved: Site, goal: Site, *, behind: bool) -> tuple[Rewrite, ...]:
     """Return the fix that moves a pipeline step before or behind another step.
 
-    It is empty where that cannot be shown to be possible. The two stand in one chain, or in statements of one suite that
-    hand the dataset on by name. Nothing else may see what lies between them, and what the moved step is given must mean the
-    same at both places.
+    Empty where the move cannot be shown to be safe. Both steps must stand in one chain, or in statements of
+    one suite that pass the dataset on by name. Nothing else may use the datasets between them, and the
+    moved step's arguments must mean the same at both places.
     """
     scope = moved.scope
     first, last = (moved, goal) if behind else (goal, moved)
@@ -177,7 +177,7 @@ def loop_head(scope: Scope, loop: int) -> Event | None:
 def out_of_loop(program: Program, scope: Scope, event: Event, loop: int, own: str) -> tuple[Rewrite, ...]:
     """Return the fix that moves a statement of a loop's body before the loop.
 
-    It is empty where the statement does not stand there by itself.
+    Empty where the statement does not stand directly in the body.
     """
     head = loop_head(scope, loop)
     if head is None or event.block != loop:

@@ -132,7 +132,7 @@ def _indent(offsets: Offsets, place: Place) -> str:
 def lines_of(scope: Scope, place: Place, offsets: Offsets) -> tuple[int, int]:
     """Return where the lines of a statement begin and end.
 
-    Decorators and a comment at its end are included.
+    Its decorators and a comment at its end are included.
 
     Raises:
         CannotRewriteError: Other code stands on them.

@@ -20,7 +20,7 @@ __all__ = ["ProofError", "prove"]
 def prove(before: str, edits: Sequence[ReplaceText]) -> str:
     """Apply edits to a Python text, prove the result, and return it.
 
-    It parses, only edited statements differ, comments are kept.
+    The result must parse, differ only in edited statements, and keep all comments.
 
     Raises:
         ProofError: One of these does not hold.

@@ -24,7 +24,7 @@ def contains(outer: Place, inner: Place) -> bool:
 def confirm(scope: Scope, place: Place, offsets: Offsets) -> bool:
     """Tell whether a file's text still has what was found at a place.
 
-    The name of a call, an expression, or a statement's head.
+    That is the name of a call, an expression, or a statement's head.
     """
     start, end = offsets.span(place)
     text = offsets.text[start:end]

@@ -38,8 +38,6 @@ class _Text:
         """Yield the characters between two offsets that are not blank, with their offsets.
 
         A comment counts as a single `#`.
-
-        A comment is one `#`.
         """
         position = start
         while position < end:
@@ -57,8 +55,6 @@ class _Text:
         """Return where a node's own opening brackets begin, and their number.
 
         Only brackets of the node open between `start` and it.
-
-        Nothing else opens behind `start`.
         """
         opened = [place for place, letter in self.marks(start, self.start(node)) if letter == "("]
         return (opened[0] if opened else self.start(node)), len(opened)
@@ -254,7 +250,7 @@ def unchained(text: str) -> Edit:
 def with_keyword(text: str, name: str, value: str) -> Edit:
     """Return the edit that sets a keyword argument of a call, or adds it.
 
-    Another value for the one it has, or one more, laid out like the others.
+    A new argument is laid out like the others.
 
     Raises:
         CannotRewriteError: There is no call, its keywords are hidden in `**`, or a comment stands behind the last one.
@@ -316,7 +312,7 @@ def with_named_argument(text: str, position: int, name: str) -> Edit:
 def without_keyword(text: str, name: str) -> Edit:
     """Return the edit that removes a keyword argument from a call.
 
-    What is left ends as it ended before.
+    The remaining arguments end as they ended before.
 
     Raises:
         CannotRewriteError: It has no such keyword, or a comment stands beside it.
@@ -329,8 +325,6 @@ def with_keywords_as_one(text: str, names: tuple[str, str], new: str) -> tuple[E
     """Return the edits that replace two keyword arguments by one.
 
     The new argument stands where the first of the names given stood.
-
-    It stands where the first one stood.
 
     Raises:
         CannotRewriteError: One of them is missing, or a comment stands beside the second.
