@@ -39,6 +39,16 @@ def in_tests(scope: Scope) -> bool:
     return is_test(scope.module.path)
 
 
+def line_beside(reader: Scope, scope: Scope, line: int) -> str:
+    """Return a line as it is said beside a hit, with its file if that is another."""
+    file = (
+        ""
+        if scope.module is reader.module
+        else f" of {scope.module.path.replace(chr(92), '/').rpartition('/')[2]}"
+    )
+    return f"{line}{file}"
+
+
 MAX_NAMES = 6
 """Most names for one another that are followed to a value."""
 

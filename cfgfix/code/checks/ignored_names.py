@@ -9,7 +9,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import in_tests
+from cfgfix.code.checks.common import in_tests, line_beside
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.model.expressions import text
 from cfgfix.code.model.hit import Step, hit_in
@@ -23,6 +23,8 @@ _SAYS_HOW = re.compile(
     r"shuffle|training|is_training|(?:use_|do_|with_)?augment(?:ation)?|(?:random_)?seed|batch_?size|drop_remainder|normali[sz]e|dropout(?:_rate)?"
     r"|drop_rate|lr|learning_rate|(?:num_|n_)?epochs|weight_decay|(?:shuffle_)?buffer(?:_size)?|repeat|num_parallel_calls|num_workers"
 )
+_OF_BATCHES = re.compile(r"batch")
+_BATCHES = re.compile(r"batch(?!_?norm)", re.IGNORECASE)
 _BY_KERAS = frozenset({"training", "mask"})
 
 
@@ -45,11 +47,19 @@ def unread_arguments(program: Program) -> Iterator[Hit]:
                 seen.add(key)
                 if _is_open(program, function, parameter.name) or _is_read(function, parameter.name):
                     continue
+                if _OF_BATCHES.match(parameter.name) and not _makes_batches(
+                    program, function, parameter.name
+                ):
+                    continue
                 yield hit_in(
                     function,
                     function.place,
                     -1,
-                    {"name": parameter.name, "function": function.name, "line": site.call.name_line},
+                    {
+                        "name": parameter.name,
+                        "function": function.name,
+                        "line": line_beside(function, site.scope, site.call.name_line),
+                    },
                     related=(Step(site.scope, site.call.name_place, site.call.block, "gives it"),),
                 )
 
@@ -88,6 +98,25 @@ def _is_open(program: Program, function: Scope, name: str) -> bool:
     return bool(same)
 
 
+def _makes_batches(program: Program, function: Scope, name: str) -> bool:
+    """Tell whether a function, or the class of a constructor, has to do with batches beside its argument."""
+    owner = program.owner(function)
+    around = owner if owner is not None and function.name == "__init__" else function
+    return any(word != name and _BATCHES.search(word) for word in _names_in(around))
+
+
+def _names_in(scope: Scope) -> Iterator[str]:
+    """Yield the names that stand in the code of a function or class, strings and comments apart."""
+    lines = scope.module.source_lines()[scope.place.line - 1 : scope.place.end_line]
+    code = textwrap.dedent("\n".join(lines)) + "\n"
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(code).readline):
+            if token.type == tokenize.NAME:
+                yield token.string
+    except (tokenize.TokenError, IndentationError):
+        return
+
+
 def _is_read(function: Scope, name: str) -> bool:
     """Tell whether a function's text has a name more than once, or reads all locals.
 
@@ -123,7 +152,7 @@ def unread_numbers(program: Program) -> Iterator[Hit]:
     words: Counter[str] | None = None
     for module in program.modules:
         top = module.scope
-        if top is None or in_tests(top) or module.path.endswith("__init__.py"):
+        if top is None or module.path.endswith("__init__.py"):
             continue
         numbers = [event for event in top.body if _names_number(event)]
         if len(numbers) < 2:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import few_turns, in_tests
+from cfgfix.code.checks.common import few_turns, in_tests, line_beside, only_value
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.model.expressions import dotted
+from cfgfix.code.model.expressions import dotted, walk
 from cfgfix.code.model.hit import Step, hit_in
-from cfgfix.code.model.nodes import Call
+from cfgfix.code.model.nodes import Call, Collection, Expr
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
 from cfgfix.rules.hit import Hit
@@ -26,7 +26,7 @@ def unclosed_figures(program: Program) -> Iterator[Hit]:
             # A notebook shows and closes what a cell has drawn.
             continue
         for scope in module.summary.scopes:
-            if scope.kind == "class" or in_tests(scope):
+            if scope.kind == "class":
                 continue
             for call in scope.calls:
                 name = program.static_name(call.func, scope) if dotted(call.func) else None
@@ -42,7 +42,7 @@ def unclosed_figures(program: Program) -> Iterator[Hit]:
                     scope,
                     call.name_place,
                     call.block,
-                    {"loop_line": line},
+                    {"loop_line": line_beside(scope, where, line)},
                     related=()
                     if caller is call
                     else (Step(where, caller.name_place, caller.block, "in each turn of this loop"),),
@@ -67,7 +67,21 @@ def _loop_around(program: Program, scope: Scope, call: Call) -> tuple[Scope, Cal
             if (
                 block.kind in _LOOPS
                 and not few_turns(program, where, number, 20)
+                and not _over_kinds(where, block.test)
                 and inside(where, what.block, number)
             ):
                 return where, what, block.line
     return None
+
+
+def _over_kinds(scope: Scope, expr: Expr | None) -> bool:
+    """Tell whether a loop goes over the entries of a dictionary or a written list.
+
+    Those are kinds of something, and few.
+    """
+    value = only_value(scope, expr)
+    if isinstance(value, Collection):
+        return len(value.items) <= 20
+    return value is not None and any(
+        isinstance(part, Call) and part.method in ("keys", "items") and not part.args for part in walk(value)
+    )

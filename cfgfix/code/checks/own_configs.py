@@ -22,7 +22,7 @@ from cfgfix.code.model.nodes import (
     Starred,
     Subscript,
 )
-from cfgfix.code.model.program import Program
+from cfgfix.code.model.program import Program, is_keras_part
 from cfgfix.code.model.summary import Parameter, Scope
 from cfgfix.code.model.values import Constant, Site, alternatives
 from cfgfix.rules.hit import Hit
@@ -57,6 +57,9 @@ _ADDS_NOTHING = frozenset(
         "len",
     }
 )
+
+
+_MAKES_PARTS = frozenset({"__init__", "build"})
 
 
 def lacks_argument(program: Program) -> Iterator[Hit]:
@@ -189,8 +192,12 @@ def _other_value(program: Program, constructor: Scope, number: int, item: Parame
         given = site.call.argument(number - 1, item.name)
         if given is None or site.call.opaque or in_tests(site.scope):
             continue
-        if program.owner(site.scope) is program.owner(constructor):
+        owner = program.owner(site.scope)
+        if owner is program.owner(constructor):
             # A copy of the object itself.
+            continue
+        if owner is not None and is_keras_part(program, owner) and site.scope.name in _MAKES_PARTS:
+            # A part of a model or layer, which makes it again itself and asks it for nothing.
             continue
         values = alternatives(site.argument(number - 1, item.name))
         known: Literal | Constant | None = (

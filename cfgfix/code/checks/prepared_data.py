@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import in_tests
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.model.expressions import dotted, is_name, text, walk
 from cfgfix.code.model.hit import Step, hit_in
@@ -32,7 +31,7 @@ def scalers_fitted_before_split(program: Program) -> Iterator[Hit]:
     """Find scalers that are fitted on data before it is split."""
     for module in program.all_modules(words=(b"fit_transform(",)):
         for scope in module.summary.scopes:
-            if scope.kind == "class" or in_tests(scope):
+            if scope.kind == "class":
                 continue
             for event in scope.events():
                 value = event.value
@@ -175,7 +174,7 @@ def parts_cut_from_rest(program: Program) -> Iterator[Hit]:
     """Find a second part of data cut from a name that the first cut overwrote."""
     for module in program.modules:
         for scope in module.summary.scopes:
-            if scope.kind == "class" or in_tests(scope):
+            if scope.kind == "class":
                 continue
             events = [event for event in scope.events() if event.kind == "assign"]
             for number, event in enumerate(events):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import evaluates, in_tests, only_value
+from cfgfix.code.checks.common import evaluates, line_beside, only_value
 from cfgfix.code.checks.handed_on import callers_of, constant_of
 from cfgfix.code.checks.models import trains
 from cfgfix.code.inference.entry_points import modules_sharing_runs
@@ -45,12 +45,7 @@ def checkpoints_without_optimizer(program: Program) -> Iterator[Hit]:
     seen: set[int] = set()
     for site in checkpoints:
         module = site.scope.module
-        if (
-            id(module) in seen
-            or id(module) in kept
-            or in_tests(site.scope)
-            or written_for_one(program, site.scope)
-        ):
+        if id(module) in seen or id(module) in kept or written_for_one(program, site.scope):
             continue
         made = _optimizer_of(program, module)
         if made is None or not _holds_models_only(program, site) or not _goes_on(site):
@@ -202,7 +197,7 @@ def missing_checkpoints_unnoticed(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).named(_LATEST):
         scope, key = site.scope, (id(site.scope), site.call.number)
-        if key in seen or in_tests(scope) or written_for_one(program, scope):
+        if key in seen or written_for_one(program, scope):
             continue
         seen.add(key)
         restore = next(
@@ -331,7 +326,7 @@ def checkpoints_under_other_names(program: Program) -> Iterator[Hit]:
                 "read": _listed(names),
                 "written": _listed(first[1]),
                 "folder": folder,
-                "line": first[0].call.name_line,
+                "line": line_beside(site.scope, first[0].scope, first[0].call.name_line),
             },
             related=(at(first[0], label="writes there"),),
         )

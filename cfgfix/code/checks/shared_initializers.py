@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import in_tests
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.releases import keras_three
@@ -24,7 +23,7 @@ def shared_embedding_initializers(program: Program) -> Iterator[Hit]:
     found: dict[tuple[int, int, str], list[Site]] = {}
     makers: dict[int, Site] = {}
     for site in flow_of(program).named("keras.layers.Embedding"):
-        if in_tests(site.scope) or written_for_one(program, site.scope) or site.call.opaque:
+        if written_for_one(program, site.scope) or site.call.opaque:
             continue
         width = site.call.argument(1, "output_dim")
         for value in alternatives(site.argument(2, "embeddings_initializer")):

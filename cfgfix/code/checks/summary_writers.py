@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import few_turns, in_tests
+from cfgfix.code.checks.common import few_turns, in_tests, line_beside
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.guards import statement_of
@@ -27,7 +27,7 @@ def writers_made_each_turn(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for site in flow_of(program).named("tensorflow.summary.create_file_writer"):
         scope, key = site.scope, (id(site.scope), site.call.number)
-        if key in seen or in_tests(scope) or written_for_one(program, scope) or _is_kept(site):
+        if key in seen or written_for_one(program, scope) or _is_kept(site):
             continue
         seen.add(key)
         found = _loop_around(program, site)
@@ -37,7 +37,7 @@ def writers_made_each_turn(program: Program) -> Iterator[Hit]:
         yield hit_at(
             site,
             flow=(),
-            values={"loop_line": line},
+            values={"loop_line": line_beside(scope, where.scope, line)},
             related=(Step(where.scope, where.call.name_place, where.call.block, "in each turn of this loop"),)
             if where is not site
             else (),
@@ -113,7 +113,7 @@ def profilers_left_on(program: Program) -> Iterator[Hit]:
         "tensorflow.summary.trace_on", "tensorflow.profiler.experimental.start"
     ):
         scope = site.scope
-        if in_tests(scope) or written_for_one(program, scope):
+        if written_for_one(program, scope):
             continue
         if site.name.endswith("trace_on") and not is_true(site.call.argument(1, "profiler")):
             continue

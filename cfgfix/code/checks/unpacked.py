@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import in_tests
 from cfgfix.code.model.expressions import text
 from cfgfix.code.model.hit import Step, hit_in
 from cfgfix.code.model.nodes import Call, Collection, Dictionary, Expr, Name, Starred
@@ -114,8 +113,6 @@ def errors_never_raised(program: Program) -> Iterator[Hit]:
     """Find errors that a statement makes and does not raise."""
     for module in program.all_modules(words=(b"Error(", b"Exception(")):
         for scope in module.summary.scopes:
-            if in_tests(scope):
-                continue
             for event in scope.events_of("expr"):
                 value = event.value
                 if (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import evaluates, in_tests
+from cfgfix.code.checks.common import evaluates, in_tests, line_beside
 from cfgfix.code.checks.elements import kind
 from cfgfix.code.checks.models import model_calls
 from cfgfix.code.checks.order import named_for_evaluation
@@ -50,6 +50,7 @@ _STEPS = frozenset({"apply_gradients", "minimize", "train_on_batch"})
 _BATCHES = frozenset({"batch", "padded_batch"})
 _CHANCE = re.compile(r"(?i)random\.|randint|rand\(|randn|normal\(|uniform\(|synthetic|fake")
 """Words of files that make arrays at random: those have no order."""
+_STORES = (b"Dataset.save(", b"data.experimental.save(", b"dataset.save(", b"ds.save(", b"data.save(")
 _MIXES = re.compile(
     r"(?i)shuffl|permut|sample\(|\.sample|split|choice|argsort|random_state|"
     r"stateful|timeseries|time_series|window|lookback|look_back|seq_len|sequence_length|curriculum|bucket"
@@ -84,10 +85,13 @@ def unshuffled_training_data(program: Program) -> Iterator[Hit]:
             words.append(_CHANCE)
             paths = {path for module in modules.values() for path in modules_sharing_runs(program, module)}
             modules.update((id(module), module) for module in program.all_modules() if module.path in paths)
+        elif kind(source) == "load":
+            # So is in what order data was stored.
+            modules.update((id(module), module) for module in program.all_modules(words=_STORES))
         if any(_speaks(module, word) for module in modules.values() for word in words):
             continue
         seen.add(key)
-        yield hit_at(site, values={"line": place}, related=(trained,))
+        yield hit_at(site, values={"line": line_beside(site.scope, trained.scope, place)}, related=(trained,))
 
 
 def _keeps_order(way: list[Dataset]) -> bool:
