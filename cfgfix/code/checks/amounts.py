@@ -142,7 +142,7 @@ def _kind(program: Program, expr: Expr, scope: Scope, block: int, depth: int) ->
 
 
 def _is_from_settings(expr: Expr, scope: Scope, block: int, depth: int) -> bool:
-    """Tell whether an expression is a number of a settings file or of the command line: plain, whichever it is."""
+    """Tell whether an expression is a value of a settings file or the command line."""
     steps = 0
     while isinstance(expr, (Subscript, Attribute)):
         if isinstance(expr, Subscript) and not isinstance(constant(expr.index), str):

@@ -308,7 +308,7 @@ def names_missing_in_keras_3(program: Program) -> Iterator[Hit]:
 
 
 def _legacy_optimizers(program: Program) -> Iterator[Hit]:
-    """Find optimizers of `keras.optimizers.legacy` that are made, which Keras 3 refuses.
+    """Find `keras.optimizers.legacy` optimizers that are made, which Keras 3 refuses.
 
     The module is there to be imported, from `tf.keras` as from the package `keras` beside it.
     """
@@ -568,7 +568,7 @@ def unknown_argument(program: Program) -> Iterator[Hit]:
 
 
 def _refused_arguments(program: Program, site: Site, name: str) -> Iterator[Hit]:
-    """Yield one finding for each argument of a call that the callable of this name refuses."""
+    """Yield a hit for each keyword argument of a call that its callee refuses."""
     table = api(program)
     optimizer = name.startswith("keras.optimizers.")
     refused = [

@@ -32,7 +32,7 @@ from cfgfix.code.model.values import (
 
 
 def in_tests(scope: Scope) -> bool:
-    """Tell whether a scope stands in a test.
+    """Tell whether a scope is part of a test.
 
     How a test uses something shows nothing of how a program does. Whether a hit in a test is told is no question of a check: the runner decides that by the rule's policy.
     """
@@ -200,7 +200,7 @@ def is_augmentation(site: Site) -> bool:
 
 
 def _of_random_layers(site: Site) -> bool:
-    """Tell whether a call runs a `Sequential` with random layers in it as for training."""
+    """Tell whether a call runs a `Sequential` of random layers in training mode."""
     if not is_true(site.call.keyword("training")):
         return False
     models = alternatives(site.callee)
@@ -274,7 +274,7 @@ _TAKES_ITEM = frozenset({"get", "get_nowait"})
 
 
 def goes_through_experiments(program: Program, scope: Scope, expr: Expr | None, depth: int = 4) -> bool:
-    """Tell whether a loop goes through runs that the project lists.
+    """Tell whether a loop goes over experiment runs that the project lists.
 
     A config, a folder of configs or a function of the project gives them: they are few, and each is a run of its own.
     """

@@ -1,4 +1,4 @@
-"""Files that the interpreter decodes one after another while the model waits: generators, sequences and step loops."""
+"""Files decoded one after another in Python while the model waits."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _WORKERS = frozenset(
 
 
 def decoded_in_python(program: Program) -> Iterator[Hit]:
-    """Find pictures or sounds that one Python thread decodes for each sample."""
+    """Find images or sounds that one Python thread decodes for each sample."""
     seen: set[tuple[int, int]] = set()
     for hit in (*_in_generators(program), *_in_sequences(program), *_in_step_loops(program)):
         at = place_in_code(hit)
@@ -244,7 +244,7 @@ def _in_step_loops(program: Program) -> Iterator[Hit]:
 
 
 def _reads_files(program: Program, scope: Scope) -> bool:
-    """Tell whether a function reads what it decodes from a file."""
+    """Tell whether a function reads the data that it decodes from a file."""
     return any(
         site.name.startswith(("tensorflow.io.read_file", "tensorflow.io.gfile.", "builtins.open"))
         for site in flow_of(program).within(scope)

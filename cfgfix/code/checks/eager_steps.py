@@ -140,7 +140,7 @@ def eager_step(program: Program) -> Iterator[Hit]:
 
 
 def _tapes_in_loops(program: Program, seen: set[tuple[int, int]]) -> Iterator[Hit]:
-    """Yield the tapes that a loop opens itself in each turn, and whose gradients it applies there."""
+    """Yield tapes that a loop opens in each turn to apply gradients there."""
     hot = hot_paths(program)
     for tape in flow_of(program).named("tensorflow.GradientTape"):
         scope = tape.scope
@@ -245,7 +245,10 @@ _SIDE_EFFECTS = (
 
 
 def _fix_by_compiling(program: Program, scope: Scope, target: Function, *, alone: bool) -> Repair:
-    """Return the fix that compiles a step, where nothing in it is Python that has to run in every step."""
+    """Return the fix that compiles a step, or why there is none.
+
+    A step with Python code that must run every time has no fix.
+    """
     alias = tensorflow_alias(scope)
     if not alone:
         return {"no_fix": "the step stands in the loop itself: make it a function first"}
@@ -295,7 +298,7 @@ def _python_in(program: Program, step: Scope) -> str | None:
 
 
 def _on_purpose(scope: Scope) -> bool:
-    """Tell whether a function or its file is named for debugging or for eager execution."""
+    """Tell whether a function or its file is named for debugging or eager execution."""
     words = f"{os.path.basename(scope.module.path)} {scope.qualname}".lower()
     return "debug" in words or "eager" in words
 
@@ -353,7 +356,7 @@ def _fit_compiles(program: Program, scope: Scope) -> bool:
 
 
 def _now_and_then(scope: Scope, block: int, loop: int) -> bool:
-    """Tell whether a place in a loop runs only in some of its turns, as under `if i % 5 == 0`."""
+    """Tell whether a block runs only in some turns of a loop: under a `%` test."""
     while block >= 0 and block != loop:
         item = scope.blocks[block]
         if item.kind == "if" and item.test is not None and "%" in text(item.test):
@@ -448,22 +451,25 @@ def _calls_model(program: Program, site: Site, compiled: set[int]) -> bool:
 
 
 def _may_call_compiled(program: Program, scope: Scope) -> bool:
-    """Tell whether a step calls a method of something unknown, `model.forward(x)`, that a class of the project compiles."""
+    """Tell whether a step calls an unknown method with the name of a compiled one."""
     names = _compiled_methods(program)
     known = {id(site.call) for site in flow_of(program).within(scope)}
     return any(call.method in names and id(call) not in known for call in scope.calls)
 
 
 def _is_wrapped(program: Program, scope: Scope) -> bool:
-    """Tell whether something puts a compiled function in a method's place: `agent.train = common.function(agent.train)`."""
+    """Tell whether the program assigns a compiled function over a method.
+
+    Example: `agent.train = common.function(agent.train)`.
+    """
     return scope.name in _wrapped_methods(program)
 
 
 def _entered_by_name(program: Program, scope: Scope) -> bool:
-    """Tell whether a compiled function calls a method of this name on something that is not known: it may be this one.
+    """Tell whether compiled functions may call a method on an unknown object.
 
-    What calls the method, as far as that is known, counts as well: an object chosen by its name in a config calls nothing that
-    can be followed.
+    A method of the same name, or a caller of the method, may be meant: an object chosen by its name in a
+    config calls nothing that can be followed.
     """
     names = _called_in_graphs(program)
     pending, seen = [scope], {id(scope)}
@@ -513,7 +519,7 @@ def _decorators(scope: Scope) -> Iterator[str]:
 
 
 def _compiled_by_decorator(scope: Scope) -> bool:
-    """Tell whether a decorator of a function that holds the whole loop may compile it, by its name.
+    """Tell whether a decorator of a function may compile the function, by its name.
 
     What runs a program, as `main`, `automain` and `command` do, compiles nothing.
     """

@@ -124,7 +124,7 @@ def _hit(scope: Scope, event: Event, shown: str, turns: str, why: str) -> Hit:
 
 
 def _head(event: Event) -> Place:
-    """Return what a loop goes over."""
+    """Return the place of the expression that a loop iterates over."""
     value = event.value
     assert isinstance(value, (Call, Name))
     return value.place

@@ -1,4 +1,4 @@
-"""Environment variables that TensorFlow reads: set too late, or to a number that costs speed."""
+"""Environment variables of TensorFlow, set too late or to a number that costs speed."""
 
 from __future__ import annotations
 
@@ -203,9 +203,10 @@ def _for_children(scope: Scope, event: Event) -> bool:
 
 
 def _read_at_import(program: Program) -> bool:
-    """Tell whether a release of the project reads log variables at its import.
+    """Tell whether a release of the project reads environment variables at import.
 
-    Tried with the CPU wheels: 2.8.4 makes no message while it is imported, 2.9.3, 2.10.1, 2.11.1, 2.15.1 and 2.21 do.
+    TensorFlow reads them at its first message. Tried with the CPU wheels: 2.8.4 makes no message while it is
+    imported, 2.9.3, 2.10.1, 2.11.1, 2.15.1 and 2.21 do.
     """
     return bool(api(program).requirement.of_two(range(9, LATER_MINORS)))
 

@@ -58,7 +58,7 @@ def evaluated_on_training_data(program: Program) -> Iterator[Hit]:
 
 
 def _words_of_name(name: str) -> list[str]:
-    """Return the words of a name in lower case: `X_train`, `xTrain` and `Xtrain` have the same."""
+    """Return the lower-case words of a name, the same for `X_train` and `xTrain`."""
     found: list[str] = []
     for word in _WORDS.findall(name):
         joined = _OF_ONE_LETTER.fullmatch(word.lower())

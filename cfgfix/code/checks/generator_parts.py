@@ -1,4 +1,4 @@
-"""What generators yield, held against the types and shapes that their dataset is promised."""
+"""Elements of generators that do not fit the types and shapes of their dataset."""
 
 from __future__ import annotations
 

@@ -54,7 +54,10 @@ def _on_disk(program: Program) -> bool:
 
 
 def _array_read_by_rows(program: Program, scope: Scope) -> str | None:
-    """Return the array that a generator yields row by row, `for i in range(len(x)): yield x[i]`; or None."""
+    """Return the array that a generator yields row by row, or None.
+
+    Example: `for i in range(len(x)): yield x[i]`.
+    """
     events = [event for event in scope.events() if event.kind not in ("pass", "import")]
     if flow_of(program).within(scope) and any(
         not site.name.startswith("builtins.") for site in flow_of(program).within(scope)

@@ -1,4 +1,4 @@
-"""Prove the edits of a Python file before it is written, with two readers that share no code with what made them.
+"""Prove the edits of a Python file before writing, with two independent readers.
 
 Python's `ast` holds the statements of both texts against each other: only edited ones differ, and they come, go or move as
 a whole. libcst reads each edited statement before and after, and `lossless` holds its parts against the edits.
@@ -150,7 +150,7 @@ class _Side:
 
 
 def _moved_spans(edits: Sequence[ReplaceText]) -> list[tuple[int, int]]:
-    """Return where the new text of each edit lies in the edited text; the edits are in order."""
+    """Return the span of each edit's new text in the edited text, for sorted edits."""
     found: list[tuple[int, int]] = []
     shift = 0
     for item in edits:

@@ -1,4 +1,4 @@
-"""Rewrite one expression by its text: what an edit does not name stays as it is written, blanks and comments too.
+"""Rewrite one expression by its text: all text outside the edit stays as it is.
 
 Every function takes the text of an expression and returns an edit of it, of whole words and signs. Python's own parser says where its parts begin and
 end; between them stand only blanks, brackets, commas, backslashes and comments, so these are read letter by letter.
@@ -115,7 +115,7 @@ class _Item:
 
 @dataclass(frozen=True, slots=True)
 class _List:
-    """The arguments of a call or the entries of a dictionary, between two brackets: from `start` to `end`."""
+    """The arguments of a call or entries of a dictionary, without the brackets."""
 
     text: str
     items: list[_Item]
