@@ -290,6 +290,7 @@ MEANINGS = {
     "dialect": "The dialect in force, or null.",
     "loader": "How the program reads the YAML.",
     "opened_by": "The programs that open the file, as far as the code tells.",
+    "imported_by": "The programs that import the file, where it is a Python module of settings.",
     "passed_over": "Why the file is no training config, or null.",
     "findings": "What was found and is left.",
     "fixed": "What was repaired in this run, as findings.",

@@ -6,7 +6,7 @@ the code as a whole, since it is linked and kept as a whole. A checker answers f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
 from cfgfix.config.dialects.dialect import Dialect
 from cfgfix.config.dialects.view import View
@@ -123,7 +123,7 @@ class Project:
     """The configs that are checked, whose keys are asked for where no class is known."""
     scanned: list[str] = field(default_factory=list)
     """The Python files that are checked."""
-    codes: Callable[[], Sequence[ProjectCode]] = tuple
+    codes: Callable[[], Iterable[ProjectCode]] = tuple
     """Gives the code of the repositories that was asked for."""
     inferred: Inferred | None = None
     """The schema read from a class, where the settings name one."""

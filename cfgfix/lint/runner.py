@@ -56,7 +56,7 @@ def check(request: Request) -> Report:
     Raises:
         CfgfixError: The arguments or the settings are wrong.
     """
-    return _run(replace(request, fix=False))
+    return _whole_run(replace(request, fix=False))
 
 
 def check_with_basis(request: Request) -> tuple[Report, CheckBasis | None]:
@@ -81,7 +81,16 @@ def fix(request: Request) -> Report:
     Raises:
         CfgfixError: The arguments or the settings are wrong.
     """
-    return _run(replace(request, fix=True))
+    return _whole_run(replace(request, fix=True))
+
+
+def _whole_run(request: Request) -> Report:
+    """Return the report of a request whose session nothing needs afterwards."""
+    session = Session(request)
+    try:
+        return _run(request, session)
+    finally:
+        session.drop_checkers()
 
 
 @dataclass(frozen=True, slots=True)

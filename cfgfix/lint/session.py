@@ -112,6 +112,14 @@ class Session:
         found += [error for code in self.codes() for error in code.failures]
         return list({str(error): error for error in found}.values())
 
+    def drop_checkers(self) -> None:
+        """Part projects from their checkers.
+
+        Each holds the other, so both would stay until garbage is looked for.
+        """
+        for project in self._made.values():
+            project.checkers = ()
+
     def codes(self) -> list[ProjectCode]:
         """Return the code followed so far, one item for each repository."""
         return list(self._codes.values())
@@ -189,7 +197,7 @@ class Session:
             left=self.left,
             configs=self.configs,
             scanned=self.scanned,
-            codes=self.codes,
+            codes=self._codes.values,
         )
         project.checkers = checkers_for(project)
         return project

@@ -120,7 +120,7 @@ files = glob.glob("*.jpg")
 
 
 def batch_of(paths):
-    return np.stack([np.array(Image.open(path)) for path in paths])  # found
+    return np.stack([np.array(Image.open(path)) for path in paths])
 
 
 @tf.function
@@ -134,7 +134,7 @@ class Trainer:
     def run(self, epochs):
         for epoch in range(epochs):
             for start in range(0, len(files), 8):
-                x = batch_of(files[start : start + 8])
+                x = batch_of(files[start : start + 8])  # found
                 train_step(tf.constant(x))
 
     def pictures(self, epochs):

@@ -43,12 +43,6 @@ def names(findings: list[Finding]) -> list[str]:
 
 
 LOUD = {
-    "a file name put together": (
-        "tf.keras.callbacks.ModelCheckpoint(os.path.join('runs', run['best']), save_weights_only=True)",
-        "best: weights.h5\n",
-        "keras-file-name",
-        "best",
-    ),
     "a metric that is not measured": (
         """
         def train(settings):
@@ -111,7 +105,6 @@ LOUD = {
     ),
 }
 QUIET = {
-    "a file name put together": "best: best.weights.h5\n",
     "a metric that is not measured": "stop: {watch: val_accuracy}\n",
     "a section in place of the arguments": "stop: {patience: 3, monitor: val_accuracy}\n",
     "a section with a list in it": "fit:\n  with: {optimizer: adam, loss: categorical_crossentropy, metrics: [accuracy, mse]}\n",
@@ -139,13 +132,24 @@ def test_a_neighbour_stays_silent(tmp_path: Path, case: str) -> None:
 
 
 def test_a_finding_says_under_which_of_several_configs_it_holds(tmp_path: Path) -> None:
-    code, bad, name, _ = LOUD["a file name put together"]
-    findings = found(tmp_path, code, bad=bad, good="best: best.weights.h5\n", worse="best: w.hdf5\n")
+    code, bad, name, _ = LOUD["the classes of a layer"]
+    findings = found(tmp_path, code, bad=bad, good="kinds: 3\n", worse="kinds: 1\nseed: 2\n")
     shown = [item for item in findings if item.name == name]
     assert len(shown) == 1
     assert "bad.yaml" in shown[0].notes[0]
     assert "worse.yaml" in shown[0].notes[0]
     assert "good.yaml" not in shown[0].notes[0]
+
+
+def test_a_file_name_that_a_config_ends_is_told_at_the_config_alone(tmp_path: Path) -> None:
+    code = "tf.keras.callbacks.ModelCheckpoint(os.path.join('runs', run['best']), save_weights_only=True)"
+    bad = {item.name for item in found(tmp_path, code, one="best: weights.h5\n")}
+    assert "keras-file-name" not in bad
+    for name in ("best.weights.h5", "w.hdf5"):
+        (tmp_path / "one.yaml").write_text(f"best: {name}\n", encoding="utf-8")
+        report = check(Request(paths=(str(tmp_path),), settings=Settings(root=str(tmp_path), hardware="none")))
+        told = {Path(item.location.path).name for item in report.findings() if item.severity.name == "ERROR"}
+        assert told == (set() if name == "best.weights.h5" else {"one.yaml"})
 
 
 def test_an_argument_with_two_values_in_one_run_is_not_known(tmp_path: Path) -> None:

@@ -196,7 +196,7 @@ def held_values(value: Value, depth: int = 12, *, into_objects: bool = True) -> 
         elif isinstance(here, Sequence):
             inner = here.items
         elif isinstance(here, Instance):
-            stands_for_section = bool(here.sections) and not _is_of_framework(here.cls)
+            stands_for_section = bool(here.sections) and not _is_network(here.cls)
             inner = here.attributes.values() if into_objects or stands_for_section else ()
             inner = [*inner, *([here.entries] if here.entries is not None else ())]
         elif isinstance(here, Choice):
@@ -213,10 +213,10 @@ def held_values(value: Value, depth: int = 12, *, into_objects: bool = True) -> 
             pending.extend([(item, left) for item in inner])
 
 
-def _is_of_framework(cls: ClassObject) -> bool:
-    """Tell whether a class derives from a TensorFlow or Keras class.
+def _is_network(cls: ClassObject) -> bool:
+    """Tell whether a class derives from a model, layer or module of TensorFlow or Keras.
 
-    An object of such a class, as a model or layer, is no config section even if it keeps settings.
+    An object of such a class is no config section even if it keeps settings.
     """
     pending, seen = [cls], set[int]()
     while pending:
@@ -228,12 +228,14 @@ def _is_of_framework(cls: ClassObject) -> bool:
             for item in alternatives(base):
                 if isinstance(item, ClassObject):
                     pending.append(item)
-                elif name_of(item).startswith(_FRAMEWORK):
+                elif name_of(item).startswith(_FRAMEWORK) and name_of(item).rpartition(".")[2] in _NETWORKS:
                     return True
     return False
 
 
 _FRAMEWORK = ("tensorflow.", "keras.")
+_NETWORKS = frozenset({"Model", "Layer", "Module", "Sequential"})
+"""Classes of the framework whose objects are parts of a network; a callback may show or use what it keeps at any time."""
 
 
 def truth(value: Value) -> bool | None:
