@@ -147,7 +147,9 @@ def test_a_file_name_that_a_config_ends_is_told_at_the_config_alone(tmp_path: Pa
     assert "keras-file-name" not in bad
     for name in ("best.weights.h5", "w.hdf5"):
         (tmp_path / "one.yaml").write_text(f"best: {name}\n", encoding="utf-8")
-        report = check(Request(paths=(str(tmp_path),), settings=Settings(root=str(tmp_path), hardware="none")))
+        report = check(
+            Request(paths=(str(tmp_path),), settings=Settings(root=str(tmp_path), hardware="none"))
+        )
         told = {Path(item.location.path).name for item in report.findings() if item.severity.name == "ERROR"}
         assert told == (set() if name == "best.weights.h5" else {"one.yaml"})
 
