@@ -463,7 +463,9 @@ def find_overwritten(runs: ConfigRuns) -> None:
         logs = [spot for key in keys for spot in key.logs]
         reads = [spot for key in keys for spot in key.reads]
         if writes and all(key.writes for key in keys):
-            _add_verdict(runs, "replaced-key", entry, writes[0], "replaced here")
+            # An empty value only keeps a place for what the program puts there.
+            shown = "info" if entry.data is None else None
+            _add_verdict(runs, "replaced-key", entry, writes[0], "replaced here", shown)
         elif (logs or reads) and _counts_in_another_way(runs, path):
             guard = _read_otherwise(runs, path, runs.again())
             if isinstance(guard, Verdict) and guard.severity == "warning":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import in_tests
+from cfgfix.code.checks.common import in_tests, line_beside
 from cfgfix.code.checks.pipelines import upstream
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
@@ -148,7 +148,11 @@ def remainder_signature(program: Program) -> Iterator[Hit]:
                 seen.add(id(made.call))
                 yield hit_at(
                     batch.site,
-                    values={"size": size, "function": target.scope.name, "line_of": made.call.line},
+                    values={
+                        "size": size,
+                        "function": target.scope.name,
+                        "line_of": line_beside(batch.site.scope, made.scope, made.call.line),
+                    },
                     needs=((site.scope, site.call.block), (made.scope, made.call.block)),
                     related=(
                         Step(

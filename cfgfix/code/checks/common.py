@@ -49,6 +49,11 @@ def line_beside(reader: Scope, scope: Scope, line: int) -> str:
     return f"{line}{file}"
 
 
+def line_of_site(reader: Site, other: Site) -> str:
+    """Return the line of another call, with its file where that differs."""
+    return line_beside(reader.scope, other.scope, other.call.name_line)
+
+
 MAX_NAMES = 6
 """Most names for one another that are followed to a value."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import in_tests, inside_function
+from cfgfix.code.checks.common import in_tests, inside_function, line_of_site
 from cfgfix.code.checks.generators import for_each
 from cfgfix.code.checks.models import model_calls, trains
 from cfgfix.code.checks.order import named_for_evaluation
@@ -81,7 +81,7 @@ def _hit(site: Site, what: str, then: str, made: Site, path: tuple[Site, ...] = 
             "call": text(site.call.func),
             "what": what,
             "then": then,
-            "line_of": made.call.name_line,
+            "line_of": line_of_site(site, made),
         },
     )
 
@@ -233,7 +233,7 @@ def _in_step_loops(program: Program) -> Iterator[Hit]:
                     "call": text(site.call.func),
                     "what": "the loop decodes before each step",
                     "then": "a tf.data pipeline decodes the next batch while this one is trained on",
-                    "line_of": found.call.name_line,
+                    "line_of": line_of_site(call, found),
                 },
                 related=(
                     Step(scope, found.call.name_place, found.call.block, "trains in the same round"),

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from cfgfix.code.checks.bindings import bound_once
-from cfgfix.code.checks.common import in_tests, inside_function, is_random, short
+from cfgfix.code.checks.common import in_tests, inside_function, is_random, line_of_site, short
 from cfgfix.code.checks.models import model_calls, trains
 from cfgfix.code.checks.order import named_for_evaluation
 from cfgfix.code.checks.pipelines import (
@@ -80,7 +80,7 @@ def batched_twice(program: Program) -> Iterator[Hit]:
                 later,
                 values={
                     "first": short(first.site) if of_loader else "batch",
-                    "line_of": first.site.call.name_line,
+                    "line_of": line_of_site(later, first.site),
                 },
                 needs=((first.site.scope, first.site.call.block),),
                 related=(at(first.site, label="makes batches already"),),

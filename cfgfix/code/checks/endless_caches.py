@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cfgfix.code.checks.common import line_of_site
 from cfgfix.code.checks.guarded_calls import number
 from cfgfix.code.checks.order import kind
 from cfgfix.code.checks.pipelines import is_done_to_all_members, pipelines_to, possible
@@ -40,7 +41,7 @@ def behind_repeat(program: Program) -> Iterator[Hit]:
             yield hit_at(
                 cache,
                 values={
-                    "line_of": site.call.name_line,
+                    "line_of": line_of_site(cache, site),
                     "then": "it is never full, is never read, and grows by the whole data in every epoch"
                     if endless
                     else "it holds the data once for every turn of the repeat",

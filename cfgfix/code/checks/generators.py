@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.code.checks.bindings import names_in
-from cfgfix.code.checks.common import inside_function, short, tensorflow_alias
+from cfgfix.code.checks.common import inside_function, line_of_site, short, tensorflow_alias
 from cfgfix.code.checks.pipelines import downstream
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.datasets import DATASET
@@ -176,7 +176,7 @@ def tensors_in_generator(program: Program) -> Iterator[Hit]:
                     values={
                         "call": short(site),
                         "generator": function.scope.qualname,
-                        "line_of": dataset.site.call.name_line,
+                        "line_of": line_of_site(site, dataset.site),
                     },
                 )
                 break

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import is_autotune
+from cfgfix.code.checks.common import is_autotune, line_of_site
 from cfgfix.code.checks.guarded_calls import is_given
 from cfgfix.code.checks.moves import ELSEWHERE, move
 from cfgfix.code.checks.pipelines import downstream, pipelines_to, possible
@@ -212,7 +212,7 @@ def repeated_prefetch(program: Program) -> Iterator[Hit]:
         first = way[0].site
         yield hit_at(
             first,
-            values={"line_of": dataset.site.call.name_line},
+            values={"line_of": line_of_site(first, dataset.site)},
             needs=block_of(dataset),
             related=(at(dataset.site, label="prefetched again"),),
             rewrites=_fix_without_call(first)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.common import inside_function, short
+from cfgfix.code.checks.common import inside_function, line_of_site, short
 from cfgfix.code.checks.moves import free_name
 from cfgfix.code.inference.eras import severity_by_releases
 from cfgfix.code.inference.flow.flow import flow_of
@@ -89,7 +89,7 @@ def policy_late(program: Program) -> Iterator[Hit]:
             if earlier is not None and not later:
                 yield hit_at(
                     site,
-                    values={"layer": short(earlier), "line_of": earlier.call.name_line},
+                    values={"layer": short(earlier), "line_of": line_of_site(site, earlier)},
                     related=(at(earlier, label="made with the old policy"),),
                 )
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from cfgfix.code.checks.bindings import names_in, statement
-from cfgfix.code.checks.common import inside_function, is_augmentation, only_value, short
+from cfgfix.code.checks.common import inside_function, is_augmentation, line_of_site, only_value, short
 from cfgfix.code.checks.guarded_calls import flag, is_given, number
 from cfgfix.code.checks.moves import ELSEWHERE, REGROUPS, move
 from cfgfix.code.checks.order import block_of, kind, named_for_evaluation, ways_to
@@ -71,7 +71,7 @@ def shuffle_after_batch(program: Program) -> Iterator[Hit]:
                 yield hit_at(
                     dataset.site,
                     severity="info" if _made_up(way) else None,
-                    values={"batch": name, "line_of": step.site.call.name_line},
+                    values={"batch": name, "line_of": line_of_site(dataset.site, step.site)},
                     needs=block_of(step),
                     related=(at(step.site, label="batched here"),),
                     **_fix_moving_before(dataset.site, step.site),
@@ -272,7 +272,7 @@ def cache_after_shuffle(program: Program) -> Iterator[Hit]:
                 yield hit_at(
                     dataset.site,
                     severity="info" if _made_up(way) else None,
-                    values={"line_of": step.site.call.name_line},
+                    values={"line_of": line_of_site(dataset.site, step.site)},
                     needs=block_of(step),
                     related=(at(step.site, label="shuffled here, before the cache"),),
                     **_fix_moving_before(dataset.site, step.site),
@@ -362,7 +362,7 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
                         )
                         or _says_why(dataset.site)
                         else None,
-                        values={"random": short(site), "line_of": step.site.call.name_line},
+                        values={"random": short(site), "line_of": line_of_site(dataset.site, step.site)},
                         needs=(
                             *block_of(step),
                             (site.scope, site.call.block),
@@ -433,7 +433,7 @@ def shuffle_after_decode(program: Program) -> Iterator[Hit]:
             yield hit_at(
                 dataset.site,
                 severity="warning" if _holds_many(dataset.site) else None,
-                values={"decode": short(site), "line_of": step.site.call.name_line},
+                values={"decode": short(site), "line_of": line_of_site(dataset.site, step.site)},
                 needs=(*block_of(step), *((p.scope, p.call.block) for p in path)),
                 related=(at(step.site, label="decodes"),),
                 **(_fix_moving_before(dataset.site, step.site) if alone else {"no_fix": ELSEWHERE}),
@@ -496,7 +496,7 @@ def repeat_before_shuffle(program: Program) -> Iterator[Hit]:
                     break
                 yield hit_at(
                     dataset.site,
-                    values={"line_of": step.site.call.name_line},
+                    values={"line_of": line_of_site(dataset.site, step.site)},
                     needs=block_of(step),
                     related=(at(step.site, label="repeated here"),),
                     **_fix_moving_before(dataset.site, step.site),
@@ -632,7 +632,7 @@ def shuffle_before_shard(program: Program) -> Iterator[Hit]:
             told.add(key)
             yield hit_at(
                 dataset.site,
-                values={"op": name, "line_of": site.call.name_line},
+                values={"op": name, "line_of": line_of_site(dataset.site, site)},
                 needs=block_of(step),
                 # Of data without an end nothing is left out for good.
                 severity="warning" if any(kind(other) == "repeat" for other in way) else None,

@@ -37,13 +37,8 @@ _MOST_HELPERS = 8
 _MOST_CALLERS = 32
 
 
-def decided_in_python(program: Program) -> Iterator[Hit]:
-    """Find schedules that decide, or count, with the step in Python.
-
-    The step is a tensor without a value where Keras compiles the training.
-    """
-    if fits_eagerly(program):
-        return
+def _schedule_calls(program: Program) -> Iterator[tuple[Scope, Scope]]:
+    """Yield the project's schedule classes that take a step, each with its `__call__`."""
     for module in program.modules:
         for owner in module.summary.scopes:
             if owner.kind != "class" or "__call__" not in owner.children:
@@ -51,23 +46,35 @@ def decided_in_python(program: Program) -> Iterator[Hit]:
             if not any(name.startswith(_SCHEDULE) for name in program.bases(owner).outside):
                 continue
             method = module.summary.scopes[owner.children["__call__"]]
-            if len(method.params) < 2 or method.decorators or written_for_one(program, method):
-                continue
-            used = _optimizer_with(program, owner)
-            if used is None or kept_eager(program, used.scope.module) or not _is_compiled(program):
-                continue
-            found = next(_decisions(program, method, frozenset({method.params[1].name})), None)
-            if found is None:
-                continue
-            scope, place, block, what, error = found
-            yield hit_in(
-                scope,
-                place,
-                block,
-                {"schedule": owner.name, "what": what, "error": error, "step": method.params[1].name},
-                related=(at(used, label="follows the schedule"),),
-                severity="warning" if may_fit_eagerly(program) else None,
-            )
+            if len(method.params) >= 2 and not method.decorators:
+                yield owner, method
+
+
+def decided_in_python(program: Program) -> Iterator[Hit]:
+    """Find schedules that decide, or count, with the step in Python.
+
+    The step is a tensor without a value where Keras compiles the training.
+    """
+    if fits_eagerly(program):
+        return
+    for owner, method in _schedule_calls(program):
+        if written_for_one(program, method):
+            continue
+        used = _optimizer_with(program, owner)
+        if used is None or kept_eager(program, used.scope.module) or not _is_compiled(program):
+            continue
+        found = next(_decisions(program, method, frozenset({method.params[1].name})), None)
+        if found is None:
+            continue
+        scope, place, block, what, error = found
+        yield hit_in(
+            scope,
+            place,
+            block,
+            {"schedule": owner.name, "what": what, "error": error, "step": method.params[1].name},
+            related=(at(used, label="follows the schedule"),),
+            severity="warning" if may_fit_eagerly(program) else None,
+        )
 
 
 _OF_FLOATS = frozenset(
@@ -80,33 +87,25 @@ _EITHER = frozenset({"minimum", "maximum"})
 
 def integer_step(program: Program) -> Iterator[Hit]:
     """Find schedules that pass the step, an integer, to functions of floats only."""
-    for module in program.modules:
-        for owner in module.summary.scopes:
-            if owner.kind != "class" or "__call__" not in owner.children:
+    for owner, method in _schedule_calls(program):
+        step = method.params[1].name
+        used = _optimizer_with(program, owner)
+        grade = refused_by_three(program, method)
+        if used is None or grade is None or method.binding(step):
+            continue
+        for event in method.events():
+            found = next(_given_to_floats(program, method, event, step), None)
+            if found is None:
                 continue
-            if not any(name.startswith(_SCHEDULE) for name in program.bases(owner).outside):
-                continue
-            method = module.summary.scopes[owner.children["__call__"]]
-            if len(method.params) < 2 or method.decorators:
-                continue
-            step = method.params[1].name
-            used = _optimizer_with(program, owner)
-            grade = refused_by_three(program, method)
-            if used is None or grade is None or method.binding(step):
-                continue
-            for event in method.events():
-                found = next(_given_to_floats(program, method, event, step), None)
-                if found is None:
-                    continue
-                yield hit_in(
-                    method,
-                    found.place,
-                    event.block,
-                    {"schedule": owner.name, "function": text(found.func), "step": step},
-                    related=(at(used, label="follows the schedule"),),
-                    severity=grade[0],
-                )
-                break
+            yield hit_in(
+                method,
+                found.place,
+                event.block,
+                {"schedule": owner.name, "function": text(found.func), "step": step},
+                related=(at(used, label="follows the schedule"),),
+                severity=grade[0],
+            )
+            break
 
 
 def _given_to_floats(program: Program, method: Scope, event: Event, step: str) -> Iterator[Call]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from cfgfix.code.checks.bindings import bound_in_loop
-from cfgfix.code.checks.common import in_tests, never_entered
+from cfgfix.code.checks.common import in_tests, line_beside, never_entered
 from cfgfix.code.checks.compiled_scopes import compiled_for_sure, compiled_reach, compiled_scopes, eager_guard
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import Reach, innermost_loop, inside
@@ -265,7 +265,7 @@ def _captured(scope: Scope, event: Event, reach: Reach, place: Place, what: str,
         scope,
         place,
         event.block,
-        {"what": what, "via": reach.via, "line_of": changed.place.line},
+        {"what": what, "via": reach.via, "line_of": line_beside(scope, changed.scope, changed.place.line)},
         entry=reach,
         related=(changed,),
     )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from cfgfix.code.checks.common import (
+    line_of_site,
     short,
 )
 from cfgfix.code.checks.moves import ELSEWHERE, move
@@ -56,7 +57,7 @@ def vectorize(program: Program) -> Iterator[Hit]:
             severity="warning" if parses or _are_small(program, first) else None,
             values={
                 "what": what or "tf.io.parse_single_example (tf.io.parse_example reads a batch)",
-                "line_of": dataset.site.call.name_line,
+                "line_of": line_of_site(first.site, dataset.site),
             },
             needs=((dataset.site.scope, dataset.site.call.block),),
             related=(at(dataset.site, label="batched afterwards"),),
