@@ -10,7 +10,7 @@ from cfgfix.code.inference.interpreter.objects import Spot
 from cfgfix.code.model.nodes import FILE_START
 from cfgfix.core.source_file import read_regular
 from cfgfix.usage.commands import Command
-from cfgfix.usage.options import OptionVerdict
+from cfgfix.usage.declared_options import OptionVerdict
 from cfgfix.usage.program_runs import ProjectRuns
 
 MAX_TEXT = 400_000

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from cfgfix.code.inference.interpreter.objects import ConfigKey, Scalar
 from cfgfix.core.records import dataclass
 from cfgfix.core.source_file import read_regular
+from cfgfix.usage.declared_options import OptionVerdict
 from cfgfix.usage.mentions import MentionIndex
-from cfgfix.usage.options import OptionVerdict
 from cfgfix.usage.program_runs import ProjectRuns
 from cfgfix.usage.run_results import RunResult
 from cfgfix.usage.spelling import nearest_name, value_in_words

@@ -26,8 +26,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfgfix.code.model.program import Program
     from cfgfix.usage.config_runs import Verdict
+    from cfgfix.usage.declared_options import OptionVerdict
     from cfgfix.usage.kept_runs import KeptRuns
-    from cfgfix.usage.options import OptionVerdict
     from cfgfix.usage.program_runs import ProjectRuns
     from cfgfix.usage.project_files import ProjectFiles
     from cfgfix.usage.reached import Places

@@ -19,11 +19,12 @@ from cfgfix.code.model.python_files import SETTINGS_MODULE
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.core.records import dataclass
 from cfgfix.usage.arguments import MISSPELT, TOGETHER, UNKNOWN, VALUE, WORD, Arguments, Fault
+from cfgfix.usage.declared_options import OptionVerdict
 from cfgfix.usage.entrances import Entrance
 from cfgfix.usage.env_files import variable_verdicts
 from cfgfix.usage.mentions import MentionIndex
 from cfgfix.usage.module_names import names_taken
-from cfgfix.usage.options import OptionVerdict, assigned_attributes
+from cfgfix.usage.options import assigned_attributes
 from cfgfix.usage.program_runs import ProjectRuns
 from cfgfix.usage.run_host import counts_as_read
 from cfgfix.usage.run_results import RunResult

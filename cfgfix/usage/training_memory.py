@@ -14,7 +14,7 @@ from cfgfix.config.dialects.derived import MIB
 from cfgfix.config.dialects.parameters import TRAINING, Reached, key_meanings, meaning_of
 from cfgfix.core.records import replace
 from cfgfix.rules.hit import Hit
-from cfgfix.usage.options import OptionVerdict
+from cfgfix.usage.declared_options import OptionVerdict
 from cfgfix.usage.program_runs import MAX_STEPS, ProjectRuns
 from cfgfix.usage.reached import Places
 from cfgfix.usage.run_results import RunResult

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgfix.core.findings import format_key_path
-from cfgfix.usage.options import OptionVerdict
+from cfgfix.usage.declared_options import OptionVerdict
 from cfgfix.usage.program_runs import ProjectRuns
 
 
