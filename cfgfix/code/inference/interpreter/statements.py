@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from cfgfix.code.inference.interpreter import classes, reading, writing
-from cfgfix.code.inference.interpreter.events import GUARD, REQUIRED, Asked
+from cfgfix.code.inference.interpreter.ends_by_config import ends_by_config, lacking_keys, require_keys
+from cfgfix.code.inference.interpreter.exceptions import caught_by, raised_instead
 from cfgfix.code.inference.interpreter.expressions import (
     apply_operator,
     assign,
@@ -51,15 +52,13 @@ from cfgfix.code.inference.interpreter.values import (
     choice,
     constant_of,
     held_values,
-    keys_of,
     name_of,
     truth,
 )
 from cfgfix.code.model import nodes
-from cfgfix.code.model.expressions import dotted, text, walk
+from cfgfix.code.model.expressions import dotted, text
 from cfgfix.code.model.nodes import Expr
 from cfgfix.code.model.summary import Event, Scope
-from cfgfix.core.records import replace
 
 MAX_NUMBERS = 8
 """Most turns of a loop over plain numbers."""
@@ -86,7 +85,7 @@ def _evaluate(frame: Frame, event: Event) -> int:
     value = evaluate(frame, event.value)
     if type(value) is Made and value.name in ENDS:
         fails = bool(value.args) and constant_of(value.args[0]) not in (0, None)
-        if fails and _ends_by_config(frame, event, "SystemExit", "ends with"):
+        if fails and ends_by_config(frame, event, "SystemExit", "ends with"):
             return NORMAL
         return RAISE if frame.run.sure else NORMAL
     for item in held_values(value, 2) if type(value) not in PLAIN else ():
@@ -146,106 +145,14 @@ def _raise(frame: Frame, event: Event) -> int:
             error = (dotted(event.value.func) or "").rpartition(".")[2]
         if isinstance(raised, Instance):
             error = raised.cls.scope.name
-        if _ends_by_config(frame, event, error, "raises"):
+        if ends_by_config(frame, event, error, "raises"):
             return NORMAL
     return RAISE
-
-
-def _ends_by_config(frame: Frame, event: Event, error: str, does: str) -> bool:
-    """Note that a statement ends the run because of a config's value or missing key.
-
-    Only a test of that value or key alone, in front of the statement, counts.
-
-    Returns:
-        Whether the config ends the run; if so, the run goes on as if the config were right.
-    """
-    run = frame.run
-    decided = _test_before(frame, event) if error else None
-    if decided is None:
-        return False
-    named = run.name_tests.get(id(decided.test))
-    if named is not None:
-        by = f"{frame.scope.name}()" if frame.scope.kind == "function" else "the program"
-        ends = run.refuse_name(frame, named, error, by, frame.spot(event.place, event.block))
-    elif id(decided.test) in run.class_tests:
-        spot = frame.spot(event.place, event.block)
-        value = run.class_tests[id(decided.test)][1]
-        ends = run.refuse_choice(frame, value, error, f"{does} {error} for its type", spot)
-    elif decided.lacking:
-        ends = _require(frame, decided.lacking, error)
-    else:
-        spot = frame.spot(event.place, event.block)
-        ends = run.refuse_choice(frame, decided.test, error, f"{does} {error} for it", spot)
-    frame.went_on = frame.went_on or ends
-    return ends
-
-
-def _test_before(frame: Frame, event: Event) -> Decided | None:
-    """Return the test that leads to a statement.
-
-    It is that of its block, or the last one before it whose block leaves the scope.
-    """
-    deciding = frame.run.deciding
-    if deciding and deciding[-1].block == event.block and deciding[-1].scope is frame.scope:
-        return deciding[-1]
-    blocks = frame.scope.blocks
-    around = [event.block]
-    while (here := blocks[around[-1]]).kind == "if" and not here.branch:
-        # Code after `if c: return` stands in a block of its own.
-        around.append(here.parent)
-    passed = [item for item in frame.passed if item.block in around]
-    keys = {key for item in passed for key in keys_of(item.test)}
-    return passed[-1] if passed and len(keys) == 1 else None
 
 
 def _leaves(body: list[Event]) -> bool:
     """Tell whether a block ends with a statement that leaves the scope."""
     return bool(body) and body[-1].kind in ("return", "raise")
-
-
-def _names_of_calls(expr: Expr) -> set[str]:
-    """Return the names in an expression and in the calls in it."""
-    return {item.name for item in walk(expr) if isinstance(item, nodes.Name)}
-
-
-def _require(frame: Frame, lacking: tuple[Asked, ...], error: str) -> bool:
-    """Note that missing config keys end the run, and tell whether they do."""
-    run = frame.run
-    if not run.sure or run.every_way or frame.catches(error):
-        return False
-    run.asked += [replace(item, how=REQUIRED, error=error) for item in lacking]
-    return True
-
-
-def _lacking_names(frame: Frame, event: Event, test: Value, before: int) -> tuple[Asked, ...]:
-    """Return the missing config keys that a test looks for.
-
-    There are none unless each of them alone decides the test.
-
-    Args:
-        frame: The run.
-        event: The statement with the test.
-        test: Its value.
-        before: How many keys had been asked for before it.
-    """
-    assert event.value is not None
-    run = frame.run
-    found: tuple[Asked, ...] = ()
-    if not isinstance(test, Sequence) and len(run.asked) == before and not test.origins:
-        # `if len(lacking) > 0`
-        of_names = [frame.names.names.get(name) for name in _names_of_calls(event.value)]
-        test = next((item for item in of_names if isinstance(item, Sequence) and item.items), test)
-    if isinstance(test, Sequence):
-        names = {constant_of(item) for item in test.items}
-        by_name = {item.name: item for item in run.asked if item.how == GUARD and item.name in names}
-        found = tuple(by_name.values()) if names == by_name.keys() else ()
-    elif not test.origins:
-        asked = tuple(item for item in run.asked[before:] if item.how == GUARD)
-        shown = run.written(event.value)
-        one_of_several = "any(" in shown or isinstance(event.value, nodes.Boolean)
-        if len(asked) == 1 or not one_of_several:
-            found = asked
-    return found
 
 
 def _assert(frame: Frame, event: Event) -> int:
@@ -255,9 +162,9 @@ def _assert(frame: Frame, event: Event) -> int:
         value = evaluate(frame, event.value)
         frame.run.use(value, spot)
         if truth(value) is False:
-            lacking = _lacking_names(frame, event, value, before)
+            lacking = lacking_keys(frame, event, value, before)
             if lacking:
-                _require(frame, lacking, "AssertionError")
+                require_keys(frame, lacking, "AssertionError")
             else:
                 frame.run.refuse_choice(frame, value, "AssertionError", "asserts something else", spot)
     return NORMAL
@@ -305,7 +212,7 @@ def _if(frame: Frame, event: Event) -> int:
                 frame.passed.append(Decided(frame.scope, event.block, test))
             return NORMAL
         block, body = event.bodies[0 if holds else 1]
-        lacking = _lacking_names(frame, event, test, asked_before)
+        lacking = lacking_keys(frame, event, test, asked_before)
         run.deciding.append(Decided(frame.scope, block, test, lacking))
         try:
             return run_suite(frame, body)
@@ -556,7 +463,7 @@ def _try(frame: Frame, event: Event) -> int:
     handlers = [(block, suite) for block, suite in event.bodies[1:] if blocks[block].kind == "except"]
     before_here = len(frame.caught)
     for block, suite in reversed(handlers):
-        frame.caught.append((frozenset(_caught_by(blocks[block].test)), _raised_instead(suite)))
+        frame.caught.append((frozenset(caught_by(blocks[block].test)), raised_instead(suite)))
     before = dict(frame.names.names)
     count = len(run.asked)
     signal = run_suite(frame, event.bodies[0][1])
@@ -676,44 +583,6 @@ def _merge_names(ends: list[dict[str, Value]]) -> dict[str, Value]:
             elif mine is not value:
                 result[name] = choice((mine, value))
     return result
-
-
-def _raised_instead(suite: list[Event]) -> str:
-    """Return the name of the exception that a handler ends with.
-
-    `*` where it raises the caught one again, and empty where it may go on.
-    """
-    if not suite or any(event.bodies for event in suite):
-        return ""
-    value = suite[-1].value
-    if suite[-1].kind == "expr" and isinstance(value, nodes.Call):
-        return "SystemExit" if _ends_with_failure(value) else ""
-    if suite[-1].kind != "raise":
-        return ""
-    if value is None:
-        return "*"
-    name = dotted(value.func if isinstance(value, nodes.Call) else value)
-    return (name or "Exception").rpartition(".")[2]
-
-
-def _ends_with_failure(call: nodes.Call) -> bool:
-    """Tell whether a call ends the program with a failing exit code: `sys.exit(1)`."""
-    if dotted(call.func) not in ("sys.exit", "os._exit", "exit", "quit") or len(call.args) != 1:
-        return False
-    given = call.args[0]
-    return not isinstance(given, nodes.Literal) or given.value not in (0, None)
-
-
-def _caught_by(test: Expr | None) -> Iterator[str]:
-    """Yield the names of the exceptions that a handler catches; `*` for all."""
-    if test is None:
-        yield "*"
-        return
-    parts = test.items if isinstance(test, nodes.Collection) else (test,)
-    for part in parts:
-        found = dotted(part)
-        if found is not None:
-            yield found.rpartition(".")[2]
 
 
 _STATEMENTS: dict[str, Callable[[Frame, Event], int]] = {
