@@ -43,7 +43,7 @@ EVIDENCE = {
 
 READY = {
     "api.unknown_names": "what is only said in other words there",
-    "api.old_arguments": "questions for eager execution, which every release has",
+    "api_arguments.old_arguments": "questions for eager execution, which every release has",
     "api.names_of_old_releases": "a name of its own; what its files are written for is told all the same",
     "arrays._gone_name": "which places of a name are told together",
     "dimensions.value_of_size": "which places of a block are told together",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cfgfix.code.checks.callees import head
 from cfgfix.code.checks.common import tensorflow_alias
+from cfgfix.code.checks.renamed_names import fix_by_other_name
 from cfgfix.code.inference.eras import (
     admits_tf1,
     eras,
@@ -19,17 +21,14 @@ from cfgfix.code.inference.eras import (
     written_for_one,
 )
 from cfgfix.code.inference.flow.flow import flow_of
-from cfgfix.code.inference.guards import expects_absence
 from cfgfix.code.inference.references import (
     NEVER_IN_TWO,
     Reference,
     absence_expected,
     api,
     is_bound_twice,
-    is_doubtful,
     is_keras_2,
     public_name,
-    references,
 )
 from cfgfix.code.inference.releases import (
     as_written,
@@ -39,32 +38,17 @@ from cfgfix.code.inference.releases import (
     modules_of_old_releases,
     values_of,
 )
-from cfgfix.code.model.expressions import constant, is_name, place_of
-from cfgfix.code.model.hit import Calls, Rewrite, hit_at, hit_in
-from cfgfix.code.model.nodes import Attribute, Call, Expr, Name, Place
+from cfgfix.code.model.expressions import constant, is_name
+from cfgfix.code.model.hit import Rewrite, hit_at, hit_in
+from cfgfix.code.model.nodes import Call, Name
 from cfgfix.code.model.program import Program, once
-from cfgfix.code.model.values import UNKNOWN, External, Made, Site, alternatives
 from cfgfix.code.tensorflow.api import Api
-from cfgfix.code.tensorflow.requirement import LATER_MINORS
 from cfgfix.rules.hit import Hit
 
 
 def passed_over(program: Program, check: object) -> frozenset[int]:
     """Return the ids of the modules that a check of this group skips."""
     return modules_of_old_releases(program) if check is unknown_names else modules_of_keras_2(program)
-
-
-def _fix_by_other_name(reference: Reference, new: str) -> tuple[Rewrite, ...]:
-    """Return the rewrite that replaces a dotted name by another TensorFlow name.
-
-    Empty where the scope has no name for TensorFlow.
-    """
-    if reference.expr is None:
-        return ()
-    alias = tensorflow_alias(reference.scope)
-    if alias is None or reference.presence.rest:
-        return ()
-    return (Rewrite("replace", reference.scope, reference.place, alias + new[len("tensorflow") :]),)
 
 
 _EARLY = frozenset(
@@ -107,7 +91,7 @@ def unknown_names(program: Program) -> Iterator[Hit]:
             reference.place,
             reference.block,
             {**values_of(table, reference), "instead": f", but {public_name(other)} does" if exists else ""},
-            rewrites=_fix_by_other_name(reference, other) if exists else (),
+            rewrites=fix_by_other_name(reference, other) if exists else (),
             safety="unsafe" if swallowed else None,
             notes=("the error is caught here, so what the line should do silently does not happen",)
             if swallowed
@@ -356,322 +340,6 @@ def removed_names(program: Program) -> Iterator[Hit]:
             # `experimental_precision` tells of it.
             continue
         yield _hit(table, reference, severity, confidence)
-
-
-_SIMPLE = frozenset(
-    "tensorflow.data.experimental." + name
-    for name in ("choose_from_datasets", "sample_from_datasets", "RandomDataset", "Counter", "load")
-)
-"""Functions of `tf.data.experimental` whose replacement takes the same arguments."""
-
-
-def deprecated_names(program: Program) -> Iterator[Hit]:
-    """Find names that the inspected releases mark as deprecated."""
-    table = api(program)
-    for reference in references(program):
-        if reference.expr is None or reference.presence.rest:
-            continue
-        if table.silent or reference.presence.mask & table.admitted != table.admitted:
-            continue
-        found = table.deprecated(reference.presence.name)
-        if (
-            found is None
-            or not found[0] & table.newest
-            or reference.presence.name.startswith("tensorflow.feature_column")
-            or is_doubtful(program, reference)
-        ):
-            continue
-        new = found[1]
-        same = reference.presence.name in _SIMPLE and table.all_releases_have(new)
-        yield hit_in(
-            reference.scope,
-            reference.place,
-            reference.block,
-            {
-                "name": public_name(reference.presence.name),
-                "instead": f"; it names {public_name(new)}" if new else "",
-            },
-            rewrites=_fix_by_other_name(reference, new) if same else (),
-        )
-
-
-_MOVED = {
-    "tensorflow.data.experimental.AUTOTUNE": "tensorflow.data.AUTOTUNE",
-    "tensorflow.data.experimental.INFINITE_CARDINALITY": "tensorflow.data.INFINITE_CARDINALITY",
-    "tensorflow.data.experimental.UNKNOWN_CARDINALITY": "tensorflow.data.UNKNOWN_CARDINALITY",
-}
-
-
-def autotune_moved(program: Program) -> Iterator[Hit]:
-    """Find `tf.data.experimental.AUTOTUNE`, which is `tf.data.AUTOTUNE`."""
-    table = api(program)
-    for reference in references(program):
-        new = _MOVED.get(reference.presence.name)
-        if (
-            new is None
-            or reference.expr is None
-            or not table.all_releases_have(new)
-            or is_doubtful(program, reference)
-        ):
-            continue
-        yield hit_in(
-            reference.scope,
-            reference.place,
-            reference.block,
-            {"name": public_name(reference.presence.name), "new": public_name(new)},
-            rewrites=_fix_by_other_name(reference, new),
-        )
-
-
-def distribute_moved(program: Program) -> Iterator[Hit]:
-    """Find strategies that left `tf.distribute.experimental`.
-
-    Methods of strategies that are gone are found too.
-    """
-    table = api(program)
-    for reference in references(program):
-        name = reference.presence.name
-        if (
-            not name.startswith("tensorflow.distribute.experimental.")
-            or reference.presence.rest
-            or reference.expr is None
-        ):
-            continue
-        new = name.replace(".experimental.", ".", 1)
-        if not table.all_releases_have(new) or not name.endswith("Strategy"):
-            continue
-        call = next((call for call in reference.scope.calls if call.func == reference.expr), None)
-        plain = call is None or not (call.args or call.keywords)
-        yield hit_in(
-            reference.scope,
-            reference.place,
-            reference.block,
-            {"what": f"{public_name(name)} is called {public_name(new)} by now"},
-            severity="info",
-            rewrites=_fix_by_other_name(reference, new) if plain else (),
-            no_fix=None if plain else "its arguments have other names there",
-        )
-    for site in flow_of(program).under("tensorflow.distribute."):
-        owner, _, method = site.name.rpartition(".")
-        if not owner.startswith("tensorflow.distribute.") or not owner.endswith("Strategy"):
-            continue
-        if method in ("experimental_run_v2", "experimental_make_numpy_dataset", "make_dataset_iterator"):
-            mask = table.member("tensorflow.distribute.Strategy", method)
-            if mask is None or table.silent or mask & table.newest:
-                continue
-            renamed = method == "experimental_run_v2"
-            yield hit_at(
-                site,
-                values={
-                    "what": f"strategies have no {method} any more"
-                    + (": it is called run" if renamed else "")
-                },
-                severity=severity_by_releases(table, "warning") if may_be_older_than_table(table) else None,
-                notes=(f"TensorFlow 2.0 to 2.3 had it: {release_in_words(table)}",)
-                if may_be_older_than_table(table)
-                else (),
-                rewrites=(Rewrite("rename", site.scope, site.call.func.place, "run"),)
-                if renamed and isinstance(site.call.func, Attribute)
-                else (),
-            )
-
-
-_ARGUMENTS = {
-    ("tensorflow.function", "experimental_compile"): "jit_compile",
-    ("tensorflow.function", "experimental_relax_shapes"): "reduce_retracing",
-}
-
-
-def _is_pinned(table: Api) -> bool:
-    """Tell whether one minor release of TensorFlow 2 alone is asked for."""
-    requirement = table.requirement
-    return bool(requirement.text) and len({item[:2] for item in requirement.of_two(range(LATER_MINORS))}) == 1
-
-
-def old_arguments(program: Program) -> Iterator[Hit]:
-    """Find parameters of `tf.function` that are deprecated."""
-    table = api(program)
-    seen: set[tuple[int, Place]] = set()
-    for site in flow_of(program).named("tensorflow.function"):
-        if expects_absence(site.scope, site.call.block, site.call.place, eager=False):
-            continue
-        for name, _ in site.call.keywords:
-            if name is None or not table.deprecated_argument("tensorflow.function", name) & table.newest:
-                continue
-            new = _ARGUMENTS.get(("tensorflow.function", name))
-            if new is not None:
-                took = table.accepts("tensorflow.function", new)
-                if took is not None and took & table.wanted != table.wanted:
-                    continue
-            key = (id(site.scope), site.call.place)
-            if key in seen:
-                continue
-            seen.add(key)
-            rewrites: tuple[Rewrite, ...] = ()
-            if site.call.number >= 0 and site.call.keyword(new or "") is None:
-                rewrites = (
-                    (Rewrite("rename-keyword", site.scope, site.call.place, new, name),)
-                    if new
-                    else (Rewrite("drop-keyword", site.scope, site.call.place, name=name),)
-                )
-            yield hit_at(
-                site,
-                # What has no new name told how to trace what is given; without it nothing fails. Beside the new name the old one says nothing more.
-                # A program for one release alone gets no newer one: there it works as it always did.
-                severity=severity_by_releases(table, "warning")
-                if new and site.call.keyword(new) is None and not _is_pinned(table)
-                else "info",
-                values={
-                    "argument": name,
-                    "instead": f"it is called {new} by now" if new else "it does nothing any more",
-                },
-                rewrites=rewrites,
-                title=f"Write {new}" if new else f"Remove {name}",
-            )
-
-
-_TOLD_ALONE = frozenset({"lr", "decay"})
-"""Parameters of optimizers that other checks tell of, with what each release makes of them."""
-
-
-def unknown_argument(program: Program) -> Iterator[Hit]:
-    """Find keywords that a callable of the project's TensorFlow does not take.
-
-    Example: `fit(workers=...)` in Keras 3.
-    """
-    table = api(program)
-    if table.silent:
-        return
-    legacy = is_keras_2(program)
-    for site in flow_of(program).sites:
-        name = site.name
-        if not site.call.keywords or site.targets or not name.startswith(("tensorflow.", "keras.")):
-            continue
-        base = base_constructor(program, site)
-        if name.startswith("keras."):
-            if legacy or not keras_of_release(program, site.scope):
-                continue
-            if base is not None:
-                yield from _refused_arguments(program, site, base)
-                continue
-            owner, _, method = name.rpartition(".")
-            if owner == "keras.Sequential":
-                name = f"keras.Model.{method}"
-            if (
-                name == "keras.Model.loss"
-                or may_be_overridden(program, site)
-                or may_be_of_another_library(site)
-            ):
-                # `compile` puts the loss that it was given in the place of the method.
-                continue
-        yield from _refused_arguments(program, site, name)
-
-
-def _refused_arguments(program: Program, site: Site, name: str) -> Iterator[Hit]:
-    """Yield a hit for each keyword argument of a call that its callee refuses."""
-    table = api(program)
-    optimizer = name.startswith("keras.optimizers.")
-    refused = [
-        item
-        for item in table.unknown_arguments(name, [key for key, _ in site.call.keywords if key is not None])
-        if not (optimizer and item.argument in _TOLD_ALONE)
-    ]
-    if not refused:
-        return
-    if written_for_one(program, site.scope) or is_bound_twice(site.scope, head(site.call.func)):
-        return
-    for item in refused:
-        mask = item.mask | table.takes_any_keyword_in(name)
-        # A name that no release ever had, beside one that it looks like, is a slip whichever release is meant.
-        slip = not mask and item.meant is not None
-        value = site.call.keyword(item.argument)
-        yield hit_in(
-            site.scope,
-            (place_of(value, site.scope) if value is not None else None) or site.call.place,
-            site.call.block,
-            entry=Calls(site),
-            values={
-                "name": as_written(program, site.scope, name)
-                if name.startswith("keras.")
-                else public_name(name),
-                "argument": item.argument,
-                "gone": table.without(mask),
-                "meant": f" (did you mean `{item.meant}`?)" if item.meant else "",
-                "asked": release_in_words(table),
-            },
-            severity="error"
-            if slip or (table.requirement.known and not mask & table.admitted)
-            else (severity_by_keras_releases if name.startswith("keras.") else severity_by_releases)(
-                table, "warning"
-            ),
-            confidence="high" if slip or (mask and not mask & table.admitted) else "medium",
-            rewrites=(Rewrite("rename-keyword", site.scope, site.call.place, item.renamed, item.argument),)
-            if item.renamed
-            else (),
-        )
-
-
-def base_constructor(program: Program, site: Site) -> str | None:
-    """Return the Keras or TensorFlow class that `super().__init__()` calls, or None.
-
-    Only where the class has no other base that may come first.
-    """
-    name, _, method = site.name.rpartition(".")
-    func = site.call.func
-    if method != "__init__" or not isinstance(func, Attribute) or not isinstance(func.base, Call):
-        return None
-    owner = program.owner(site.scope)
-    if owner is None or not is_name(func.base.func, "super") or len(owner.bases) != 1:
-        return None
-    classes, outside = program.bases(owner)
-    return name if len(classes) == 1 and outside == [name] else None
-
-
-def may_be_of_another_library(site: Site) -> bool:
-    """Tell whether a method's receiver may be an object of another library.
-
-    For instance, an attribute may hold several kinds of values.
-    """
-    return any(
-        value is UNKNOWN
-        or (isinstance(value, (Made, External)) and not value.name.startswith(("keras.", "tensorflow.")))
-        for value in alternatives(site.receiver)
-    )
-
-
-def may_be_overridden(program: Program, site: Site) -> bool:
-    """Tell whether a called method may be overridden by a project class.
-
-    It may where an object calls the method on itself, where only an annotation tells the object's class,
-    and always for `call` of a model.
-    """
-    func = site.call.func
-    if not isinstance(func, Attribute) or not (
-        func.attribute == "call" or func.attribute in methods(program)
-    ):
-        return False
-    params = site.scope.params
-    if isinstance(func.base, Name) and params and func.base.name == params[0].name:
-        return True
-    return any(isinstance(value, Made) and value.site is None for value in alternatives(site.receiver))
-
-
-@once
-def methods(program: Program) -> frozenset[str]:
-    """Return the names of all methods of the program's classes, found once."""
-    return frozenset(
-        scope.name
-        for module in program.modules
-        for scope in module.summary.scopes
-        if scope.kind == "function" and program.owner(scope) is not None
-    )
-
-
-def head(expr: Expr) -> str:
-    """Return the first name of a dotted expression, or empty text."""
-    while isinstance(expr, Attribute):
-        expr = expr.base
-    return str(expr.name) if isinstance(expr, Name) else ""
 
 
 def old_dataset_members(program: Program) -> Iterator[Hit]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cfgfix.code.checks.api import base_constructor, head, may_be_of_another_library, may_be_overridden
+from cfgfix.code.checks.callees import base_constructor, head, may_be_of_another_library, may_be_overridden
 from cfgfix.code.checks.written_values import written_at, written_constant
 from cfgfix.code.inference.custom_objects import refusals
 from cfgfix.code.inference.eras import release_in_words, severity_by_keras_releases, written_for_one

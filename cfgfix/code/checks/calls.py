@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.api import head, may_be_of_another_library, may_be_overridden
+from cfgfix.code.checks.callees import head, may_be_of_another_library, may_be_overridden
 from cfgfix.code.inference.eras import (
     release_in_words,
     severity_by_keras_releases,

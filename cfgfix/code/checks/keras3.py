@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cfgfix.code.checks.api import head, may_be_of_another_library, may_be_overridden, methods
 from cfgfix.code.checks.bindings import bound_once
+from cfgfix.code.checks.callees import head, may_be_of_another_library, may_be_overridden, methods
 from cfgfix.code.checks.models import MAKES_KERAS_MODEL, keras_model_method
 from cfgfix.code.checks.written_values import written_at
 from cfgfix.code.inference.eras import release_in_words, written_for_one

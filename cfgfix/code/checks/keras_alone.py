@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfgfix.code.checks.api import head
+from cfgfix.code.checks.callees import head
 from cfgfix.code.inference.entry_points import is_never_called, never_run
 from cfgfix.code.inference.eras import (
     is_for_other_releases,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfgfix.code.checks.api import head
+from cfgfix.code.checks.callees import head
 from cfgfix.code.inference.entry_points import has_all_callers
 from cfgfix.code.inference.eras import release_in_words, written_for_one
 from cfgfix.code.inference.flow.flow import flow_of

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cfgfix.code.checks.api import methods
+from cfgfix.code.checks.callees import methods
 from cfgfix.code.checks.models import keras_model_method
 from cfgfix.code.inference.eras import release_in_words, written_for_one
 from cfgfix.code.inference.flow.flow import flow_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfgfix.code.checks.api import head
+from cfgfix.code.checks.callees import head
 from cfgfix.code.checks.common import is_library_demo
 from cfgfix.code.checks.guarded_calls import number
 from cfgfix.code.checks.optimizers import first_new
