@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from cfgfix.code.model.expressions import dotted, is_name
 from cfgfix.code.model.module import Module
-from cfgfix.code.model.nodes import Attribute, Call, Compare
+from cfgfix.code.model.nodes import Attribute, Call, Compare, Expr
 from cfgfix.code.model.summary import Scope
 from cfgfix.usage.key_uses import CORE, INFERENCE, TOOLS
 
@@ -78,13 +78,7 @@ _TRAINING = frozenset({"fit", "train", "fit_generator", "train_step", "apply_gra
 
 def is_entry(module: Module) -> bool:
     """Tell whether a file has an `if __name__ == ...` block."""
-    return any(
-        block.kind == "if"
-        and block.test is not None
-        and isinstance(block.test, Compare)
-        and is_name(block.test.left, "__name__")
-        for block in module.summary.scopes[0].blocks
-    )
+    return any(block.kind == "if" and is_main(block.test) for block in module.summary.scopes[0].blocks)
 
 
 def trains(module: Module) -> tuple[Scope, Call] | None:
@@ -99,3 +93,8 @@ def trains(module: Module) -> tuple[Scope, Call] | None:
                         continue
                 return scope, call
     return None
+
+
+def is_main(test: Expr | None) -> bool:
+    """Tell whether a condition is that of a main guard: `__name__ == "__main__"`."""
+    return test is not None and isinstance(test, Compare) and is_name(test.left, "__name__")

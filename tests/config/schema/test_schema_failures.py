@@ -13,7 +13,8 @@ from test_schema_accept import DEFINITIONS, instances, schemas
 
 from cfgfix.config.document.compose import DataError, compose
 from cfgfix.config.loaders.scalars import LOADERS
-from cfgfix.config.schema import explain, failures, limited_validator
+from cfgfix.config.schema import failures, limited_validator
+from cfgfix.config.schema.judged_document import JudgedDocument
 from cfgfix.config.schema.load import FORBIDDEN
 from cfgfix.config.schema.validate import Schema
 from cfgfix.core.source_file import read_source
@@ -135,12 +136,12 @@ def test_the_real_configs_break_what_jsonschema_says(shared_path):
     for path in sorted((shared_path / "corpus" / "configs").rglob("*.y*ml"))[::3]:
         document = compose(read_source(str(path)))
         for root in document.roots:
-            explainer = explain._Explainer(schema, document, root, LOADERS["pyyaml"], 1_000)
+            judged_values = JudgedDocument(schema, document, root, LOADERS["pyyaml"])
             try:
-                instance = explainer.instance(root)
+                instance = judged_values.instance(root)
             except DataError:
                 continue
-            if explainer.opaque:
+            if judged_values.opaque:
                 continue
             own = schema.failures(instance)
             assert own is not None
