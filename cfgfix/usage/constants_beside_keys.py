@@ -85,7 +85,7 @@ class ConstantsBesideKeys:
             plain = [param.name for param in function.params if param.kind == "plain"] if function else []
             bound = 0 if isinstance(atom, PlainFunction) else 1
             place = plain.index(name) - bound if name in plain[bound:] else None
-            for where, call in self._loads.follower.callers(atom.scope.name):
+            for where, call in self._loads.follower.names.callers(atom.scope.name):
                 value = call.argument(place, name) if place is not None else call.keyword(name)
                 if value is None or isinstance(value, Literal):
                     continue

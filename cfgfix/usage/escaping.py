@@ -132,7 +132,7 @@ def _is_followed(found: Collector, event: Event, role: Role, scope: Scope, paths
             or scope.generator
             or scope.is_async
             or (scope.name.startswith("__") and scope.name != "__init__")
-            or (scope.name in found.follower.referenced() and scope.name not in STORING)
+            or (scope.name in found.follower.names.referenced() and scope.name not in STORING)
         )
     if role == "manager" or event.kind not in ("assign", "annotate"):
         return False
@@ -207,7 +207,7 @@ def note_locals(found: Collector) -> None:
     """Note the whole use of sections in the local names that `locals()` takes."""
     for scope in found.loads.by_locals:
         place = scope.place
-        names = {*found.follower.assignments(scope), *(param.name for param in scope.params)}
+        names = {*found.follower.names.assignments(scope), *(param.name for param in scope.params)}
         for name in sorted(names):
             for path in found.whole_paths(Name(name, place), scope):
                 found.used_whole(path, USED, Name(name, place), scope)

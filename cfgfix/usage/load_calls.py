@@ -57,7 +57,7 @@ class LoadCalls:
             )
             for module in found.modules
             for scope in module.summary.scopes
-            if self.follower.composed(scope)
+            if self.follower.names.composed(scope)
         ]
         self.loadings = hydra + [
             Loading(
@@ -169,7 +169,7 @@ class LoadCalls:
         found: list[tuple[Scope, int]] = []
         for scope in list(direct.values()):
             if scope.kind == "function":
-                for where, call in self.follower.callers(scope.name):
+                for where, call in self.follower.names.callers(scope.name):
                     atoms = self.follower.atoms_of(call.func, where)
                     if any(
                         isinstance(atom, (PlainFunction, BoundMethod)) and atom.scope is scope

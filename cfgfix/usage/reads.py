@@ -101,7 +101,7 @@ class Collector:
         self.root = root
         self.sections = _sections(program, root, *schema) if schema is not None else None
         self.follower = Follower(program, self.sections)
-        self.modules = self.follower.modules
+        self.modules = self.follower.names.modules
         self.role = roles(self.modules, root)
         self.loads = Loads(self.follower)
         self.uses = Uses(self.follower, self.loads)

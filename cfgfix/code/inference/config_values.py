@@ -8,10 +8,11 @@ and whoever asks must take it for anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
+from cfgfix.code.inference.atom_answers import Answers
 from cfgfix.code.inference.config_atoms import (
     OTHER,
     UNKNOWN,
@@ -30,10 +31,10 @@ from cfgfix.code.inference.config_atoms import (
     is_outside_configs,
 )
 from cfgfix.code.inference.config_sections import Sections
-from cfgfix.code.model.expressions import MISSING, children, constant, dotted
+from cfgfix.code.inference.name_index import NameIndex
+from cfgfix.code.model.expressions import MISSING, constant, dotted
 from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import (
-    NOT_KEPT,
     NOWHERE,
     Assigned,
     Attribute,
@@ -61,12 +62,8 @@ MAX_STEPS = 1_000_000
 unknown, so nothing is claimed."""
 MAX_DEPTH = 40
 """How far one value is followed."""
-MAX_KINDS = 24
-"""How many things one name is told to be; with more it is not known what it is."""
 MAX_PATH = 12
 """Longest key path in a mapping that is told apart."""
-MAX_ROUNDS = 5
-"""How often questions that ask themselves are asked again; beyond it the answer is that it is not known as well."""
 
 _UNKNOWN: Atoms = frozenset({UNKNOWN})
 _OTHER: Atoms = frozenset({OTHER})
@@ -100,33 +97,9 @@ class Follower:
     def __init__(self, program: Program, sections: Sections | None) -> None:
         self.program = program
         self.sections = sections
-        self.modules = [module for module in program.all_modules() if module.summary.scopes]
+        self.names = NameIndex(program)
         self.steps = 0
-        self._memo: dict[tuple[Any, ...], Atoms] = {}
-        self._active: set[tuple[Any, ...]] = set()
-        self._round: dict[tuple[Any, ...], Atoms] = {}
-        self._lower: dict[tuple[Any, ...], Atoms] = {}
-        self._assumed: set[tuple[Any, ...]] = set()
-        self._assigned: dict[int, dict[str, list[tuple[Expr, str]]]] = {}
-        self._attributes: dict[str, list[tuple[Expr, Scope, Scope | Expr]]] = {}
-        self._referenced: set[str] | None = None
-        self._subclasses: dict[int, list[str]] | None = None
-        self._callers: dict[str, list[tuple[Scope, Call]]] = {}
-        for module in self.modules:
-            for scope in module.summary.scopes:
-                for call in scope.calls:
-                    func = call.func
-                    name = (
-                        func.attribute
-                        if isinstance(func, Attribute)
-                        else func.name
-                        if isinstance(func, Name)
-                        else None
-                    )
-                    if name is not None:
-                        self._callers.setdefault(name, []).append((scope, call))
-
-    # Values
+        self._answers = Answers()
 
     def atoms_of(self, expr: Expr | None, scope: Scope, depth: int = 0) -> Atoms:
         """Return the atoms that an expression may be."""
@@ -136,7 +109,7 @@ class Follower:
         if depth > MAX_DEPTH or self.steps > MAX_STEPS:
             return _UNKNOWN
         if isinstance(expr, Name):
-            return self._remember(
+            return self._answers.answer(
                 ("n", id(scope), expr.name), lambda: self._name(expr.name, scope, depth + 1)
             )
         if isinstance(expr, Attribute):
@@ -146,7 +119,9 @@ class Follower:
                 result |= self._attribute(atom, expr.attribute, depth + 1)
             return frozenset(result)
         if isinstance(expr, Call):
-            return self._remember(("k", id(scope), expr.number), lambda: self._call(expr, scope, depth + 1))
+            return self._answers.answer(
+                ("k", id(scope), expr.number), lambda: self._call(expr, scope, depth + 1)
+            )
         if isinstance(expr, Subscript):
             key = constant(expr.index)
             result = set()
@@ -178,50 +153,6 @@ class Follower:
             result |= self.atoms_of(item, scope, depth + 1)
         return frozenset(result)
 
-    def _remember(self, key: tuple[Any, ...], make: Callable[[], Atoms]) -> Atoms:
-        """Return the atoms kept under a key, or make and keep them.
-
-        Where `make` depends on its own answer, it is called again until the answers stay the same.
-        """
-        known = self._memo.get(key)
-        if known is not None:
-            return known
-        known = self._round.get(key)
-        if known is not None:
-            return known
-        if key in self._active:
-            self._assumed.add(key)
-            return self._lower.get(key, _NONE)
-        if self._active:
-            self._active.add(key)
-            result = make()
-            self._active.discard(key)
-            if len(result) > MAX_KINDS:
-                result = _UNKNOWN
-            self._round[key] = result
-            return result
-        for _ in range(MAX_ROUNDS):
-            self._round.clear()
-            self._assumed.clear()
-            self._active.add(key)
-            result = make()
-            self._active.discard(key)
-            self._round[key] = result
-            changed = False
-            for item in self._assumed:
-                now = self._round.get(item, _NONE)
-                if now != self._lower.get(item, _NONE):
-                    self._lower[item] = now
-                    changed = True
-            if not changed:
-                break
-        else:
-            self._round = {item: found | _UNKNOWN for item, found in self._round.items()}
-        self._memo.update(self._round)
-        self._round.clear()
-        self._lower.clear()
-        return self._memo[key]
-
     def _instance(self, scope: Scope) -> Atom:
         if self.sections is not None:
             for above in self.program.bases(scope).classes:
@@ -236,13 +167,13 @@ class Follower:
             if here.kind != "class" or first:
                 if here.kind in ("function", "lambda") and any(param.name == name for param in here.params):
                     result = set(self._parameter(here, name, depth))
-                    for value, how in self.assignments(here).get(name, ()):
+                    for value, how in self.names.assignments(here).get(name, ()):
                         result |= self._bound(value, how, here, depth)
                     return frozenset(result)
                 if name in here.outer:
                     here = self.program.outer(here)
                     continue
-                assigned = self.assignments(here).get(name)
+                assigned = self.names.assignments(here).get(name)
                 if assigned:
                     result = set()
                     for value, how in assigned:
@@ -296,41 +227,16 @@ class Follower:
         if scope is None or depth > MAX_DEPTH:
             return _UNKNOWN
         if (
-            name in self.assignments(scope)
+            name in self.names.assignments(scope)
             or name in scope.children
             or name in scope.imports
             or name in scope.names
         ):
-            return self._remember(("n", id(scope), name), lambda: self._name(name, scope, depth + 1))
+            return self._answers.answer(("n", id(scope), name), lambda: self._name(name, scope, depth + 1))
         inner = self.program.module(f"{module.name}.{name}")
         if inner is not None:
             return frozenset({ModuleItself(inner)})
         return _UNKNOWN
-
-    def assignments(self, scope: Scope) -> dict[str, list[tuple[Expr, str]]]:
-        """Return each name of a scope with the expressions that it is assigned.
-
-        Each expression comes with the kind of statement: `=`, `for`, `with`, or `?` for any other.
-        """
-        found = self._assigned.get(id(scope))
-        if found is None:
-            found = {}
-            for event in scope.events():
-                value = event.value
-                if event.kind in ("assign", "annotate", "augment") and value is not None:
-                    for target in event.targets:
-                        _bind(target, value, "=", found)
-                elif event.kind == "for" and value is not None:
-                    for target in event.targets:
-                        _bind(target, value, "for", found)
-                elif event.kind == "with":
-                    for target, manager in zip(event.targets, event.managers, strict=False):
-                        _bind(target, manager, "with", found)
-                elif event.kind not in ("define", "import", "delete"):
-                    for target in event.targets:
-                        _bind(target, NOT_KEPT, "?", found)
-            self._assigned[id(scope)] = found
-        return found
 
     def _bound(self, value: Expr, how: str, scope: Scope, depth: int) -> Atoms:
         if how == "=":
@@ -387,8 +293,10 @@ class Follower:
                     if found.kind == "class":
                         return frozenset({ClassItself(found)})
                     return frozenset({BoundMethod(found, atom)})
-                if name in self.assignments(above):
-                    return self._remember(("n", id(above), name), partial(self._name, name, above, depth + 1))
+                if name in self.names.assignments(above):
+                    return self._answers.answer(
+                        ("n", id(above), name), partial(self._name, name, above, depth + 1)
+                    )
             return _UNKNOWN
         if isinstance(atom, ModuleItself):
             return self._member(atom.module, name, depth)
@@ -402,7 +310,7 @@ class Follower:
 
         Assignments in methods of the class, its bases and its subclasses count.
         """
-        return self._remember(("s", id(scope), name), lambda: self._stored_in(scope, name, depth))
+        return self._answers.answer(("s", id(scope), name), lambda: self._stored_in(scope, name, depth))
 
     def _stored_in(self, scope: Scope, name: str, depth: int) -> Atoms:
         result: set[Atom] = set()
@@ -432,7 +340,7 @@ class Follower:
         """
         classes = self.program.bases(owner).classes
         found = []
-        for value, where, whose in self._stores(name):
+        for value, where, whose in self.names.attribute_stores(name):
             if isinstance(whose, Scope):
                 if whose in classes or owner in self.program.bases(whose).classes:
                     found.append((value, where))
@@ -456,50 +364,6 @@ class Follower:
                 found.append((value, where))
         return found
 
-    def callers(self, name: str) -> list[tuple[Scope, Call]]:
-        """Return the calls of functions or methods of a name, each with its scope."""
-        return self._callers.get(name, [])
-
-    def _stores(self, name: str) -> list[tuple[Expr, Scope, Scope | Expr]]:
-        """Return the values assigned to attributes of a name anywhere in the program.
-
-        Each value comes with its scope, and with the class or object that has the attribute.
-        """
-        if not self._attributes:
-            self._attributes[""] = []
-            for module in self.modules:
-                for scope in module.summary.scopes:
-                    owner = self.program.owner(scope)
-                    own = scope.params[0].name if owner is not None and scope.params else None
-                    for event in scope.events():
-                        if event.value is None or event.kind not in ("assign", "annotate", "augment", "for"):
-                            continue
-                        for target in event.targets:
-                            for single, value in _pairs(target, event.value):
-                                if isinstance(single, Attribute):
-                                    mine = (
-                                        owner is not None
-                                        and isinstance(single.base, Name)
-                                        and single.base.name == own
-                                    )
-                                    whose: Scope | Expr = owner if owner is not None and mine else single.base
-                                    given: Expr = value if event.kind != "for" else NOT_KEPT
-                                    self._attributes.setdefault(single.attribute, []).append(
-                                        (given, scope, whose)
-                                    )
-                    for call in scope.calls:
-                        if (
-                            isinstance(call.func, Name)
-                            and call.func.name == "setattr"
-                            and len(call.args) == 3
-                        ):
-                            key = constant(call.args[1])
-                            if isinstance(key, str):
-                                self._attributes.setdefault(key, []).append(
-                                    (call.args[2], scope, call.args[0])
-                                )
-        return self._attributes.get(name, [])
-
     def _item(self, atom: Atom, key: Any) -> Atoms:
         if isinstance(atom, Loaded):
             if len(atom.path) >= MAX_PATH:
@@ -516,7 +380,7 @@ class Follower:
         return _OTHER if atom is OTHER or isinstance(atom, (Outside, ConfigObject)) else _UNKNOWN
 
     def _parameter(self, scope: Scope, name: str, depth: int) -> Atoms:
-        return self._remember(("p", id(scope), name), lambda: self._parameter_of(scope, name, depth))
+        return self._answers.answer(("p", id(scope), name), lambda: self._parameter_of(scope, name, depth))
 
     def _parameter_of(self, scope: Scope, name: str, depth: int) -> Atoms:
         owner = self.program.owner(scope)
@@ -531,7 +395,7 @@ class Follower:
             )
         if param.kind in ("*", "**"):
             return _UNKNOWN
-        if position == 0 and self.composed(scope):
+        if position == 0 and self.names.composed(scope):
             return frozenset({Loaded(())})
         outer = self.program.outer(scope) or scope
         if param.annotation is not None:
@@ -548,12 +412,12 @@ class Follower:
         if owner is not None and "staticmethod" not in decorators:
             bound = 1
             if scope.name == "__init__":
-                names = [owner.name, "__init__", "cls", *self._aliases(owner)]
+                names = [owner.name, "__init__", "cls", *self.names.subclass_names(owner)]
             elif scope.name in ("__call__", "call"):
                 return _UNKNOWN
         seen = False
         for called in names:
-            for where, call in self._callers.get(called, ()):
+            for where, call in self.names.callers(called):
                 if called in ("__init__", "cls") and not self._may_enter(where, owner):
                     continue
                 seen = True
@@ -565,74 +429,12 @@ class Follower:
                 if value is not None:
                     result |= self.atoms_of(value, where, depth + 1)
         if owner is None or scope.name != "__init__":
-            passed = scope.name in self.referenced()
+            passed = scope.name in self.names.referenced()
         else:
-            passed = owner.name in self.referenced()
+            passed = owner.name in self.names.referenced()
         if passed:
             result.add(UNKNOWN)
         return frozenset(result) if seen and result else _UNKNOWN
-
-    def referenced(self) -> set[str]:
-        """Return the names that are used in other ways than as a callee.
-
-        A function of such a name may be handed on and called from elsewhere.
-        """
-        if self._referenced is None:
-            found: set[str] = set()
-            for module in self.modules:
-                for scope in module.summary.scopes:
-                    pending: list[Expr] = []
-                    for event in scope.events():
-                        if event.value is not None:
-                            pending.append(event.value)
-                        pending.extend(event.managers)
-                    while pending:
-                        expr = pending.pop()
-                        if isinstance(expr, Call):
-                            call = expr
-                            if isinstance(call.func, Name) and call.func.name in (
-                                "isinstance",
-                                "issubclass",
-                                "super",
-                            ):
-                                continue
-                            func = call.func
-                            if isinstance(func, Attribute):
-                                pending.append(func.base)
-                            elif not isinstance(func, Name):
-                                pending.append(func)
-                            pending.extend(call.args)
-                            pending.extend(value for _, value in call.keywords)
-                            continue
-                        if isinstance(expr, Name):
-                            found.add(expr.name)
-                        elif isinstance(expr, Attribute):
-                            found.add(expr.attribute)
-                        pending.extend(children(expr))
-            self._referenced = found
-        return self._referenced
-
-    def composed(self, scope: Scope) -> bool:
-        """Tell whether a function has the decorator `hydra.main`, which passes a config."""
-        outer = self.program.outer(scope)
-        if scope.kind != "function" or outer is None:
-            return False
-        for decorator in scope.decorators:
-            func = decorator.func if isinstance(decorator, Call) else decorator
-            if self.program.static_name(func, outer) == "hydra.main":
-                return True
-        return False
-
-    def _aliases(self, owner: Scope) -> list[str]:
-        """Return the names of all subclasses of a class."""
-        if self._subclasses is None:
-            self._subclasses = {}
-            for module in self.modules:
-                for scope in module.summary.scopes:
-                    if scope.kind == "class":
-                        for above in self.program.bases(scope).classes[1:]:
-                            self._subclasses.setdefault(id(above), []).append(scope.name)
-        return self._subclasses.get(id(owner), [])
 
     def _may_enter(self, where: Scope, owner: Scope | None) -> bool:
         """Tell whether a scope lies in a class or a subclass of it.
@@ -766,7 +568,7 @@ class Follower:
         return frozenset({_outside_atom(f"{name}()")})
 
     def _returns(self, scope: Scope, depth: int) -> Atoms:
-        return self._remember(("r", id(scope)), lambda: self._returned(scope, depth))
+        return self._answers.answer(("r", id(scope)), lambda: self._returned(scope, depth))
 
     def _returned(self, scope: Scope, depth: int) -> Atoms:
         if scope.generator or scope.is_async:
@@ -789,23 +591,3 @@ def _outside_atom(name: str) -> Atom:
     A name that is long or chains several calls becomes `?`.
     """
     return Outside(name if len(name) <= 120 and name.count("(") <= 2 else "?")
-
-
-def _bind(target: Expr, value: Expr, how: str, found: dict[str, list[tuple[Expr, str]]]) -> None:
-    for single, part in _pairs(target, value):
-        if isinstance(single, Name):
-            found.setdefault(single.name, []).append((part, how if part is value or how == "=" else "?"))
-
-
-def _pairs(target: Expr, value: Expr) -> Iterator[tuple[Expr, Expr]]:
-    """Yield each target of an assignment with the part of the value that it gets."""
-    if isinstance(target, Collection):
-        parts = (
-            value.items if isinstance(value, Collection) and len(value.items) == len(target.items) else None
-        )
-        for index, inner in enumerate(target.items):
-            yield from _pairs(inner, parts[index] if parts is not None else NOT_KEPT)
-    elif isinstance(target, Starred):
-        yield from _pairs(target.value, NOT_KEPT)
-    else:
-        yield target, value

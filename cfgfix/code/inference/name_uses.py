@@ -70,7 +70,7 @@ class Loads:
         """What may be a section and stands where nothing follows one."""
         self.by_locals: list[Scope] = []
         """Scopes whose local names are taken all at once."""
-        for module in follower.modules:
+        for module in follower.names.modules:
             scopes = module.summary.scopes
             for scope in scopes:
                 self.names[id(scope)] = {}

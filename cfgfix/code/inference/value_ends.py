@@ -409,7 +409,7 @@ class _Trace:
         ):
             self.slot(("a", owner, scope.name), guards)
             return
-        for where, call in self.follower.callers(scope.name):
+        for where, call in self.follower.names.callers(scope.name):
             atoms = self.follower.atoms_of(call.func, where)
             if atoms and not any(
                 atom is UNKNOWN or (isinstance(atom, (PlainFunction, BoundMethod)) and atom.scope is scope)
@@ -420,7 +420,7 @@ class _Trace:
             expr = self.loads.calls.get((id(where), call.number))
             if expr is not None:
                 self.pending.append((expr, where, guards))
-        if scope.name in self.follower.referenced() or (not seen and scope.name not in STORING):
+        if scope.name in self.follower.names.referenced() or (not seen and scope.name not in STORING):
             self.end(USED, scope, Name(scope.name, scope.place), guards)
 
 

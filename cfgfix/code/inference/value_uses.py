@@ -205,7 +205,7 @@ class Uses:
         while here is not None:
             if here.kind in ("function", "lambda") and any(param.name == name for param in here.params):
                 return None
-            found = self.follower.assignments(here).get(name)
+            found = self.follower.names.assignments(here).get(name)
             if found:
                 return found, here
             if name in here.names:
@@ -240,9 +240,9 @@ class Uses:
             return known or NO_GUARDS
         self._entry[id(scope)] = NO_GUARDS
         result: Guards | None = None
-        if scope.kind == "function" and scope.name not in self.follower.referenced():
+        if scope.kind == "function" and scope.name not in self.follower.names.referenced():
             inside = scope.module.path not in self.aside
-            for where, call in self.follower.callers(scope.name):
+            for where, call in self.follower.names.callers(scope.name):
                 if inside and where.module.path in self.aside:
                     continue
                 here = self.guards(where, call.block) | self.entry(where, depth + 1)
