@@ -1,6 +1,6 @@
 """Count what is told of small projects and programs that were written for no rule: `python benchmarks/samples.py [NAME...]`.
 
-`samples/first` to `samples/seventh` are projects of a config and its code, with the truth in `expected.tsv`, each row tried with TensorFlow or
+`samples/first` to `samples/eighth` are projects of a config and its code, with the truth in `expected.tsv`, each row tried with TensorFlow or
 shown by reading; `samples/code`, `samples/reports`, `samples/programs`,
 `samples/kinds` and `samples/plain` are pairs of a program with one fault and the same without it. Their writers knew no rule and did not run
 cfgfix. The first run of each is in SAMPLES.md; what was mended since was mended by what it showed, so the counts of today prove no more than
@@ -27,7 +27,7 @@ from cfgfix.code.scan import check_function, source_rules
 from cfgfix.rules.catalogue import builtin
 
 HERE = Path(__file__).resolve().parent / "samples"
-PROJECTS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
+PROJECTS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 PAIRS = ("reports", "programs", "kinds", "plain")
 """Samples of programs that stand beside the same program without its fault."""
 NEAR = 2
