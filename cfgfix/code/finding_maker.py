@@ -143,7 +143,7 @@ class FindingMaker:
         path = module.path
         identity = (rule.id, path, at.place)
         rests_on = (at.scope, *(scope for scope, _ in at.needs))
-        if rule.policy.in_test_modules is InTests.SKIP and any(is_test(one.module.path) for one in rests_on):
+        if rule.policy.in_test_modules is InTests.SKIP and any(is_test(one.module) for one in rests_on):
             return
         if is_unreachable(self._program, at.scope, at.block, at.place) or is_error_expected(
             at.scope, at.block
@@ -277,7 +277,7 @@ class FindingMaker:
         if rule.policy.named is not None and place_in_code(hit).scope.module.file.named:
             return rule.policy.named
         severity = self._level_in_use(rule, hit, path)
-        if not is_test(path):
+        if not is_test(place_in_code(hit).scope.module):
             return severity
         return min(severity, rule.policy.in_test_modules.highest or Severity.INFO)
 
@@ -286,7 +286,7 @@ class FindingMaker:
         severity = severity_of(rule, hit)
         at = place_in_code(hit)
         of_release = rule.policy.about is About.RELEASE
-        if not of_release and at.flow and is_test(at.flow[0].scope.module.path) and not is_test(path):
+        if not of_release and at.flow and is_test(at.flow[0].scope.module) and not is_test(at.scope.module):
             # A test tries what a program as a rule does not do; what a release refuses it refuses there too.
             return Severity.INFO
         if not PUT_ASIDE.isdisjoint(os.path.dirname(os.path.relpath(path, self._folder)).split(os.sep)):

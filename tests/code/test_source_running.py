@@ -247,3 +247,26 @@ def test_a_function_inside_another_is_named_there_or_nowhere(tmp_path: Path) -> 
         if scope.kind == "function" and is_never_called(program, scope)
     }
     assert found == {"build.left"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("test_model.py", "model = tf.keras.models.load_model('net.keras')\nfor x in range(3):\n    model(x)\n", False),
+        ("test_model.py", "from net import make\n\n\ndef test_step():\n    assert make()\n", True),
+        ("test_model.py", "from net import make\n\n\ndef test_step(x):\n    return make(x)\n\n\nif __name__ == '__main__':\n    test_step(1)\n", False),
+        ("net_test.py", "class NetTest(tf.test.TestCase):\n    def test_it(self):\n        pass\n\n\nif __name__ == '__main__':\n    tf.test.main()\n", True),
+        ("test_loader.py", "import unittest\nimport loader\n\nunittest.main()\n", True),
+        ("test_dataset.py", "class TestDataset:\n    def create(self):\n        return 1\n", False),
+        ("test_dataset.py", "class TestDataset:\n    def test_size(self):\n        assert 1\n", True),
+        ("test_data.py", "class Reader:\n    def create(self):\n        return 1\n", False),
+        ("tests/data.py", "def create():\n    return 1\n", True),
+        ("conftest.py", "def create():\n    return 1\n", True),
+        ("latest_data.py", "def test_it():\n    return 1\n", False),
+    ],
+)  # fmt: skip
+def test_a_test_is_known_by_its_folder_or_by_its_name_and_content(
+    tmp_path: Path, name: str, text: str, expected: bool
+) -> None:
+    program = program_of(tmp_path, {name: f"import tensorflow as tf\n{text}"})
+    assert [running.is_test(module) for module in program.modules] == [expected]

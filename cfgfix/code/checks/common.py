@@ -36,7 +36,7 @@ def in_tests(scope: Scope) -> bool:
 
     How a test uses something shows nothing of how a program does. Whether a hit in a test is told is no question of a check: the runner decides that by the rule's policy.
     """
-    return is_test(scope.module.path)
+    return is_test(scope.module)
 
 
 def line_beside(reader: Scope, scope: Scope, line: int) -> str:

@@ -35,13 +35,46 @@ _BEGINS = frozenset({"main", "cli", "run", "app", "train"})
 
 
 _PACKAGED = ("setup.py", "setup.cfg", "pyproject.toml")
-_TEST = re.compile(r"(^|/)(tests?|testing)/|(^|/)test_[^/]*$|_test\.py$|(^|/)conftest\.py$")
+_IN_TESTS = re.compile(r"(^|/)(tests?|testing)/|(^|/)conftest\.py$")
+_TEST_NAME = re.compile(r"(^|/)test_[^/]*$|_test\.py$")
+_TEST_TOOLS = ("pytest", "unittest", "nose", "absl.testing", "hypothesis", "numpy.testing")
+"""Modules that a file of tests imports from."""
+_TEST_PREFIX = "test_"
+
+
+def is_test(module: Module) -> bool:
+    """Tell whether a file is test code, by its folder, or by its name and content.
+
+    `test_model.py` of a training program often evaluates a model: it is a test where it imports a tool for tests, or
+    defines tests and is no script besides.
+    """
+    by_path = _is_test_by_path(module.path)
+    if by_path is not None:
+        return by_path
+    scope = module.scope
+    if scope is None or _has_tool_for_tests(module):
+        return True
+    return any(
+        one.name.startswith(_TEST_PREFIX) for one in module.summary.scopes
+    ) and not _does_more_than_define(scope)
 
 
 @functools.lru_cache(maxsize=65_536)
-def is_test(path: str) -> bool:
-    """Tell whether a file is test code, by its name or its folder's."""
-    return bool(_TEST.search(path.replace("\\", "/")))
+def _is_test_by_path(path: str) -> bool | None:
+    """Tell whether a path is that of a test, or return None where the content has to tell."""
+    plain = path.replace("\\", "/")
+    if _IN_TESTS.search(plain):
+        return True
+    return None if _TEST_NAME.search(plain) else False
+
+
+def _has_tool_for_tests(module: Module) -> bool:
+    return any(
+        source == tool or source.startswith(f"{tool}.")
+        for scope in module.summary.scopes
+        for source in scope.imports.values()
+        for tool in _TEST_TOOLS
+    ) or any(text(base) == "tf.test.TestCase" for scope in module.summary.scopes for base in scope.bases)
 
 
 def never_run(program: Program, scope: Scope) -> bool:
@@ -63,7 +96,7 @@ def is_never_called(program: Program, scope: Scope) -> bool:
     top = _top(scope)
     if top.parent != 0 or top.kind not in ("function", "class") or top.decorators or top.name in _BEGINS:
         return False
-    if is_test(top.module.path):
+    if is_test(top.module):
         # A test is found by its name.
         return False
     return _named_by_nothing(program, top)
@@ -88,7 +121,7 @@ def _is_unnamed(program: Program, scope: Scope) -> bool:
     if scope.kind != "function" or scope.parent <= 0 or scope.decorators or scope.name.startswith("__"):
         return False
     owner = scope.module.summary.scopes[scope.parent]
-    if owner.kind != "class" or owner.parent != 0 or is_test(scope.module.path):
+    if owner.kind != "class" or owner.parent != 0 or is_test(scope.module):
         return False
     return (
         all(isinstance(base, Name) and base.name == "object" for base in owner.bases)
@@ -137,7 +170,7 @@ def is_never_given(program: Program, scope: Scope, name: str) -> bool:
     if scope.kind != "function" or scope.decorators:
         return False
     private = scope.name.startswith("_") and not scope.name.startswith("__")
-    if not (private or has_all_callers(program, scope.module)) or is_test(scope.module.path):
+    if not (private or has_all_callers(program, scope.module)) or is_test(scope.module):
         return False
     position = next((number for number, item in enumerate(scope.params) if item.name == name), -1)
     if position < 0:
@@ -220,7 +253,7 @@ def _top(scope: Scope) -> Scope:
 
 @once
 def _what_runs(program: Program) -> Reached:
-    begins = [item.path for item in program.modules if is_test(item.path) or not _does_nothing(item)]
+    begins = [item.path for item in program.modules if is_test(item) or not _does_nothing(item)]
     return Reached(program, begins, _imports(program))
 
 
@@ -488,8 +521,12 @@ def _begins(module: Module) -> bool:
     A script has a loop, a `with`, a call that does more than set up, or a test of `__name__` at its top. Tests are none.
     """
     scope = module.scope
-    if scope is None or is_test(module.path) or os.path.basename(module.path) == "setup.py":
+    if scope is None or is_test(module) or os.path.basename(module.path) == "setup.py":
         return False
+    return _does_more_than_define(scope)
+
+
+def _does_more_than_define(scope: Scope) -> bool:
     for event in scope.body:
         if event.kind in ("for", "while", "with"):
             return True
