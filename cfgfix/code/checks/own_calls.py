@@ -26,6 +26,8 @@ _PLAIN_BASES = (
     "typing.Protocol",
 )
 """Bases outside the project that call `__init__` with what the class was called with."""
+_OTHER_CALLS = ("enum.", "typing.", "builtins.", "collections.", "ctypes.", "django.", "sqlalchemy.")
+"""Modules with classes below which a call may mean something else than making an object by its own `__init__`."""
 _KEPT = (
     "tensorflow.function",
     "staticmethod",
@@ -166,7 +168,11 @@ class _Certain:
 
     def _constructor(self, owner: Scope) -> _Callee | None:
         classes, outside = self._program.bases(owner)
-        if not all(name.startswith(_PLAIN_BASES) for name in outside):
+        calls_init = _OTHER_CALLS if "__init__" in owner.children else ()
+        if not all(
+            name.startswith(_PLAIN_BASES) or (calls_init and not name.startswith(calls_init))
+            for name in outside
+        ):
             return None
         if any(item.decorators or "__new__" in item.children or _has_metaclass(item) for item in classes):
             return None
