@@ -63,9 +63,9 @@ def _row(rule: Rule) -> dict[str, Any]:
 
 
 @rules.command("test")
-@click.argument("folders", nargs=-1, required=True)
+@click.argument("folders", metavar="PATHS...", nargs=-1, required=True)
 def run_cases(*, folders: tuple[str, ...]) -> None:
-    """Run the cases of the rule files in FOLDERS.
+    """Run the cases of the rule files in PATHS: folders, or single files.
 
     Found as said, fixed as said, clean after, stable.
     """

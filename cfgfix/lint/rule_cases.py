@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from typing import Any
@@ -24,16 +25,19 @@ class CaseResult:
 
 
 def run_folder(folder: str, known: KnownNames | None = None) -> Iterator[CaseResult]:
-    """Run every case of every rule file below a folder.
+    """Run every case of every rule file below a folder, or those of one file.
 
     Args:
-        folder: A folder with rule files.
+        folder: A folder with rule files, or a rule file.
         known: The names that the rules may use; None leaves them unchecked.
 
     Raises:
         CfgfixError: The folder has no rules, or a rule file is wrong.
     """
-    for rule in read_folder(folder, known):
+    only = folder if os.path.isfile(folder) else None
+    for rule in read_folder(os.path.dirname(folder) or "." if only else folder, known):
+        if only and not os.path.samefile(rule.path, only):
+            continue
         data = load_yaml(rule.path)
         for case in data["cases"]:
             yield run_case(rule, case)

@@ -103,6 +103,17 @@ def test_the_command_that_runs_cases_refuses_it_too(cfgfix, tmp_path):
     assert "did you mean 'workers'?" in result.err
 
 
+def test_the_cases_of_one_file_run(cfgfix, tmp_path):
+    write(tmp_path)
+    named = next((tmp_path / "own").glob("*.yaml"))
+    other = named.with_name("TEAM900-another.yaml")
+    other.write_text(named.read_text().replace("id: ", "id: X", 1).replace("own-rule", "another-rule"))
+    alone = cfgfix("rules", "test", str(named))
+    assert alone.out.strip().endswith("1 passed, 1 failed")
+    assert "XOWN001" not in alone.out
+    assert cfgfix("rules", "test", "own").out.strip().endswith("2 passed, 2 failed")
+
+
 def test_the_rules_that_ship_name_what_exists(repo_root):
     known = names_for_rules(dialects().values())
     for path in sorted((repo_root / "rules").rglob("*.yaml")):
