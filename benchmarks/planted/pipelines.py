@@ -261,7 +261,7 @@ def map_after_cache() -> Made:
 def nothing_ahead() -> Made:
     options = tf.data.Options()
     options.experimental_optimization.inject_prefetch = False
-    return count().map(waiting(2)).batch(4).with_options(options)
+    return count().map(waiting(3)).batch(4).with_options(options)
 
 
 def three_in_a_row() -> Made:

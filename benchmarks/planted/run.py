@@ -156,12 +156,12 @@ CASES: dict[str, Case] = {
     ),
     "python_holds_the_lock": Case("data", says("stage", "TFD001"), 0.005),
     "generator_by_rows": Case("data", says("stage", "TFD003"), 0.01, stage("FromGenerator"), slept(0.003, 8)),
-    "sequential_compute": Case("data", says("stage", "Map.multiply."), 0.02),
+    "sequential_compute": Case("data", says("stage", "Map.multiply."), 0.008),
     "sequential_interleave": Case(
         "data", says("stage", "Interleave"), 0.008, stage("Interleave"), slept(0.004, 4)
     ),
     "map_after_cache": Case("data", says("stage", "Map"), 0.01, stage("Map"), slept(0.005, 4)),
-    "nothing_ahead": Case("data", says("input"), 0.008, stage("Map"), slept(0.002, 4)),
+    "nothing_ahead": Case("data", says("input"), 0.008, stage("Map"), slept(0.003, 4)),
     "three_in_a_row": Case(
         "data", says("stage", "one after the other"), 0.006, stage("Map"), slept(0.003, 2)
     ),

@@ -178,6 +178,8 @@ class RunProfile:
     """Every place that took batches."""
     memory_growth: float | None
     """Bytes per step; None where it did not go on."""
+    filling: bool
+    """Whether the pipeline has a cache and its first epoch has not ended."""
     device_memory: tuple[DeviceMemory, ...]
     load: Load
     stopped: bool

@@ -197,9 +197,13 @@ def _stalls(found: RunProfile) -> Iterator[Verdict]:
         # A pipeline that is built anew for each epoch costs its tracing; short epochs make it look large.
         building = stall.what.startswith("tensorflow.python.data")
         by_keras = stall.when == EPOCH_END and _KERAS_DATA in stall.what
+        # Of a compiled step that is slow now and then nothing tells what it did: threads that want its CPUs do it too.
+        unexplained = stall.compiled and stall.period is None
         yield Verdict(
             "stall",
-            Outcome.PROBLEM if stall.share >= NOTABLE and not building and not by_keras else Outcome.INFO,
+            Outcome.PROBLEM
+            if stall.share >= NOTABLE and not (building or by_keras or unexplained)
+            else Outcome.INFO,
             f"{stall.label} takes {_ms(stall.seconds)} {often}, {stall.share:.1%} of the run",
             (f"{counted(stall.count, 'time')} in {counted(found.steps, 'step')}, {stall.when}",),
             change="look at what the step does then: other shapes, a branch, Python inside it"
@@ -420,17 +424,20 @@ def _starts_of_epochs(found: RunProfile, made: Sequence[Verdict]) -> Iterator[Ve
 def _memory(found: RunProfile, *, compiling: bool) -> Iterator[Verdict]:
     """Yield a verdict where the memory grows through the whole run.
 
-    While functions are compiled this is no problem: what is compiled is kept.
+    While functions are compiled or a cache is filled this is no problem: what is compiled or read is kept.
     """
     if found.memory_growth is None:
         return
+    kept = "functions were traced or compiled meanwhile, which are kept" if compiling else ""
+    if found.filling:
+        kept = "cache() keeps what it reads, and the first epoch has not ended: look at a later one"
     yield Verdict(
         "memory",
-        Outcome.INFO if compiling else Outcome.PROBLEM,
+        Outcome.INFO if kept else Outcome.PROBLEM,
         f"the memory grows by {found.memory_growth / 2**20:.3g} MiB per step, through the whole run",
-        ("functions were traced or compiled meanwhile, which are kept",) if compiling else (),
+        (kept,) if kept else (),
         change=None
-        if compiling
+        if kept
         else "look for lists that keep tensors, and for functions and models that are made anew",
     )
 

@@ -30,7 +30,7 @@ from cfgfix.measure.attribution import (
     warm_up,
 )
 from cfgfix.measure.data_sources import call_maker, is_py_dataset
-from cfgfix.measure.dataset_graph import read_graph
+from cfgfix.measure.dataset_graph import normal, read_graph, walk
 from cfgfix.measure.numerics import (
     broken_weights,
     find_not_finite,
@@ -160,6 +160,7 @@ def analyse(
             for each in loops
         ),
         memory_growth=memory_growth(observation.memory, steps),
+        filling=dataset is not None and fed.epochs <= 1 and _has_cache(dataset),
         device_memory=device_memory(observation.device_memory, steps),
         load=load,
         stopped=observation.stopped,
@@ -219,6 +220,10 @@ def _data_of(loop: Loop) -> object:
         return call_maker(lambda: loop.given)
     except CfgfixError:
         return None
+
+
+def _has_cache(dataset: object) -> bool:
+    return any(normal(node.operation) == "cache" for node in walk(read_graph(dataset)))
 
 
 def _judge_batches(dataset: object, given: object) -> tuple[Verdict, ...]:
