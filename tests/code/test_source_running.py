@@ -256,6 +256,7 @@ def test_a_function_inside_another_is_named_there_or_nowhere(tmp_path: Path) -> 
         ("test_model.py", "from net import make\n\n\ndef test_step():\n    assert make()\n", True),
         ("test_model.py", "from net import make\n\n\ndef test_step(x):\n    return make(x)\n\n\nif __name__ == '__main__':\n    test_step(1)\n", False),
         ("net_test.py", "class NetTest(tf.test.TestCase):\n    def test_it(self):\n        pass\n\n\nif __name__ == '__main__':\n    tf.test.main()\n", True),
+        ("loader_test.py", "from tools.testing import base\n\n\nclass LoaderTest(base.TestCase):\n    pass\n\n\nif __name__ == '__main__':\n    base.main()\n", True),
         ("test_loader.py", "import unittest\nimport loader\n\nunittest.main()\n", True),
         ("test_dataset.py", "class TestDataset:\n    def create(self):\n        return 1\n", False),
         ("test_dataset.py", "class TestDataset:\n    def test_size(self):\n        assert 1\n", True),

@@ -74,7 +74,7 @@ def _has_tool_for_tests(module: Module) -> bool:
         for scope in module.summary.scopes
         for source in scope.imports.values()
         for tool in _TEST_TOOLS
-    ) or any(text(base) == "tf.test.TestCase" for scope in module.summary.scopes for base in scope.bases)
+    ) or any(text(base).endswith("TestCase") for scope in module.summary.scopes for base in scope.bases)
 
 
 def never_run(program: Program, scope: Scope) -> bool:
