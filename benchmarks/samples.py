@@ -28,7 +28,7 @@ from cfgfix.rules.catalogue import builtin
 
 HERE = Path(__file__).resolve().parent / "samples"
 PROJECTS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
-PAIRS = ("reports", "programs", "kinds", "plain")
+PAIRS = ("reports", "programs", "kinds", "plain", "street")
 """Samples of programs that stand beside the same program without its fault."""
 NEAR = 2
 """Lines by which a place in the code may be off: a call of several lines."""

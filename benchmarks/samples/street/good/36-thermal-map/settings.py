@@ -1,0 +1,5 @@
+EPOCHS = 20
+BATCH = 32
+SAVE_EVERY = 5
+SIDE = 24
+RUN_DIR = "thermal_run"
