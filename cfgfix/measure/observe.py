@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 SAMPLE_SECONDS = 0.004
 """Between two looks at the training thread. A look takes some twenty microseconds."""
-MEMORY_SECONDS, DEVICE_SECONDS = 0.05, 0.25
+MEMORY_SECONDS, DEVICE_SECONDS = 0.02, 0.25
 """Between two readings of the memory, and of what GPUs hold. Steps of a millisecond are over in a fraction of a second."""
 GUEST_STEPS = 10
 """Training steps of another loop within one step after which that loop is the one that trains now: a program may train some more on
