@@ -18,15 +18,14 @@ from typing import TYPE_CHECKING, Any
 from cfgfix.measure.batches import (
     datasets_in,
     holds_data,
-    rows_in,
     rows_of,
     scalars_of,
     shape_number,
     tensors_in,
     variables_of,
 )
+from cfgfix.measure.compiled_clocks import CompiledClocks
 from cfgfix.measure.counters import (
-    Clocks,
     dataset_of,
     device_bytes,
     distributed_kinds,
@@ -34,8 +33,9 @@ from cfgfix.measure.counters import (
     resident_bytes,
 )
 from cfgfix.measure.graph_loops import Watch, replace_loops
-from cfgfix.measure.observed_steps import Guest, Look, Loop, Step
+from cfgfix.measure.observed_steps import Look, Loop, Step
 from cfgfix.measure.stacks import describe_stack, frame_of, is_users_thread, user_place
+from cfgfix.measure.training_steps import TrainingSteps
 from cfgfix.measure.watch import Fetches, Tracings, is_xla
 
 if TYPE_CHECKING:
@@ -46,13 +46,6 @@ SAMPLE_SECONDS = 0.004
 """Between two looks at the training thread. A look takes some twenty microseconds."""
 MEMORY_SECONDS, DEVICE_SECONDS = 0.02, 0.25
 """Between two readings of the memory, and of what GPUs hold. Steps of a millisecond are over in a fraction of a second."""
-GUEST_STEPS = 10
-"""Training steps of another loop within one step after which that loop is the one that trains now: a program may train some more on
-a second dataset in each step."""
-FEW_STEPS = 20
-"""Steps below which the time given is stretched."""
-KEPT_STEPS = 20_000
-"""Steps of a loop that are kept; the observation ends there."""
 
 
 class StopObservation(BaseException):
@@ -71,9 +64,10 @@ class Observation:
     """
 
     def __init__(self, *, steps: int | None = None, seconds: float | None = None) -> None:
-        self.loops: dict[tuple[str, str], Loop] = {}
         self.looks: list[Look] = []
         self.tracings = Tracings()
+        self._steps = TrainingSteps(self.tracings, self._stop, most=steps, seconds=seconds)
+        self.loops = self._steps.loops
         self.fetches = Fetches(self._in_a_step)
         self.memory: list[tuple[float, float]] = []
         """Moments and resident bytes of this process."""
@@ -84,14 +78,10 @@ class Observation:
         self.begin = 0.0
         self.end = 0.0
         self.stopped = False
-        self.done = 0
-        """Steps seen that take gradients."""
         self.returned: list[tuple[int, Any]] = []
         """The steps, counted from one, and the scalars that they returned by name, or what Keras wraps them in."""
         self.trained: list[Any] = []
         """The variables that gradients were last taken for."""
-        self.first_step: float | None = None
-        self._steps, self._seconds = steps, seconds
         self._thread = threading.get_ident()
         self._state = "python"
         self._kinds: list[str] = []
@@ -103,13 +93,6 @@ class Observation:
         self._trainers: dict[int, Any] = {}
         """Functions that take gradients, by `id`."""
         self._iterators: dict[int, weakref.ref[object]] = {}
-        self._open: Step | None = None
-        self._open_loop: Loop | None = None
-        self._guest: Guest | None = None
-        self._ended: float | None = None
-        """When the epoch, or the `fit`, of the open step ended."""
-        self._busy: float | None = None
-        """When the open step last got a batch or ran a compiled function."""
         self._given: list[tuple[Any, Any]] = []
         """The datasets that the running function was called with, and what a loop over each gets."""
         self._turning: Loop | None = None
@@ -123,10 +106,15 @@ class Observation:
         self._tracing = 0.0
         """What that took."""
         self._undo: list[Callable[[], None]] = []
-        self._clocks: Clocks | None = None
+        self._clocks = CompiledClocks()
         self._on = threading.Event()
         self._watcher: threading.Thread | None = None
         self._contexts = contextlib.ExitStack()
+
+    @property
+    def done(self) -> int:
+        """The steps seen that take gradients."""
+        return self._steps.done
 
     def __enter__(self) -> Self:
         import tensorflow as tf
@@ -160,7 +148,7 @@ class Observation:
     def __exit__(self, *_: object) -> None:
         self.end = time.perf_counter()
         # What the program does after its training is no part of the last step.
-        self._close_step(self.end if self.stopped else self._ended or self._busy or self.end)
+        self._steps.close(self.end if self.stopped else self._steps.ended or self._steps.busy or self.end)
         self._on.clear()
         for undo in reversed(self._undo):
             undo()
@@ -188,7 +176,7 @@ class Observation:
 
     def _in_a_step(self) -> bool:
         """Tell whether the training thread is in a step and not waiting for a batch."""
-        return self._open is not None and self._state != "wait"
+        return self._steps.open is not None and self._state != "wait"
 
     @property
     def _is_here(self) -> bool:
@@ -202,7 +190,7 @@ class Observation:
         if not self._on.is_set() or self._is_here:
             return self._is_here
         here = threading.current_thread()
-        if self.first_step is not None or self._inside_call or not is_users_thread(here):
+        if self._steps.first_step is not None or self._inside_call or not is_users_thread(here):
             return False
         self._started_by, self._thread = self._thread, threading.get_ident()
         self.fetches.follow(self._thread)
@@ -274,9 +262,9 @@ class Observation:
         loop.fresh = True
         loop.dataset, loop.given = dataset, self._fed[-1] if self._fed else None
         self._keep_home(iterator, loop)
-        if self._open is not None:
-            self._open.starts = True
-            self._open.wait += time.perf_counter() - begin
+        if self._steps.open is not None:
+            self._steps.open.starts = True
+            self._steps.open.wait += time.perf_counter() - begin
 
     def _keep_home(self, iterator: object, loop: Loop) -> None:
         """Remember which loop takes the batches of an iterator, while the iterator exists.
@@ -300,53 +288,6 @@ class Observation:
         place = self._place()
         return self.loops.setdefault(place, Loop(*place))
 
-    def _gives_way(self, outer: Loop, place: tuple[str, str]) -> bool:
-        """Return whether the open step ends when a loop at this place takes a batch."""
-        if (outer.kind, outer.place) == place:
-            return True
-        if outer.lone and place in self.loops and not self.loops[place].lone:
-            # One that has a dataset trains; what ran before only tried the step.
-            return True
-        if outer.kind in ("evaluate", "predict"):
-            return place[0] in ("fit", "loop")
-        if outer.kind == "fit" and self._ended is not None:
-            return True
-        return self._only_looked(outer)
-
-    def _takes_over(self, place: tuple[str, str], now: float, *, lone: bool = False) -> bool:
-        """Return whether a loop inside another loop's step is the program's next training.
-
-        The outer step is then put back to its state before this loop came, and closed.
-        """
-        if self._open is None:
-            return True
-        if lone and self._guest is not None and not self._guest.lone:
-            # Its steps are those of a dataset's loop.
-            return False
-        if self._guest is None or self._guest.place != place:
-            self._guest = Guest(place, now, replace(self._open), lone=lone)
-        guest = self._guest
-        guest.asked += 1
-        least = 1 if self._ended is not None else GUEST_STEPS
-        if guest.asked <= least or guest.trained < guest.asked - 1:
-            return False
-        self._without_guest(self._open, guest)
-        self._close_step(self._ended or guest.begin)
-        return True
-
-    @staticmethod
-    def _without_guest(step: Step, guest: Guest) -> None:
-        for name in ("wait", "call", "trace", "calls"):
-            setattr(step, name, getattr(guest.host, name))
-
-    def _took_gradients(self) -> None:
-        if self._guest is not None:
-            self._guest.trained += 1
-
-    def _only_looked(self, loop: Loop) -> bool:
-        """Return whether a loop has ended without a training step."""
-        return self._ended is not None and not any(step.trains for step in loop.steps)
-
     def _taken(self, plain: Any, iterator: Any, *names: Any, distributed: bool) -> Any:
         """Return the next element of an iterator.
 
@@ -368,30 +309,30 @@ class Observation:
                 return plain(iterator, *names)
             inner = not isinstance(iterator, own)
             if not tf.executing_eagerly():
-                return self._clocked(lambda: self._taken(plain, iterator, *names, distributed=inner))
+                return self._clocks.take(lambda: self._taken(plain, iterator, *names, distributed=inner))
             if not self._is_here:
                 return plain(iterator, *names)
             loop = self._homes.get(id(iterator))
             if loop is not None and not self._inside_call:
-                self._step_begins(loop)
+                self._steps.begin(loop)
             begin = time.perf_counter()
             state, self._state = self._state, "wait"
             try:
                 element = self._taken(plain, iterator, *names, distributed=inner)
             except (StopIteration, tf.errors.OutOfRangeError):
                 if loop is not None:
-                    self._step_was_none(loop)
+                    self._steps.drop(loop)
                 raise
             finally:
                 self._state = state
-                if self._open is not None:
-                    self._busy = time.perf_counter()
-                    spent = self._busy - begin
-                    self._open.wait += spent
-                    if loop is not None and (loop.looks_on or not self._open.starts):
+                if self._steps.open is not None:
+                    self._steps.busy = time.perf_counter()
+                    spent = self._steps.busy - begin
+                    self._steps.open.wait += spent
+                    if loop is not None and (loop.looks_on or not self._steps.open.starts):
                         loop.waited += spent
-            if self._open is not None and self._open_loop is loop:
-                self._open.samples, self._open.shape = rows_of(element), shape_number(element)
+            if self._steps.open is not None and self._steps.open_loop is loop:
+                self._steps.open.samples, self._steps.open.shape = rows_of(element), shape_number(element)
             return element
 
         return take
@@ -405,36 +346,9 @@ class Observation:
             if tf.executing_eagerly() or not self._on.is_set() or self._inside_distributed:
                 return plain(iterator)
             inner = not isinstance(iterator, own)
-            return self._clocked(lambda: self._taken(plain, iterator, distributed=inner))
+            return self._clocks.take(lambda: self._taken(plain, iterator, distributed=inner))
 
         return take
-
-    def _clocked(self, take: Callable[[], Any]) -> Any:
-        """Take an element inside a compiled function, with clocks before and after."""
-        import tensorflow as tf
-
-        begin = tf.timestamp()
-        with tf.control_dependencies([begin]):
-            element = take()
-        parts = [
-            part
-            for part in tf.nest.flatten(getattr(element, "_variant_tensor", element), expand_composites=True)
-            if tf.is_tensor(part)
-        ]
-        with tf.control_dependencies([tf.identity(part).op for part in parts[:1]]):
-            end = tf.timestamp()
-        self._clocks = clocks = self._clocks or Clocks()
-        clocks.waited.add(end - begin)
-        if isinstance(element, tf.experimental.Optional):
-            given = element.has_value()
-            rows = tf.cond(given, lambda: rows_in(element.get_value()), lambda: tf.constant(0, tf.int64))
-            clocks.batches.add(given)
-            clocks.rows.add(rows)
-        elif parts and parts[0].dtype != tf.variant:
-            clocks.shape.set(shape_number(element))
-            clocks.batches.add(1)
-            clocks.rows.add(rows_in(element))
-        return element
 
     # --- functions
 
@@ -459,10 +373,10 @@ class Observation:
                 None,
             )
             if loop is not None:
-                self._step_begins(loop)
+                self._steps.begin(loop)
             elif id(function) in self._trainers:
                 self._lone_step([*arguments, *keywords.values()])
-            waited, rows, taken, _ = self._read_clocks() if loop is not None else (0.0,) * 4
+            waited, rows, taken, _ = self._clocks.read() if loop is not None else (0.0,) * 4
             if is_xla(function):
                 self.xla.add(str(getattr(function, "__name__", "function")))
             before = len(self.tracings.traces)
@@ -478,28 +392,28 @@ class Observation:
                     # Raised behind a turn of a loop inside the function, which TensorFlow gave another name.
                     raise StopObservation from None
                 if loop is not None and type(error).__name__ == "OutOfRangeError":
-                    self._step_was_none(loop)
+                    self._steps.drop(loop)
                 raise
             else:
                 if id(function) in self._trainers:
-                    self._took_gradients()
+                    self._steps.took_gradients()
                     self._keep(given)
                 return given
             finally:
-                self._busy = time.perf_counter()
-                spent = self._busy - begin
+                self._steps.busy = time.perf_counter()
+                spent = self._steps.busy - begin
                 self._inside_call, self._state = False, state
                 self._given.clear()
                 turned, self._turning = self._turning, None
                 if turned is not None:
-                    self._step_was_none(turned)
+                    self._steps.drop(turned)
                 if turned is not None and len(self.tracings.traces) > before:
                     # The call went on with a whole epoch.
                     self.tracings.traces[-1] = replace(self.tracings.traces[-1], seconds=self._tracing)
-                step = self._open
+                step = self._steps.open
                 if step is not None and turned is None:
                     if loop is not None:
-                        now = self._read_clocks()
+                        now = self._clocks.read()
                         inside = max(0.0, now[0] - waited)
                         step.samples, step.shape = int(now[1] - rows), int(now[3])
                         step.batches = max(1, int(now[2] - taken))
@@ -547,17 +461,17 @@ class Observation:
         first = self._turning is not loop
         if first:
             if self._turning is not None:
-                self._step_was_none(self._turning)
+                self._steps.drop(self._turning)
                 self._turning = None
             loop.dataset = next(
                 (one for one, spec in self._given if holds_data(one) and spec == shape), loop.dataset
             )
-            self._step_begins(loop, self._asked)
-            if self._open_loop is not loop or self._open is None:
+            self._steps.begin(loop, self._asked)
+            if self._steps.open_loop is not loop or self._steps.open is None:
                 return
             self._turning = loop
             loop.epochs += 1
-        step = self._open
+        step = self._steps.open
         if step is None:
             return
         step.starts = step.starts or first
@@ -571,51 +485,47 @@ class Observation:
         step.calls += 1
         step.samples, step.shape = rows, number
         step.trains = step.trains or id(function) in self._trainers
-        self._got = self._busy = now
+        self._got = self._steps.busy = now
 
     def _turn_ended(self, loop: Loop) -> None:
-        self._busy = self._asked = time.perf_counter()
-        if self._open is not None:
-            self._open.call += self._asked - self._got
-        self._step_begins(loop)
+        self._steps.busy = self._asked = time.perf_counter()
+        if self._steps.open is not None:
+            self._steps.open.call += self._asked - self._got
+        self._steps.begin(loop)
 
     def _lone_step(self, given: Sequence[object]) -> None:
         """Begin a step at a call that takes gradients where no dataset gave the batch."""
         if self._kinds or self._inside_batch:
             return
-        outer = self._open_loop if self._open is not None else None
+        outer = self._steps.open_loop if self._steps.open is not None else None
         if (
             outer is None
             or (outer.lone and outer.place == self._place()[1])
-            or self._only_looked(outer)
-            or (self._ended is not None and self._takes_over(self._place(), time.perf_counter(), lone=True))
+            or self._steps.only_looked(outer)
+            or (
+                self._steps.ended is not None
+                and self._steps.takes_over(self._place(), time.perf_counter(), lone=True)
+            )
         ):
             loop = self._home()
             loop.lone = True
-            self._step_begins(loop)
-            if self._open is not None:
-                self._open.samples, self._open.shape = rows_of(given), shape_number(tensors_in(given))
+            self._steps.begin(loop)
+            if self._steps.open is not None:
+                self._steps.open.samples, self._steps.open.shape = (
+                    rows_of(given),
+                    shape_number(tensors_in(given)),
+                )
 
     def _keep(self, given: object) -> None:
         """Keep the scalars in the result of a training step, to be read after the run."""
-        loop = self._open_loop
-        if loop is None or self._open is None or loop.kind not in ("fit", "loop"):
+        loop = self._steps.open_loop
+        if loop is None or self._steps.open is None or loop.kind not in ("fit", "loop"):
             return
         if hasattr(given, "get_value"):
             # As Keras' functions give their logs; asking whether there are any would wait for them.
             self.returned.append((len(loop.steps), given))
         else:
             self.returned.append((len(loop.steps), scalars_of(given)))
-
-    def _read_clocks(self) -> tuple[float, float, float, float]:
-        """Return seconds waited, rows, batches and the last shape number so far.
-
-        Compiled functions wrote them; all are 0 where none did.
-        """
-        if self._clocks is None:
-            return 0.0, 0.0, 0.0, 0.0
-        read = self._clocks
-        return read.waited.read(), read.rows.read(), read.batches.read(), read.shape.read()
 
     def _derived(self, plain: Any) -> Any:
         import tensorflow as tf
@@ -627,10 +537,10 @@ class Observation:
                 if self._inside_call:
                     self._trainers[id(self._running)] = self._running
                 elif tf.executing_eagerly():
-                    self._took_gradients()
+                    self._steps.took_gradients()
                     self._lone_step([])
-                    if self._open is not None:
-                        self._open.trains = True
+                    if self._steps.open is not None:
+                        self._steps.open.trains = True
                     self._keep(keywords.get("target", arguments[0] if arguments else None))
             elif self._on.is_set() and self._inside_call and not tf.executing_eagerly():
                 # A strategy traces what its replicas do in threads of its own.
@@ -662,8 +572,12 @@ class Observation:
                     if kind != "fit" and home in self.loops:
                         self.loops[home].spent += time.perf_counter() - begin
                         self.loops[home].asked += 1
-                    if kind == "fit" and self._open_loop is not None and self._open_loop.kind == kind:
-                        self._ended = time.perf_counter()
+                    if (
+                        kind == "fit"
+                        and self._steps.open_loop is not None
+                        and self._steps.open_loop.kind == kind
+                    ):
+                        self._steps.ended = time.perf_counter()
 
             return method
 
@@ -679,31 +593,34 @@ class Observation:
             done = len(loop.steps) if loop is not None else 0
             # What is traced before its first step counts as the last of the one before.
             self.tracings.expected |= {(" ".join(place), done), (" ".join(place), done - 1)}
-            if self._ended is not None:
-                self._close_step(self._ended)
+            if self._steps.ended is not None:
+                self._steps.close(self._steps.ended)
 
     def _one_batch(self, plain: Any) -> Any:
         def train_on_batch(model: Any, x: Any, *arguments: Any, **keywords: Any) -> Any:
             if not self._trains_here() or self._inside_call:
                 return plain(model, x, *arguments, **keywords)
-            outer = self._open_loop
+            outer = self._steps.open_loop
             if (
-                self._open is None
+                self._steps.open is None
                 or outer is None
-                or (self._gives_way(outer, self._place()) and (outer.lone or outer.place != self._place()[1]))
                 or (
-                    self._ended is not None
-                    and self._takes_over(self._place(), time.perf_counter(), lone=True)
+                    self._steps.gives_way(outer, self._place())
+                    and (outer.lone or outer.place != self._place()[1])
+                )
+                or (
+                    self._steps.ended is not None
+                    and self._steps.takes_over(self._place(), time.perf_counter(), lone=True)
                 )
             ):
                 home = self._home()
                 home.lone = home.dataset is None
-                self._step_begins(home)
-                if self._open is not None and hasattr(x, "__len__"):
-                    self._open.samples = len(x)
-            self._took_gradients()
-            if self._open is not None:
-                self._open.trains = True
+                self._steps.begin(home)
+                if self._steps.open is not None and hasattr(x, "__len__"):
+                    self._steps.open.samples = len(x)
+            self._steps.took_gradients()
+            if self._steps.open is not None:
+                self._steps.open.trains = True
             self._inside_batch = True
             try:
                 return plain(model, x, *arguments, **keywords)
@@ -714,75 +631,6 @@ class Observation:
 
     _inside_batch = False
     """Whether `train_on_batch` is at work, whose function is no step of its own."""
-
-    # --- steps
-
-    def _step_begins(self, loop: Loop, now: float | None = None) -> None:
-        now = now or time.perf_counter()
-        if self._open is not None and self._open_loop is not loop:
-            # Another loop takes a batch within this one's step: a second dataset, or an evaluation.
-            outer = self._open_loop
-            if outer is not None and outer.kind in ("fit", "loop") and loop.kind in ("evaluate", "predict"):
-                return
-            if outer is not None and loop is not self._training:
-                place = (loop.kind, loop.place)
-                if not self._gives_way(outer, place) and not self._takes_over(place, now):
-                    return
-                self._training = None
-                if outer.kind == "fit" and self._ended is not None:
-                    # What the program does between two trainings is part of neither.
-                    self._close_step(self._ended)
-        self._close_step(now)
-        training = loop.kind in ("fit", "loop")
-        if training:
-            if self.first_step is None:
-                self.first_step = now
-            spent = now - self.first_step
-            # A few slow steps say nothing; they get more time, within bounds.
-            limit = self._seconds if self.done >= FEW_STEPS else 4 * (self._seconds or 0.0)
-            enough = (self._steps is not None and self.done >= self._steps) or (
-                limit is not None and self._seconds is not None and spent >= limit
-            )
-            if enough or len(loop.steps) >= KEPT_STEPS:
-                self._stop()
-        self.tracings.step, self.tracings.context = len(loop.steps), f"{loop.kind} {loop.place}"
-        self._open, self._open_loop = Step(now, starts=loop.fresh), loop
-        loop.fresh = False
-        loop.steps.append(self._open)
-        if training and self._training is None:
-            self._training = loop
-
-    _training: Loop | None = None
-
-    def _step_was_none(self, loop: Loop) -> None:
-        """Remove a step that found no batch, and add its time to the step before.
-
-        The step before then starts the next epoch.
-        """
-        step = self._open
-        if step is None or self._open_loop is not loop or not loop.steps or loop.steps[-1] is not step:
-            return
-        self._ended = time.perf_counter()
-        loop.steps.pop()
-        before = loop.steps[-1] if loop.steps else None
-        if before is not None:
-            before.starts = True
-            before.wait += step.wait
-            before.call += step.call
-            self.done -= before.trains
-            self._open = before
-        else:
-            self._open = None
-
-    def _close_step(self, now: float) -> None:
-        if self._open is not None:
-            self._open.end = now
-            self.done += self._open.trains
-            guest = self._guest
-            if guest is not None and guest.asked > 1 and not guest.trained:
-                self._without_guest(self._open, guest)
-                self._open.aside = max(0.0, now - guest.begin)
-        self._open = self._ended = self._busy = self._guest = None
 
     # --- looking
 
@@ -805,7 +653,7 @@ class Observation:
                 if size is not None:
                     self.memory.append((moment, size))
             # Before the first step the runtime may not have started.
-            if self.first_step is not None and moment - asked > DEVICE_SECONDS:
+            if self._steps.first_step is not None and moment - asked > DEVICE_SECONDS:
                 asked = moment
                 if held := device_bytes():
                     self.device_memory.append((moment, held))
