@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from cfgfix.config.document.compose import compose
+from cfgfix.config.document.compose import Document, compose
 from cfgfix.config.loaders.scalars import LOADERS
 from cfgfix.core.baseline import split as split_known
 from cfgfix.core.errors import UnreadableError
 from cfgfix.core.findings import Finding
 from cfgfix.core.records import replace
-from cfgfix.core.source_file import SourceFile, read_source
+from cfgfix.core.source_file import read_source
 from cfgfix.lint.file_reports import merged_by_machine, report_file
 from cfgfix.lint.filters import without_ignored
-from cfgfix.lint.project import Project
+from cfgfix.lint.project import Project, Target
 from cfgfix.lint.project_findings import findings_in_config
 from cfgfix.lint.request import PYTHON, FileReport, Request
 from cfgfix.lint.rule_set import Skip
@@ -33,7 +33,6 @@ OPENED_BY_CODE = (".json", ".toml", ".ini", ".cfg", ".conf")
 
 _INI = (".ini", ".cfg", ".conf")
 """Endings of INI files, which YAML files have as well."""
-_JSON = "a JSON config is only read"
 
 
 def only_read_by_code(session: Session, path: str) -> bool:
@@ -83,13 +82,13 @@ def _report_other_format(
     except UnreadableError:
         return
     session.inputs.append(path)
-    found = project.rule_set.findings_of_runs(code_facts.hits, source)
-    if code_facts.form == "json":
-        meant = _json_findings_by_concept(session, project, source, code_facts)
-        found = project.rule_set.leave_to_declarative(found, meant)
-        told = {item.key_path for item in found}
-        found += [item for item in meant if item.key_path not in told]
-    findings = without_ignored(project, found, path)
+    document = compose(source)
+    found = [
+        findings_in_config(project, document, target, code_facts=code_facts, form=code_facts.form).findings
+        for target in _targets_by_code(session, project, document, code_facts)
+    ]
+    merged = found[0] if len(found) == 1 else merged_by_machine(found, project.machines)
+    findings = without_ignored(project, merged, path)
     known: list[Finding] = []
     if project.baseline is not None:
         findings, known = split_known(findings, project.baseline, project.left)
@@ -176,19 +175,17 @@ def _caused_in(finding: Finding, project: Project, module: str) -> bool:
     return not in_code or os.path.abspath(module) in map(os.path.abspath, in_code)
 
 
-def _json_findings_by_concept(
-    session: Session, project: Project, source: SourceFile, code_facts: CodeFacts
-) -> list[Finding]:
-    """Return the findings of condition rules in a JSON config.
+def _targets_by_code(
+    session: Session, project: Project, document: Document, code_facts: CodeFacts
+) -> list[Target]:
+    """Return what a config is judged against of which only the code says what its keys are.
 
-    The code says which concepts its keys are.
+    One target for each machine where the code says that of a JSON config, else one that knows nothing.
     """
-    document = compose(source)
-    generic = project.dialects.get("generic")
-    if document.problem is not None or generic is None or not code_facts.reached:
-        return []
-    found: list[list[Finding]] = []
-    rules = {rule.id for rule in project.rule_set.rules if rule.check is None}
+    generic = project.dialects["generic"]
+    if code_facts.form != "json" or document.problem is not None or not code_facts.reached:
+        return [Target(generic, LOADERS["ruamel"], None, None, None)]
+    targets = []
     for machine in project.machines:
         target = with_meanings(
             replace(target_of(project, generic, machine), loader=LOADERS["ruamel"]), code_facts.reached
@@ -198,15 +195,8 @@ def _json_findings_by_concept(
             session.jobs += [line] if line not in session.jobs else []
         else:
             session.jobless = True
-        known = {path for _, path in target.meanings.keys} if target.meanings is not None else set()
-        found.append(
-            [
-                replace(finding, fix=None, no_fix_reason=finding.no_fix_reason or _JSON)
-                for finding in findings_in_config(project, document, target).findings
-                if finding.rule in rules and finding.key_path in known
-            ]
-        )
-    return found[0] if len(found) == 1 else merged_by_machine(found, project.machines)
+        targets.append(target)
+    return targets
 
 
 def _asked_for(path: str, request: Request) -> bool:

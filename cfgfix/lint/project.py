@@ -15,6 +15,7 @@ from cfgfix.config.loaders.scalars import Loader
 from cfgfix.config.schema.validate import MISSING, Schema
 from cfgfix.core.baseline import Baseline, Key
 from cfgfix.core.errors import CfgfixError
+from cfgfix.core.findings import KeyPath
 from cfgfix.core.records import dataclass, field
 from cfgfix.lint.rule_set import RuleSet
 from cfgfix.rules.hit import Hit
@@ -32,6 +33,11 @@ if TYPE_CHECKING:
     from cfgfix.usage.key_uses import Usage
     from cfgfix.usage.nearby_code import NearbyCode, NearbyCodeReader
     from cfgfix.usage.project_code import ProjectCode
+
+
+YAML_FORM = "yaml"
+FORMS = frozenset({YAML_FORM, "json", "toml", "ini"})
+"""What a config is read as. All but YAML is judged only by what programs do with it, and is never written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +155,13 @@ class JudgedConfig:
     limit: HitLimit
     skips: dict[str, str] = field(default_factory=dict)
     """Rules that could not be judged, and why; checkers add to it."""
+    form: str = YAML_FORM
+    """What the file is read as, one of `FORMS`."""
+
+    def paths_by_code(self) -> frozenset[KeyPath]:
+        """Return the key paths whose meaning the code that opens the file shows."""
+        meanings = self.target.meanings
+        return frozenset(path for _, path in meanings.keys) if meanings is not None else frozenset()
 
     def mappings(self) -> Iterator[int]:
         """Yield the indices of the file's YAML documents that hold keys.
@@ -188,6 +201,8 @@ class Checker:
         project: The project, with its rules.
     """
 
+    forms = frozenset({YAML_FORM})
+    """The forms of configs that it has something to say of, of `FORMS`."""
     follows_programs = False
     """Whether its hits are what runs of the project's programs show: they are all told, and others yield at their place."""
 

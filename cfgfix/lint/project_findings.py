@@ -9,7 +9,7 @@ from cfgfix.core.findings import Confidence, Finding
 from cfgfix.core.records import dataclass, replace
 from cfgfix.core.source_file import SourceFile
 from cfgfix.core.suppressions import Suppression, read_suppressions
-from cfgfix.lint.project import HitLimit, JudgedConfig, Project, Target
+from cfgfix.lint.project import YAML_FORM, HitLimit, JudgedConfig, Project, Target
 from cfgfix.lint.rule_set import Skip
 from cfgfix.lint.suppressing import about_suppressions, apply_suppressions
 from cfgfix.rules.hit import Hit
@@ -49,6 +49,7 @@ def findings_in_config(
     most: int = MAX_FINDINGS,
     *,
     code_facts: CodeFacts | None = None,
+    form: str = YAML_FORM,
 ) -> ConfigFindings:
     """Return the findings in a config, those suppressed, and the rules not judged.
 
@@ -58,14 +59,15 @@ def findings_in_config(
         target: What it is judged against.
         most: Most findings of one rule that are listed.
         code_facts: What the code that opens it says of it.
+        form: What the file is read as, one of `FORMS`.
     """
     rule_set = project.rule_set
-    config = JudgedConfig(document, target, code_facts, HitLimit(most))
+    config = JudgedConfig(document, target, code_facts, HitLimit(most), form=form)
     findings: list[Finding] = []
     by_runs: list[Finding] = []
     sure: set[int] = set()
     for checker in project.checkers:
-        for rule, hit in checker.hits_in_config(config):
+        for rule, hit in checker.hits_in_config(config) if form in checker.forms else ():
             if checker.follows_programs:
                 by_runs.append(rule_set.finding(rule, hit, document.source))
             elif config.limit.allows(rule.id):
@@ -86,9 +88,14 @@ def findings_in_config(
             else replace(finding, confidence=Confidence.LOW)
             for finding in findings
         ]
+    if form != YAML_FORM:
+        reason = f"a {form.upper()} config is only read"
+        findings = [
+            replace(finding, fix=None, no_fix_reason=finding.no_fix_reason or reason) for finding in findings
+        ]
     findings += by_runs
     skips = rule_set.skips(config.skips, coded=target.usage is not None or code_facts is not None)
-    suppressions = _suppressions(document)
+    suppressions = _suppressions(document) if form == YAML_FORM else []
     hidden: list[Finding] = []
     if suppressions:
         judged = {rule.id for rule in rule_set.rules} - {skip.rule for skip in skips}

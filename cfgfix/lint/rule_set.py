@@ -138,14 +138,6 @@ class RuleSet:
         """Tell whether the settings give a rule its severity."""
         return rule in self._severities
 
-    def findings_of_runs(self, found: Iterable[tuple[str, Hit]], source: SourceFile) -> list[Finding]:
-        """Return findings for hits that following the project's programs has shown."""
-        return [
-            self.finding(rule, hit, source)
-            for name, hit in found
-            if (rule := self.code.get(name)) is not None
-        ]
-
     def finding(self, rule: Rule, hit: Hit, source: SourceFile) -> Finding:
         """Return the finding for a hit in a text, as severe as the settings want it."""
         severity = self.severity(rule, severity_of(rule, hit))

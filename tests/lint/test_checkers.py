@@ -11,7 +11,7 @@ from cfgfix.core.source_file import SourceFile
 from cfgfix.lint.case_trial import trial_project
 from cfgfix.lint.checkers.registry import CHECKERS
 from cfgfix.lint.checkers.values import ValueChecker
-from cfgfix.lint.project import Checker, HitLimit, JudgedConfig, Target
+from cfgfix.lint.project import FORMS, Checker, HitLimit, JudgedConfig, Target
 from cfgfix.lint.project_findings import findings_in_config
 from cfgfix.lint.rule_set import RuleSet
 from cfgfix.rules.catalogue import builtin
@@ -61,6 +61,19 @@ def test_no_more_hits_of_a_rule_are_listed_than_there_is_room_for():
     (rule,) = builtin().matching("YML001")
     found = findings_in_config(trial_project([rule], builtin()), document, target(), 2)
     assert (len(found.findings), found.cut) == (2, frozenset({rule.id}))
+
+
+def test_json_and_toml_go_the_way_of_yaml_with_the_checkers_that_know_them():
+    """No YAML trap is told there, and of the conditions only those about keys that code explains."""
+    document = compose(SourceFile.from_text('{"lr": 1e-4, "lr": 1e-4}', "a.json"))
+    project = trial_project(builtin().rules, builtin())
+    names = {form: {type(item).__name__ for item in project.checkers if form in item.forms} for form in FORMS}
+    assert names["toml"] == names["ini"] == {"RunsChecker"}
+    assert names["json"] == {"RunsChecker", "ConceptChecker"}
+    assert len(names["yaml"]) == len(CHECKERS)
+    assert findings_in_config(project, document, target()).findings
+    for form in FORMS - {"yaml"}:
+        assert not findings_in_config(project, document, target(), form=form).findings
 
 
 def test_rules_are_found_by_the_kind_of_their_check():

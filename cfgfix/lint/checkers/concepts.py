@@ -9,7 +9,7 @@ from cfgfix.config.dialects.dialect import Dialect
 from cfgfix.config.dialects.view import Binding, RuleScope, View
 from cfgfix.core.findings import Location, format_key_path
 from cfgfix.core.records import replace
-from cfgfix.lint.project import Checker, JudgedConfig, Project
+from cfgfix.lint.project import YAML_FORM, Checker, JudgedConfig, Project
 from cfgfix.lint.rule_fixes import as_far_as_code_allows, first_fix, is_true
 from cfgfix.lint.rule_places import can_bind, comment_beside, heads_of, place_of, place_operands, places_of
 from cfgfix.rules.expression import Missing, evaluate
@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 
 
 class ConceptChecker(Checker):
-    """Carries out the rules that state a condition (`when`) instead of naming a check."""
+    """Carries out the rules that state a condition (`when`) instead of naming a check.
+
+    In JSON it speaks only of keys whose meaning the code shows.
+    """
+
+    forms = frozenset({YAML_FORM, "json"})
 
     def __init__(self, project: Project) -> None:
         super().__init__(project)
@@ -42,6 +47,7 @@ class ConceptChecker(Checker):
     def hits_in_config(self, config: JudgedConfig) -> Iterator[tuple[Rule, Hit]]:
         """Yield the settings of a config for which the condition of a rule holds."""
         target = config.target
+        by_code = config.paths_by_code() if config.form != YAML_FORM else None
         for index in config.mappings():
             view = target.view(config.document, index)
             present = view.top.keys()
@@ -49,6 +55,8 @@ class ConceptChecker(Checker):
                 if heads is not None and heads.isdisjoint(present) and not view.has_defaults:
                     continue
                 places = places_of(rule, view, self._names)
+                if by_code is not None:
+                    places = [place for place in places if place[1].path in by_code]
                 if places:
                     yield from _hits_at(rule, places, view, config)
 

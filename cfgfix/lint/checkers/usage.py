@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from cfgfix.core.errors import UnreadableError
 from cfgfix.core.records import replace
 from cfgfix.core.source_file import SourceFile, read_source
-from cfgfix.lint.project import Checker, JudgedConfig, Project
+from cfgfix.lint.project import FORMS, Checker, JudgedConfig, Project
 from cfgfix.lint.targets import dialect_of, usage_for
 from cfgfix.rules.checks import by_check
 from cfgfix.rules.hit import Hit, span_of
@@ -53,6 +53,7 @@ class UsageChecker(Checker):
 class RunsChecker(Checker):
     """Carries out the rules about what programs do with configs and their options."""
 
+    forms = FORMS
     follows_programs = True
 
     def __init__(self, project: Project) -> None:
