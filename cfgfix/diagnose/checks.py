@@ -307,6 +307,7 @@ def _by_findings(name: str, findings: Sequence[tuple[str, Finding]], clean: str,
         "serious": [
             {
                 "rule": found.rule,
+                "severity": found.severity.label,
                 "message": found.message,
                 "place": f"{path}:{found.location.line}",
                 "change": f"{found.fix.title} ({found.rule})" if found.fix is not None else None,

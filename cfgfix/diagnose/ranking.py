@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cfgfix.core.wording import counted
 
 FIRST = ("hardware", "compilation", "loader", "configuration", "memory")
-"""Checks whose failure stops or falsifies a run, so that they come before what only makes it slow."""
+"""Checks whose failure stops or falsifies a run, so that they come before what only makes it slow; their warnings do not."""
 
 
 MOST_FINDINGS = 8
@@ -41,7 +41,10 @@ def rank(forms: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
         known["worth"] = max(known["worth"] or 0.0, cause["worth"] or 0.0) or None
     for cause in found.values():
         del cause["place"], cause["explained_by"]
-    return sorted(found.values(), key=_rank)
+    ranked = sorted(found.values(), key=_rank)
+    for cause in ranked:
+        del cause["stops"]
+    return ranked
 
 
 def _with_place(evidence: str | None, place: str) -> str:
@@ -54,7 +57,7 @@ def _with_place(evidence: str | None, place: str) -> str:
 
 
 def _rank(cause: Mapping[str, Any]) -> tuple[int, int, float]:
-    stops = FIRST.index(cause["name"]) if cause["name"] in FIRST else len(FIRST)
+    stops = FIRST.index(cause["name"]) if cause["stops"] else len(FIRST)
     return stops, 0 if cause["worth"] else 1, -(cause["worth"] or 0.0)
 
 
@@ -73,7 +76,7 @@ def _of_check(check: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     if verdicts:
         yield from verdicts
         return
-    serious = check["data"].get("serious", ())
+    serious = _one_for_each_place(check["data"].get("serious", ()))
     for one in serious[:MOST_FINDINGS]:
         yield {
             "name": check["name"],
@@ -81,9 +84,10 @@ def _of_check(check: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "evidence": one["place"],
             "worth": None,
             "change": one["change"],
-            "rules": [one["rule"]],
+            "rules": one["rules"],
             "place": one["place"],
             "explained_by": (),
+            "stops": check["name"] in FIRST and one["severity"] == "error",
         }
     more = len(serious) - MOST_FINDINGS
     if serious and more <= 0:
@@ -97,7 +101,22 @@ def _of_check(check: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         "rules": [] if serious else list(check["rules"]),
         "place": None,
         "explained_by": (),
+        "stops": check["name"] in FIRST and not serious,
     }
+
+
+def _one_for_each_place(findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return one finding for each place: the most serious one, and of those one that knows a change."""
+    places: dict[str, list[Mapping[str, Any]]] = {}
+    for one in findings:
+        places.setdefault(one["place"], []).append(one)
+    return [
+        {
+            **min(same, key=lambda one: (one["severity"] != "error", one["change"] is None)),
+            "rules": list(dict.fromkeys(one["rule"] for one in same)),
+        }
+        for same in places.values()
+    ]
 
 
 def _of_verdicts(verdicts: Any) -> Iterator[dict[str, Any]]:
@@ -117,6 +136,7 @@ def _of_verdicts(verdicts: Any) -> Iterator[dict[str, Any]]:
             "rules": [rule["id"] for rule in entry["rules"]],
             "place": None,
             "explained_by": explained_by,
+            "stops": entry["name"] in FIRST,
         }
 
 

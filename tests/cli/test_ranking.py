@@ -50,8 +50,29 @@ def test_each_cause_stands_once_with_its_best_worth():
     assert cause["worth"] == 1.6
 
 
-def found(rule, place, change=None):
-    return {"rule": rule, "message": f"{rule} says so", "place": place, "change": change}
+def found(rule, place, change=None, severity="warning"):
+    return {
+        "rule": rule, "severity": severity, "message": f"{rule} says so", "place": place, "change": change,
+    }  # fmt: skip
+
+
+def test_an_error_of_the_config_comes_before_what_is_measured_and_a_warning_after():
+    config = check("configuration", "fail", "1 error and 1 warning")
+    config["data"] = {"serious": [found("YML001", "a.yaml:2", severity="error"), found("REF005", "a.yaml:9")]}
+    slow = check("pipeline", "fail", verdicts=[verdict("stage", "slow map", 2.0)])
+    ranked = rank({"diagnosis": {"checks": [config, slow]}})
+    assert [cause["cause"] for cause in ranked] == ["YML001 says so", "slow map", "REF005 says so"]
+    assert all("stops" not in cause for cause in ranked)
+
+
+def test_findings_of_one_place_are_one_cause_with_the_change_that_is_known():
+    config = check("configuration", "fail", "2 warnings")
+    config["data"] = {
+        "serious": [found("REF005", "a.yaml:9"), found("CFG015", "a.yaml:9", "Delete pin_memory")]
+    }
+    (cause,) = rank({"diagnosis": {"checks": [config]}})
+    assert (cause["cause"], cause["change"]) == ("CFG015 says so", "Delete pin_memory")
+    assert cause["rules"] == ["REF005", "CFG015"]
 
 
 def test_what_another_part_explains_is_no_cause_of_its_own():
