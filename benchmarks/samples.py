@@ -2,8 +2,8 @@
 
 `samples/first` to `samples/eighth` are projects of a config and its code, with the truth in `expected.tsv`, each row tried with TensorFlow or
 shown by reading; `samples/code`, `samples/reports`, `samples/programs`,
-`samples/kinds` and `samples/plain` are pairs of a program with one fault and the same without it. Their writers knew no rule and did not run
-cfgfix. The first run of each is in SAMPLES.md; what was mended since was mended by what it showed, so the counts of today prove no more than
+`samples/kinds`, `samples/plain` and `samples/clauses` are pairs of a program with one fault and the same without it. Their writers knew no rule
+(that of `clauses` their names) and did not run cfgfix. The first run of each is in SAMPLES.md; what was mended since was mended by what it showed, so the counts of today prove no more than
 that nothing is lost. No settings.
 """
 
@@ -28,7 +28,7 @@ from cfgfix.rules.catalogue import builtin
 
 HERE = Path(__file__).resolve().parent / "samples"
 PROJECTS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
-PAIRS = ("reports", "programs", "kinds", "plain", "street")
+PAIRS = ("reports", "programs", "kinds", "plain", "street", "clauses")
 """Samples of programs that stand beside the same program without its fault."""
 NEAR = 2
 """Lines by which a place in the code may be off: a call of several lines."""

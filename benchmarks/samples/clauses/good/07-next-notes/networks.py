@@ -1,0 +1,5 @@
+import tensorflow as tf
+
+
+def read(path):
+    return tf.keras.models.load_model(path, compile=False)

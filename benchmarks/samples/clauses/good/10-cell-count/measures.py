@@ -1,0 +1,5 @@
+import tensorflow as tf
+
+
+def kappa(classes):
+    return tf.keras.metrics.SparseCategoricalAccuracy()

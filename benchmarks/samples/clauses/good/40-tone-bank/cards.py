@@ -1,0 +1,11 @@
+import tensorflow as tf
+
+
+def one_card(megabytes):
+    cards = tf.config.list_physical_devices("GPU")
+    if not cards:
+        return
+    card = cards[0]
+    tf.config.set_logical_device_configuration(
+        card, [tf.config.LogicalDeviceConfiguration(memory_limit=megabytes)]
+    )

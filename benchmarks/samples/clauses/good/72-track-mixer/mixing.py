@@ -1,0 +1,13 @@
+import tensorflow as tf
+
+
+class Mixer(tf.keras.layers.Layer):
+    def __init__(self, tracks, **kwargs):
+        super().__init__(**kwargs)
+        self.tracks = tracks
+
+    def call(self, waves, training=False):
+        if not training:
+            return tf.reduce_mean(waves, axis=1)
+        number = tf.random.uniform((), 0, self.tracks, tf.int64)
+        return waves[:, number]
