@@ -2,9 +2,9 @@
 
 `samples/first` to `samples/eighth` are projects of a config and its code, with the truth in `expected.tsv`, each row tried with TensorFlow or
 shown by reading; `samples/code`, `samples/reports`, `samples/programs`,
-`samples/kinds`, `samples/plain` and `samples/clauses` are pairs of a program with one fault and the same without it. Their writers knew no rule
-(that of `clauses` their names) and did not run cfgfix. The first run of each is in SAMPLES.md; what was mended since was mended by what it showed, so the counts of today prove no more than
-that nothing is lost. No settings.
+`samples/kinds`, `samples/plain`, `samples/street` and `samples/clauses` are pairs of a program with one fault and the same without it. Their
+writers knew no rule (that of `clauses` their names) and did not run cfgfix. The first run of each is in SAMPLES.md; what was mended since was
+mended by what it showed, so the counts of today prove no more than that nothing is lost. No settings.
 """
 
 from __future__ import annotations

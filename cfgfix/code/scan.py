@@ -182,7 +182,7 @@ def scan(
             whole=len(under) <= MAX_CONFIG_SETS,
         )
         findings = maker.in_order()
-        marked = tuple(module.path for module in program.modules if module.summary.suppressions)
+        marked = tuple(module.path for module in program.linked if module.summary.suppressions)
         if use_cache:
             store.keep_only(set(program.files))
             program.save()

@@ -93,7 +93,7 @@ def _switched_on(program: Program, made: Site, function: Scope, offset: int) -> 
         for item in alternatives(site.result):
             for mapped in item.functions if isinstance(item, Dataset) else ():
                 for draw, _ in inside_function(program, mapped):
-                    if is_augmentation(draw):
+                    if is_augmentation(program, draw):
                         return switch, site, short(draw)
     return None
 

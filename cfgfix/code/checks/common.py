@@ -28,6 +28,7 @@ from cfgfix.code.model.values import (
     Site,
     Value,
     alternatives,
+    item_of,
 )
 
 
@@ -195,16 +196,16 @@ def is_random(site: Site) -> bool:
     return site.name.startswith(RANDOM_OPS) and not site.name.startswith(NOT_RANDOM_OPS)
 
 
-def is_augmentation(site: Site) -> bool:
+def is_augmentation(program: Program, site: Site) -> bool:
     """Tell whether a call draws a random number of any kind, stateless ones included."""
     return (
         is_random(site)
         or site.name.startswith(("tensorflow.random.stateless_", "tensorflow.image.stateless_random_"))
-        or _of_random_layers(site)
+        or _of_random_layers(program, site)
     )
 
 
-def _of_random_layers(site: Site) -> bool:
+def _of_random_layers(program: Program, site: Site) -> bool:
     """Tell whether a call runs a `Sequential` of random layers in training mode."""
     if not is_true(site.call.keyword("training")):
         return False
@@ -212,15 +213,30 @@ def _of_random_layers(site: Site) -> bool:
     return bool(models) and all(
         isinstance(model, Made)
         and model.name == "keras.Sequential"
-        and model.site is not None
         and any(
             isinstance(layer, Made) and layer.name.startswith("keras.layers.Random")
-            for layers in alternatives(model.site.argument(0, "layers"))
-            if isinstance(layers, Items)
-            for layer in layers.items
+            for layer in _layers_of(program, model)
         )
         for model in models
     )
+
+
+def _layers_of(program: Program, model: Made) -> list[Value]:
+    """Return the layers that a `Sequential` is made with, and those that are added to it."""
+    if model.site is None:
+        return []
+    found = [
+        layer
+        for layers in alternatives(model.site.argument(0, "layers"))
+        for layer in (layers.items if isinstance(layers, Items) else (item_of(layers),))
+    ]
+    found += [
+        site.args[0]
+        for site in flow_of(program).named("keras.Sequential.add")
+        if site.args
+        and any(isinstance(item, Made) and item.site is model.site for item in alternatives(site.receiver))
+    ]
+    return found
 
 
 @once

@@ -386,7 +386,7 @@ def _wrapped_methods(program: Program) -> set[str]:
     """Return the attributes to which the program assigns a `tf.function` call."""
     return {
         target.attribute
-        for module in program.modules
+        for module in program.linked
         for where, event, target in module.stores()
         if event.value is not None
         and isinstance(event.value, Call)

@@ -12,20 +12,34 @@ from cfgfix.code.checks.order import named_for_evaluation
 from cfgfix.code.checks.pipelines import (
     MAKES_BATCHES,
     downstream,
+    given_for,
     loaded_in_batches,
     pipelines_to,
     possible,
+    stored_once,
     upstream,
 )
 from cfgfix.code.inference.eras import written_for_one
+from cfgfix.code.inference.flow.datasets import NUMPY_ITERATOR
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
 from cfgfix.code.model.expressions import MISSING, constant, dotted, is_name, is_none, text
 from cfgfix.code.model.hit import Step, at, hit_at, hit_in
-from cfgfix.code.model.nodes import Binary, Call, Collection, Expr, Literal, Name, Place, Subscript
+from cfgfix.code.model.nodes import (
+    Attribute,
+    Binary,
+    Call,
+    Collection,
+    Expr,
+    Literal,
+    Name,
+    Place,
+    Slice,
+    Subscript,
+)
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
-from cfgfix.code.model.values import Dataset, Site, first_dataset
+from cfgfix.code.model.values import Constant, Dataset, Items, Made, Site, Value, alternatives, first_dataset
 from cfgfix.rules.hit import Hit
 
 _BATCH = frozenset({"batch", "padded_batch"})
@@ -406,6 +420,9 @@ def _is_read(program: Program, expr: Expr, scope: Scope, block: int, depth: int)
         return False
     if isinstance(expr, Name):
         events = scope.binding(expr.name)
+        if not events and any(item.name == expr.name for item in scope.params):
+            given = list(given_for(program, scope, expr.name))
+            return bool(given) and all(_is_read(program, *item, depth - 1) for item in given)
         values = [
             event.value
             for event in events
@@ -415,10 +432,14 @@ def _is_read(program: Program, expr: Expr, scope: Scope, block: int, depth: int)
             outer = scope.module.summary.scopes[scope.parent]
             return _is_read(program, expr, outer, scope.block, depth - 1)
         return bool(values) and all(_is_read(program, value, scope, block, depth - 1) for value in values)
+    if isinstance(expr, Attribute):
+        stored = stored_once(program, scope, expr)
+        return stored is not None and _is_read(program, *stored, depth - 1)
     if isinstance(expr, Call):
         call = expr
-        name = next((site.name for site in flow_of(program).within(scope) if site.call is call), "")
-        if name.startswith(_READS_ARRAYS):
+        made = next((site for site in flow_of(program).within(scope) if site.call is call), None)
+        name = made.name if made is not None else ""
+        if name.startswith(_READS_ARRAYS) or (made is not None and _draws_many(made)):
             return True
         if call.method in (
             "astype",
@@ -441,9 +462,29 @@ def _is_read(program: Program, expr: Expr, scope: Scope, block: int, depth: int)
         )
     if isinstance(expr, Binary):
         return any(_is_read(program, part, scope, block, depth - 1) for part in (expr.left, expr.right))
-    if isinstance(expr, Subscript) and isinstance(constant(expr.index), str):
+    if isinstance(expr, Subscript) and (isinstance(constant(expr.index), str) or _keeps_rows(expr.index)):
         return _is_read(program, expr.base, scope, block, depth - 1)
     return False
+
+
+def _keeps_rows(index: Expr) -> bool:
+    """Tell whether an index takes columns of all rows, such as `[:, 1:]`."""
+    first = index.items[0] if isinstance(index, Collection) and index.items else None
+    return isinstance(first, Slice) and first.lower is first.upper is first.step is None
+
+
+_MANY = 1000
+"""So many rows made up at random stand for a data set."""
+
+
+def _draws_many(made: Site) -> bool:
+    """Tell whether a call draws an array of many rows."""
+    if not made.name.startswith(("numpy.random.", "tensorflow.random.")):
+        return False
+    first = made.args[0] if made.args else None
+    sizes = first.items if isinstance(first, Items) else (first,)
+    count = sizes[0].value if sizes and isinstance(sizes[0], Constant) else None
+    return isinstance(count, int) and count >= _MANY
 
 
 # A data set as a list
@@ -493,31 +534,71 @@ def kept_as_list(program: Program) -> Iterator[Hit]:
         )
     for site in (*flow_of(program).named("builtins.list"), *flow_of(program).named("builtins.tuple")):
         key = (id(site.scope), -1 - site.call.number)
-        dataset2 = first_dataset(site.args[0]) if site.args else None
+        dataset2 = _gone_through(site.args[0]) if site.args else None
         if key in seen or dataset2 is None or not _decoded_from_files(program, dataset2):
             continue
         if not trains(program, site.scope):
             continue
         seen.add(key)
         yield hit_at(site, values={"list": f"{short(site)}(...)", "line": site.call.name_line})
+    for how, dataset, scope, block in flow_of(program).consumed:
+        key = (id(scope), block)
+        source = scope.blocks[block].test
+        if (
+            how != "list"
+            or key in seen
+            or not isinstance(source, (Name, Attribute, Call))
+            or not _decoded_from_files(program, dataset)
+        ):
+            continue
+        if not trains(program, scope):
+            continue
+        seen.add(key)
+        place = source.name_place if isinstance(source, Call) else source.place
+        yield hit_in(
+            scope,
+            place,
+            scope.blocks[block].parent,
+            {"list": f"[... for ... in {text(source)}]", "line": place.line},
+        )
+
+
+def _gone_through(value: Value) -> Dataset | None:
+    """Return the dataset that a value is or goes through."""
+    for item in alternatives(value):
+        if isinstance(item, Made) and item.name == NUMPY_ITERATOR and item.site is not None:
+            return first_dataset(item.site.receiver)
+    return first_dataset(value)
 
 
 def _decoded_from_files(program: Program, dataset: Dataset) -> bool:
     """Tell whether a dataset always decodes files, and never takes only a few."""
     found = [way for way in pipelines_to(dataset) if possible(program, way)]
     return bool(found) and all(
-        way[-1].op in _READS_FILES
-        and not any(kind(step) in _CUTS for step in way)
+        not any(kind(step) in _CUTS for step in way)
         and (
             way[-1].op.endswith("_from_directory")
-            or any(
-                site.name.startswith(("tensorflow.image.", "tensorflow.io.decode_", "tensorflow.audio."))
-                for step in way
-                for function in step.functions
-                for site, _ in inside_function(program, function)
+            or (
+                _calls_in_steps(
+                    program, way, ("tensorflow.image.", "tensorflow.io.decode_", "tensorflow.audio.")
+                )
+                and (
+                    way[-1].op in _READS_FILES
+                    or _calls_in_steps(program, way, ("tensorflow.io.read_file", "tensorflow.read_file"))
+                )
             )
         )
         for way in found
+    )
+
+
+def _calls_in_steps(program: Program, way: list[Dataset], names: tuple[str, ...]) -> bool:
+    """Tell whether a function of a step calls something whose name begins so."""
+    return any(
+        site.name.startswith(names)
+        for step in way
+        for function in step.functions
+        for site, _ in inside_function(program, function)
     )
 
 

@@ -46,7 +46,7 @@ _SPLITS = re.compile(
 
 def evaluated_on_training_data(program: Program) -> Iterator[Hit]:
     """Find held-out data made from training data, and evaluations on training data."""
-    for module in program.modules:
+    for module in program.linked:
         for scope in module.summary.scopes:
             if scope.kind == "class":
                 continue

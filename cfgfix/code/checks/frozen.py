@@ -91,7 +91,7 @@ def _trainable_settings(program: Program) -> tuple[dict[Key, list[_Use]], set[Ke
     """
     frozen: dict[Key, list[_Use]] = {}
     freed: set[Key | None] = set()
-    for module in program.modules:
+    for module in program.linked:
         for scope in module.summary.scopes:
             for event in scope.events_of("assign", "annotate", "augment"):
                 for target in event.targets:
@@ -161,7 +161,7 @@ def _model_in(expr: Expr) -> Expr:
 def _calls_of(program: Program, *methods: str) -> dict[Key, list[_Use]]:
     """Return the calls of some methods by the key of their model."""
     found: dict[Key, list[_Use]] = {}
-    for module in program.modules:
+    for module in program.linked:
         for scope in module.summary.scopes:
             for call in scope.calls_of(*methods):
                 if call.receiver is None:
@@ -263,7 +263,7 @@ def _own_method(program: Program, scope: Scope, call: Call) -> Scope | None:
 def _makers(program: Program, key: Key) -> Iterator[tuple[Scope, Expr]]:
     """Yield the expressions assigned to a model's name or attribute, with scope."""
     kind, number, name = key
-    for module in program.modules:
+    for module in program.linked:
         for scope in module.summary.scopes:
             owner = program.owner(scope)
             if kind == "name" and id(scope) == number:

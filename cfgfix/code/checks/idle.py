@@ -36,7 +36,7 @@ def never_adapted(program: Program) -> Iterator[Hit]:
     """Find layers that must be adapted to data first, and never are."""
     told = {
         call.method
-        for module in program.modules
+        for module in program.linked
         for scope in module.summary.scopes
         for call in scope.calls
         if call.method in _TELLS or call.method in _LOADS
@@ -71,7 +71,7 @@ def never_adapted(program: Program) -> Iterator[Hit]:
 def _trains(program: Program) -> bool:
     return any(
         call.method in ("fit", "train_on_batch", "apply_gradients")
-        for module in program.modules
+        for module in program.linked
         for scope in module.summary.scopes
         for call in scope.calls
     )
@@ -171,7 +171,7 @@ def _called_by_hand(program: Program, site: Site) -> bool:
         isinstance(call.func, Attribute)
         and call.method in ("assign", "assign_add")
         and "iterations" in (dotted(call.func) or "")
-        for module in program.modules
+        for module in program.linked
         for scope in module.summary.scopes
         for call in scope.calls
     ) or any(True for _ in flow_of(program).named(f"{site.name}.__call__"))

@@ -397,7 +397,7 @@ def _loads_models(program: Program) -> bool:
     """Tell whether the project loads whole models that it saved."""
     methods = {
         call.method or (call.func.name if isinstance(call.func, Name) else "")
-        for module in program.modules
+        for module in program.linked
         for scope in module.summary.scopes
         for call in scope.calls
     }
@@ -412,7 +412,7 @@ def _plain_layer(program: Program, scope: Scope) -> bool:
 
 def _in_saved_model(program: Program, scope: Scope) -> bool:
     """Tell whether a layer class is used outside classes in a file that saves models."""
-    for module in program.modules:
+    for module in program.linked:
         saves = any(call.method == "save" for item in module.summary.scopes for call in item.calls)
         if not saves:
             continue

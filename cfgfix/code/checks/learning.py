@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.hot_paths import inside
-from cfgfix.code.model.expressions import is_name, walk
+from cfgfix.code.model.expressions import is_name, text, walk
 from cfgfix.code.model.hit import Step, at, hit_in
 from cfgfix.code.model.nodes import Binary, Call, Expr, Name, Place, Subscript
 from cfgfix.code.model.program import Program, once
@@ -46,6 +46,20 @@ def outside_tape(program: Program) -> Iterator[Hit]:
         if entered is None:
             continue
         body, name = entered
+        early = _computed_before(program, scope, body, name)
+        if early is not None:
+            place, block, call = early
+            yield hit_in(
+                scope,
+                place,
+                block,
+                {"tape": name, "line": call.line, "opened": body.line, "where": "before the body"},
+                related=(
+                    at(tape, label="the tape records what stands under this line"),
+                    Step(scope, call.name_place, call.block, "its gradient is asked for here"),
+                ),
+            )
+            continue
         for call in _late_gradients(program, scope).get(id(body), ()):
             target = call.argument(0, "target")
             if (
@@ -59,13 +73,57 @@ def outside_tape(program: Program) -> Iterator[Hit]:
                 yield hit_in(
                     scope,
                     *made,
-                    {"tape": name, "line": call.line, "opened": body.line},
+                    {"tape": name, "line": call.line, "opened": body.line, "where": "behind the body"},
                     related=(
                         at(tape, label="the tape records what stands under this line"),
                         Step(scope, call.name_place, call.block, "its gradient is asked for here"),
                     ),
                 )
                 break
+
+
+def _computed_before(
+    program: Program, scope: Scope, body: Event, name: str
+) -> tuple[Place, int, Call] | None:
+    """Return where a loss is computed before its tape is opened: place, block and the call for its gradient."""
+    for call in scope.calls_of("gradient"):
+        target = call.argument(0, "target")
+        if not is_name(call.receiver, name) or call.place.start < body.place.start:
+            continue
+        last = scope.bound_before(name, call.place)
+        if last is not body:
+            continue
+        for _ in range(3):
+            bound = scope.binding(target.name) if isinstance(target, Name) else []
+            if len(bound) != 1 or bound[0].kind != "assign" or not is_name(bound[0].targets[0], text(target)):
+                break
+            made = bound[0].value
+            if bound[0].place.end <= body.place.start:
+                if (
+                    isinstance(made, Call)
+                    and inside(scope, body.block, bound[0].block)
+                    and _is_computed(program, scope, made)
+                ):
+                    return made.name_place, made.block, call
+                break
+            target = made
+    return None
+
+
+def _is_computed(program: Program, scope: Scope, call: Call) -> bool:
+    """Tell whether a call computes a tensor, itself or in the function of the project that it enters."""
+    if _computes(program, scope, call):
+        return True
+    targets = [target for site in flow_of(program).of_calls(scope, (call.number,)) for target in site.targets]
+    return bool(targets) and all(
+        not target.scope.generator
+        and target.scope.name != "__init__"
+        and any(
+            isinstance(event.value, Call) and _computes(program, target.scope, event.value)
+            for event in target.scope.events_of("return")
+        )
+        for target in targets
+    )
 
 
 def _with_of_tape(program: Program, tape: Site) -> tuple[Event, str] | None:

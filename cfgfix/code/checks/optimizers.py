@@ -418,16 +418,19 @@ def _models_in_turns(program: Program, site: Site, optimizer: Site) -> tuple[Sco
             and (optimizer.scope is scope or _is_around(program, optimizer.scope, scope))
             and _makes_model_anew(site, loop)
             and _several_models(program, scope, loop)
-            and any(call.method in _TRAINS and inside(scope, call.block, loop) for call in scope.calls)
+            and (
+                any(call.method in _TRAINS and inside(scope, call.block, loop) for call in scope.calls)
+                or _trained_in_loop(program, site)
+            )
         ):
             return scope, loop
         return None
     if optimizer.scope is scope or scope.kind != "function" or not _makes_model_anew(site, 0):
         return None
-    if not any(call.method in _TRAINS for call in scope.calls):
+    if not any(call.method in _TRAINS for call in scope.calls) and not _trained_in_loop(program, site):
         return None
     for caller in flow_of(program).callers(scope):
-        outer = innermost_loop(caller.scope, caller.call.block)
+        outer = _loop_around(caller)
         if outer is None or in_tests(caller.scope) or not _several_models(program, caller.scope, outer):
             continue
         if optimizer.scope is caller.scope and inside(caller.scope, optimizer.call.block, outer):
@@ -435,6 +438,35 @@ def _models_in_turns(program: Program, site: Site, optimizer: Site) -> tuple[Sco
         if optimizer.scope is caller.scope or _is_around(program, optimizer.scope, scope):
             return caller.scope, outer
     return None
+
+
+def _loop_around(site: Site) -> int | None:
+    """Return the innermost loop around a call, comprehensions included."""
+    scope = site.scope
+    return next(
+        (
+            number
+            for number in scope.block_numbers(site.call.block)
+            if scope.blocks[number].kind in ("for", "while", "comprehension")
+        ),
+        None,
+    )
+
+
+def _trained_in_loop(program: Program, site: Site) -> bool:
+    """Tell whether a loop trains the models that a call compiles, one after the other."""
+    compiled = {
+        id(item.site.call) for item in alternatives(site.receiver) if isinstance(item, Made) and item.site
+    }
+    return any(
+        other.call.method in _TRAINS
+        and innermost_loop(other.scope, other.call.block) is not None
+        and any(
+            isinstance(item, Made) and item.site is not None and id(item.site.call) in compiled
+            for item in alternatives(other.receiver)
+        )
+        for other in flow_of(program).under("keras.")
+    )
 
 
 def _is_around(program: Program, outer: Scope, scope: Scope) -> bool:

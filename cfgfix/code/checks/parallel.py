@@ -42,7 +42,7 @@ from cfgfix.code.model.nodes import (
 )
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Scope
-from cfgfix.code.model.values import Dataset, External, Site, Value, alternatives, first_dataset
+from cfgfix.code.model.values import Dataset, External, Made, Site, Value, alternatives, first_dataset
 from cfgfix.rules.hit import Hit
 
 _SHOW = {
@@ -486,23 +486,16 @@ def _reads_files(program: Program, site: Site) -> bool:
     for function in dataset.functions if dataset is not None else ():
         if any(inner.name in _FILES for inner, _ in inside_function(program, function)):
             return True
-    if _is_reader(site.argument(0, "map_func")):
-        return True
-    func = site.call.argument(0, "map_func")
-    return (
-        func is not None
-        and isinstance(func, Call)
-        and any(
-            other.call.number == func.number
-            and other.name == "functools.partial"
-            and _is_reader(other.args[0] if other.args else None)
-            for other in flow_of(program).within(site.scope)
-        )
-    )
+    return _is_reader(site.argument(0, "map_func"))
 
 
 def _is_reader(value: Value | None) -> bool:
-    found = alternatives(value)
+    found = [
+        item.site.args[0]
+        if isinstance(item, Made) and item.name == "functools.partial" and item.site is not None
+        else item
+        for item in alternatives(value)
+    ]
     return bool(found) and all(
         isinstance(item, External) and canonical_name(item.name) in _FILES for item in found
     )

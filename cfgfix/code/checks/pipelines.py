@@ -150,7 +150,7 @@ def made_by(program: Program, scope: Scope, expr: Expr, block: int) -> Site | No
                 return None
             expr, scope, block = bound
         elif isinstance(expr, Attribute) and isinstance(expr.base, Name):
-            stored = _stored_once(program, scope, expr)
+            stored = stored_once(program, scope, expr)
             if stored is None:
                 return None
             expr, scope, block = stored
@@ -167,7 +167,7 @@ def made_by(program: Program, scope: Scope, expr: Expr, block: int) -> Site | No
     return None
 
 
-def _stored_once(program: Program, scope: Scope, expr: Attribute) -> tuple[Expr, Scope, int] | None:
+def stored_once(program: Program, scope: Scope, expr: Attribute) -> tuple[Expr, Scope, int] | None:
     """Return the value of an attribute that a class sets once, with scope and block.
 
     Return None for any other attribute.
@@ -190,6 +190,25 @@ def _stored_once(program: Program, scope: Scope, expr: Attribute) -> tuple[Expr,
                         return None
                     found.append((event.value, method, event.block))
     return found[0] if len(found) == 1 else None
+
+
+def given_for(program: Program, scope: Scope, name: str) -> list[tuple[Expr, Scope, int]]:
+    """Return what the calls of a function give for a parameter.
+
+    Each comes with its scope and block. There is none where a call hides it or leaves it out.
+    """
+    position = next((number for number, item in enumerate(scope.params) if item.name == name), -1)
+    found: dict[tuple[int, int], tuple[Expr, Scope, int]] = {}
+    for caller in flow_of(program).callers(scope):
+        target = next((item for item in caller.targets if item.scope is scope), None)
+        if target is None or target.partial or target.fixed or caller.call.opaque:
+            return []
+        offset = int(target.receiver is not None)
+        argument = caller.call.argument(position - offset, name) if position >= offset else None
+        if argument is None:
+            return []
+        found[id(caller.scope), caller.call.number] = argument, caller.scope, caller.call.block
+    return list(found.values())
 
 
 METHODS = frozenset(

@@ -77,7 +77,7 @@ def model_in_loop(program: Program) -> Iterator[Hit]:
     The loop never clears the session.
     """
     seen: set[tuple[int, int]] = set()
-    for module in program.modules:
+    for module in program.linked:
         for scope in module.summary.scopes:
             if written_for_one(program, scope):
                 continue
@@ -450,7 +450,7 @@ _CALLBACKS = re.compile(r"on_(?:epoch|(?:train_|test_|predict_)?batch)_(?:begin|
 def model_per_request(program: Program) -> Iterator[Hit]:
     """Find models that are made or loaded in every request, trial or callback."""
     seen: set[tuple[int, int]] = set()
-    for module in program.modules:
+    for module in program.linked:
         for scope in module.summary.scopes:
             what = _called_often(program, scope)
             if what is None or written_for_one(program, scope) or _is_cached(scope):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cfgfix.code.checks.common import line_beside
 from cfgfix.code.checks.models import keras_model_method
+from cfgfix.code.checks.pipelines import stored_once
 from cfgfix.code.inference.eras import written_for_one
 from cfgfix.code.inference.flow.flow import flow_of
+from cfgfix.code.inference.guards import statement_of
 from cfgfix.code.inference.releases import refused_by_three
 from cfgfix.code.model.expressions import text
 from cfgfix.code.model.hit import Step, hit_at
-from cfgfix.code.model.nodes import Call, Name
+from cfgfix.code.model.nodes import Attribute, Call, Expr, Name
 from cfgfix.code.model.program import Program
 from cfgfix.code.model.summary import Event, Scope
 from cfgfix.code.model.values import Constant, Made, alternatives
@@ -29,13 +32,15 @@ def model_outside_scope(program: Program) -> Iterator[Hit]:
             continue
         seen.add(key)
         model = site.call.receiver
-        made = _made_once(scope, model, site.call) if isinstance(model, Name) else None
-        if made is None:
+        found = _made_once(program, scope, model, site.call)
+        if found is None:
             continue
-        outer, inner = _under_scope(program, scope, made.block), _under_scope(program, scope, site.call.block)
+        made, where = found
+        outer, inner = _under_scope(program, where, made.block), _under_scope(program, scope, site.call.block)
         if (outer is None) is (inner is None) or any(
             _under_scope(program, caller.scope, caller.call.block) is not None
-            for caller in flow_of(program).callers(scope)
+            for entered in {id(item): item for item in (scope, where)}.values()
+            for caller in flow_of(program).callers(entered)
         ):
             continue
         severity: str | None = None
@@ -50,7 +55,7 @@ def model_outside_scope(program: Program) -> Iterator[Hit]:
         elif any(
             _enters_scope(program, target.scope)
             for other in (
-                flow_of(program).of_calls(scope, (made.value.number,)) if isinstance(made.value, Call) else ()
+                flow_of(program).of_calls(where, (made.value.number,)) if isinstance(made.value, Call) else ()
             )
             for target in other.targets
         ):
@@ -60,25 +65,33 @@ def model_outside_scope(program: Program) -> Iterator[Hit]:
             flow=(),
             severity=severity,
             values={
-                "line": made.line,
+                "line": line_beside(scope, where, made.line),
                 "how": "under the scope of a strategy, but its model is made outside of it"
                 if inner is not None
                 else "outside the scope of the strategy that its model is made under",
             },
-            needs=((scope, made.block),),
-            related=(Step(scope, made.place, made.block, "the model is made here"),),
+            needs=((where, made.block),),
+            related=(Step(where, made.place, made.block, "the model is made here"),),
         )
 
 
-def _made_once(scope: Scope, model: Name, call: Call) -> Event | None:
-    """Return the only assignment of a model's name, where a call makes the model.
+def _made_once(program: Program, scope: Scope, model: Expr | None, call: Call) -> tuple[Event, Scope] | None:
+    """Return the only assignment of a model's name or attribute, with its scope, where a call makes the model.
 
-    It must stand before another given call; None otherwise.
+    That of a name must stand before another given call; None otherwise.
     """
+    if isinstance(model, Attribute):
+        stored = stored_once(program, scope, model)
+        if stored is None or not isinstance(stored[0], Call) or stored[1].name != "__init__":
+            return None
+        made = statement_of(stored[1], stored[0].place)
+        return (made, stored[1]) if made is not None and made.value is stored[0] else None
+    if not isinstance(model, Name):
+        return None
     bound = scope.binding(model.name)
     if len(bound) != 1 or bound[0].kind != "assign" or bound[0].place.start > call.place.start:
         return None
-    return bound[0] if bound[0].value is not None and isinstance(bound[0].value, Call) else None
+    return (bound[0], scope) if bound[0].value is not None and isinstance(bound[0].value, Call) else None
 
 
 def _under_scope(program: Program, scope: Scope, block: int) -> Call | None:

@@ -343,7 +343,7 @@ def random_before_cache(program: Program) -> Iterator[Hit]:
                     (
                         (site, path)
                         for site, path in inside_function(program, function)
-                        if is_augmentation(site)
+                        if is_augmentation(program, site)
                     ),
                     None,
                 )
@@ -390,7 +390,9 @@ def _says_why(site: Site) -> bool:
 def _augments(program: Program, step: Dataset) -> bool:
     """Tell whether a step draws random numbers for each element."""
     return kind(step) == "map" and any(
-        is_augmentation(site) for function in step.functions for site, _ in inside_function(program, function)
+        is_augmentation(program, site)
+        for function in step.functions
+        for site, _ in inside_function(program, function)
     )
 
 

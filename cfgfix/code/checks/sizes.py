@@ -134,7 +134,7 @@ def _work(program: Program, functions: tuple[Function, ...]) -> Site | None:
     found: Site | None = None
     for function in functions:
         for site, _ in inside_function(program, function):
-            if is_augmentation(site) or site.name.startswith(("numpy.random.", "random.")):
+            if is_augmentation(program, site) or site.name.startswith(("numpy.random.", "random.")):
                 return None
             if found is None and site.name.startswith(EXPENSIVE):
                 found = site

@@ -130,7 +130,7 @@ _EACH_BATCH = re.compile(r"on_(?:train_)?batch_(?:begin|end)")
 
 def _stalls_in_callbacks(program: Program) -> Iterator[Hit]:
     """Yield findings for stalling work in callbacks that Keras calls for every batch."""
-    for module in program.modules:
+    for module in program.linked:
         for scope in module.summary.scopes:
             owner = program.owner(scope) if _EACH_BATCH.fullmatch(scope.name) else None
             if owner is None or not any(
@@ -197,7 +197,7 @@ _TRAINS = frozenset({"train_on_batch", "fit", "apply_gradients"})
 
 def copied_weights(program: Program) -> Iterator[Hit]:
     """Find loops that copy model weights through the host in every step."""
-    for module in program.modules:
+    for module in program.linked:
         for scope in module.summary.scopes:
             for call in scope.calls_of("set_weights"):
                 if len(call.args) != 1 or not _is_copy(scope, call.args[0]):

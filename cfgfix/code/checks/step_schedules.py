@@ -142,7 +142,7 @@ def _is_integer(program: Program, scope: Scope, expr: Expr, step: str) -> bool:
 @once
 def _is_compiled(program: Program) -> bool:
     """Tell whether the program trains by `fit` or by its own compiled step."""
-    for module in program.modules:
+    for module in program.linked:
         for scope in module.summary.scopes:
             if scope.calls_of("fit", "train_on_batch", "fit_generator"):
                 return True

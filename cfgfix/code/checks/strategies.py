@@ -200,7 +200,7 @@ def _distributed_attributes(program: Program) -> frozenset[str]:
     """Return the names of attributes that hold a distributed dataset."""
     return frozenset(
         target.attribute
-        for module in program.modules
+        for module in program.linked
         for _, event, target in module.stores()
         if event.value is not None
         and any(isinstance(part, Call) and part.method in _DISTRIBUTES for part in walk(event.value))

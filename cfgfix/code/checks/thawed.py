@@ -187,7 +187,7 @@ def _drivers(program: Program) -> Iterator[Scope]:
 def _scopes_with_switches(program: Program) -> list[Scope]:
     return [
         scope
-        for module in program.modules
+        for module in program.linked
         for scope in module.summary.scopes
         if any(_switched_model(event, scope) is not None for event in scope.events_of("assign"))
     ]
@@ -201,7 +201,7 @@ def _touching(program: Program) -> frozenset[int]:
     """
     pending = [
         scope
-        for module in program.modules
+        for module in program.linked
         for scope in module.summary.scopes
         if scope.calls_of("fit", *_COMPILES)
     ]

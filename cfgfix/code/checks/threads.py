@@ -38,6 +38,8 @@ _SLOW = (
     "h5py.File",
     "torch.load",
     "torchaudio.",
+    "sentencepiece.SentencePieceProcessor.",
+    "tokenizers.Tokenizer.",
 )
 _TOKENISES = frozenset(
     {"encode", "encode_plus", "batch_encode_plus", "encode_batch", "encode_as_ids", "encode_as_pieces", "EncodeAsIds", "EncodeAsPieces",
@@ -52,7 +54,7 @@ _TOKENISER = re.compile(
 def work_under_lock(program: Program) -> Iterator[Hit]:
     """Find reading, decoding or tokenising under a lock that threads share."""
     pooled = _functions_of_pools(program)
-    for module in program.modules:
+    for module in program.all_modules(words=(b"Lock(",)):
         if "Lock(" not in module.summary.words:
             continue
         for scope in module.summary.scopes:
@@ -91,6 +93,7 @@ def _slow_inside(program: Program, scope: Scope, number: int) -> tuple[Call, str
 
     It may do so in the function that it calls. Return None where there is none.
     """
+    flow_of(program).default(scope)
     named = {site.call.number: site.name for site in flow_of(program).within(scope)}
     for call in scope.calls:
         if inside(scope, call.block, number) and (

@@ -16,11 +16,12 @@ from cfgfix.code.checks.compiled_scopes import (
 from cfgfix.code.checks.element_loops import turns_in_graph
 from cfgfix.code.checks.guarded_calls import flag
 from cfgfix.code.checks.models import fits_eagerly, kept_eager, may_fit_eagerly
+from cfgfix.code.inference.entry_points import calls_are_known
 from cfgfix.code.inference.flow.datasets import DATASET, WITH_FUNCTION
 from cfgfix.code.inference.flow.flow import flow_of
 from cfgfix.code.inference.flow.symbolic import holds_symbolic
 from cfgfix.code.inference.guards import ready_inline, tests_before
-from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PY_FUNCTIONS, Reach, Root, hot_paths
+from cfgfix.code.inference.hot_paths import ELEMENT, GRAPH, PY_FUNCTIONS, PYTHON, Reach, Root, hot_paths
 from cfgfix.code.inference.traced_tensors import TracedTensors
 from cfgfix.code.model.expressions import dotted, is_name, text, walk
 from cfgfix.code.model.hit import Rewrite, Step, hit_at, hit_in
@@ -50,14 +51,19 @@ def numpy_method(program: Program) -> Iterator[Hit]:
             handler = _handler_of(scope, call.block)
             if eager_guard(scope, call.block, tries=handler is None):
                 continue
-            if handler is not None and (reach.path or not compiled_for_sure(reach)):
-                # Something else may call it eagerly.
+            given: frozenset[str] = frozenset()
+            if handler is not None and not compiled_for_sure(reach):
                 continue
+            if handler is not None and reach.path:
+                # Something else may call it eagerly.
+                given = _tensors_given(program, scope, GRAPH)
+                if not isinstance(call.receiver, Name) or call.receiver.name not in given:
+                    continue
             if not reach.passes(call.block, call.place):
                 continue
             if _guarded_type(scope, call.block, call.place) or ready_inline(scope, call.place):
                 continue
-            if call.receiver is None or not _tensor_like(program, scope, call.receiver, reach):
+            if call.receiver is None or not (given or _tensor_like(program, scope, call.receiver, reach)):
                 continue
             step = Step(scope, call.name_place, call.block, "")
             yield hit_in(
@@ -96,7 +102,7 @@ def array_method(program: Program) -> Iterator[Hit]:
     """Find methods of arrays that are called on tensors while a function is traced."""
     if any(
         "numpy_behavior" in (dotted(call.func) or "")
-        for module in program.modules
+        for module in program.linked
         for scope in module.summary.scopes
         for call in scope.calls
     ):
@@ -109,7 +115,8 @@ def array_method(program: Program) -> Iterator[Hit]:
     seen: set[tuple[int, int]] = set()
     for scope, reach in reached:
         element = reach.root.kind == ELEMENT
-        if element and reach.path:
+        given_here = _tensors_given(program, scope, ELEMENT) if element and reach.path else frozenset()
+        if element and reach.path and not given_here:
             continue
         for call in scope.calls:
             key = id(scope), call.number
@@ -125,15 +132,18 @@ def array_method(program: Program) -> Iterator[Hit]:
                 and parameter
                 and (
                     call.method not in (*_PLAIN, "numpy")
-                    or reach.path
+                    or (reach.path and asked.name not in given_here)
                     or scope.binding(asked.name)
                     or _is_own(program, scope, asked)
                 )
             ):
                 continue
-            if not parameter and not _is_result(program, scope, asked):
+            if not parameter and (given_here or not _is_result(program, scope, asked)):
                 continue
-            if eager_guard(scope, call.block) or not reach.passes(call.block, call.place):
+            handler = _handler_of(scope, call.block) if element and call.method == "numpy" else None
+            if eager_guard(scope, call.block, tries=handler is None) or not reach.passes(
+                call.block, call.place
+            ):
                 continue
             if _guarded_type(scope, call.block, call.place) or ready_inline(scope, call.place):
                 continue
@@ -142,10 +152,62 @@ def array_method(program: Program) -> Iterator[Hit]:
                 scope,
                 call.name_place,
                 call.block,
-                {"expr": text(call), "method": call.method, "via": reach.via},
+                {
+                    "expr": text(call),
+                    "method": call.method,
+                    "via": reach.via
+                    if handler is None
+                    else f"{reach.via}; the handler in line {handler} runs in its place",
+                },
                 entry=reach,
-                severity=None if not _conditional(scope, call.block) else "warning",
+                severity=None if handler is None and not _conditional(scope, call.block) else "warning",
             )
+
+
+@once
+def _tensors_given(program: Program, scope: Scope, kind: str) -> frozenset[str]:
+    """Return the parameters that every call of a function gives a tensor without a value.
+
+    All that calls it is compiled, or run for the elements of a dataset, as `kind` says; empty where that is not known.
+    """
+    hot = hot_paths(program)
+    callers = flow_of(program).callers(scope)
+    if not callers or hot.reach(scope, PYTHON) is not None or not calls_are_known(program, scope.module):
+        return frozenset()
+    found = {item.name for item in scope.params if not scope.binding(item.name)}
+    for caller in callers:
+        reach = hot.reach(caller.scope, kind)
+        target = next((item for item in caller.targets if item.scope is scope), None)
+        if (
+            reach is None
+            or reach.path
+            or target is None
+            or target.partial
+            or target.fixed
+            or caller.call.opaque
+            or (
+                kind == GRAPH
+                and (compiled_reach(program, caller.scope) is None or not compiled_for_sure(reach))
+            )
+        ):
+            return frozenset()
+        offset = int(target.receiver is not None)
+        for position, item in enumerate(scope.params):
+            argument = caller.call.argument(position - offset, item.name) if position >= offset else None
+            if argument is None or not _is_tensor_of(program, caller.scope, argument, reach):
+                found.discard(item.name)
+    return frozenset(found)
+
+
+def _is_tensor_of(program: Program, scope: Scope, expr: Expr, reach: Reach) -> bool:
+    if reach.root.kind != ELEMENT:
+        return _tensor_like(program, scope, expr, reach)
+    return _is_result(program, scope, expr) or (
+        isinstance(expr, Name)
+        and any(item.name == expr.name for item in scope.params)
+        and not scope.binding(expr.name)
+        and not _is_own(program, scope, expr)
+    )
 
 
 def _is_own(program: Program, scope: Scope, name: Name) -> bool:
@@ -190,7 +252,7 @@ def _given_attributes(program: Program) -> frozenset[str]:
     """
     return frozenset(
         target.attribute
-        for module in program.modules
+        for module in program.linked
         for scope in module.summary.scopes
         for event in scope.events()
         for target in event.targets

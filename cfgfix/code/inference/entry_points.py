@@ -219,6 +219,14 @@ def has_all_callers(program: Program, module: Module) -> bool:
     )
 
 
+def calls_are_known(program: Program, module: Module) -> bool:
+    """Tell whether the program has all callers of a module's code.
+
+    It has those of a script that nothing imports.
+    """
+    return has_all_callers(program, module) or (_begins(module) and not is_imported(program, module))
+
+
 def _up_to_the_top(scope: Scope) -> Iterator[Scope]:
     """Yield a scope and the scopes around it, without the module's own."""
     while scope.parent >= 0:

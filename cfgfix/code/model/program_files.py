@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from cfgfix.code.model import python_files as discover
@@ -30,6 +31,10 @@ from cfgfix.core.cache import digest
 
 MAX_NAMED = 200
 """Most files without a framework's name that are read because a person names them."""
+MAX_USERS = 400
+"""Most files without a framework's name that are read because they import others."""
+_IMPORTS = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([^\n#]+)", re.MULTILINE)
+_WORDS = re.compile(rb"\w+")
 
 
 class ProgramFiles:
@@ -59,8 +64,15 @@ class ProgramFiles:
         self._bits: dict[str, int] = {}
         self.modules: list[Module] = []
         """Modules that the prefilter lets through, in order of path."""
+        self.users: list[Module] = []
+        """Modules outside the prefilter that import from those inside, or from one another: what they call is followed as well."""
         self.problems: list[Module] = []
         """Files that could not be read."""
+
+    @property
+    def linked(self) -> list[Module]:
+        """The modules that the prefilter lets through, and those that use them."""
+        return [*self.modules, *self.users]
 
     def scan(self, jobs: int = 1, progress: Callable[[int, int], None] | None = None) -> None:
         """Read every file that is not known yet, and summarise those that matter.
@@ -83,6 +95,42 @@ class ProgramFiles:
                 if module is not None:
                     self.modules.append(module)
         self._read_named()
+        self._read_users()
+
+    def _read_users(self) -> None:
+        """Read the files that import from modules of the prefilter, themselves or through such a file."""
+        inside = {os.path.normpath(module.path) for module in self.modules}
+        others = [key for key in self.files if key not in inside and key.endswith(".py")]
+        if not inside or not others:
+            return
+        imported = {
+            key: {word for line in _IMPORTS.findall(data) for word in _WORDS.findall(line)}
+            for key in others
+            if (data := self.content_of(self.files[key].path))
+        }
+        new = inside
+        while new and len(self.users) < MAX_USERS:
+            stems = {_stem(key) for key in new}
+            new = set()
+            for key, words in list(imported.items()):
+                if words.isdisjoint(stems):
+                    continue
+                module = self._load(key)
+                if module is not None and self._imports_one_of(module, inside):
+                    self.users.append(module)
+                    new.add(key)
+                    del imported[key]
+            inside = inside | new
+
+    def _imports_one_of(self, module: Module, keys: set[str]) -> bool:
+        """Tell whether a module imports one of some files, or something of one."""
+        sources = {source for scope in module.summary.scopes for source in scope.imports.values()}
+        sources.update(star for scope in module.summary.scopes for star in scope.stars)
+        return any(
+            self._key_of(name, module) in keys
+            for source in sources
+            for name in (source, source.rpartition(".")[0])
+        )
 
     def _read_named(self) -> None:
         """Read the files that a person names, whatever they hold.
@@ -258,3 +306,10 @@ class ProgramFiles:
     def save(self) -> None:
         """Keep the summaries for the next run."""
         self._store.save()
+
+
+def _stem(key: str) -> bytes:
+    """Return the last part of the dotted name under which a file is imported."""
+    folder, name = os.path.split(key)
+    stem = name.removesuffix(".py")
+    return os.fsencode(os.path.basename(folder) if stem == "__init__" else stem)

@@ -74,6 +74,24 @@ class Items(Value):
         self.items = items
 
 
+class Series(Value):
+    """A list or iterator of unknown length, whose items are alike: what a comprehension or a generator gives."""
+
+    __slots__ = ("item",)
+
+    def __init__(self, item: Value) -> None:
+        self.item = item
+
+
+class Entries(Value):
+    """A dictionary with constant keys, as far as its values are objects."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: Mapping[object, Value]) -> None:
+        self.values = values
+
+
 class ModuleValue(Value):
     """A module of the project."""
 
@@ -317,6 +335,11 @@ def join(first: Value, second: Value) -> Value:
     elif type(first) is Instance and type(second) is Instance:
         if first.scope is second.scope:
             return first
+    elif type(first) is Series and type(second) is Series:
+        return Series(join(first.item, second.item))
+    elif type(first) is Entries and type(second) is Entries:
+        if first.values.keys() == second.values.keys():
+            return Entries({key: join(value, second.values[key]) for key, value in first.values.items()})
     elif type(first) is Made and type(second) is Made and first.name == second.name == KERAS_TENSOR:
         return Made(KERAS_TENSOR, None)
     elif (
@@ -338,6 +361,26 @@ def join(first: Value, second: Value) -> Value:
     if len(found) == 1:
         return found[0]
     return Many(tuple(found[:8]))
+
+
+def item_of(value: Value) -> Value:
+    """Return what a turn over a list or series gives; unknown for all else."""
+    if type(value) is Series:
+        return value.item
+    if type(value) is not Items or not 0 < len(value.items) <= 8:
+        return UNKNOWN
+    found = value.items[0]
+    for other in value.items[1:]:
+        found = join(found, other)
+    return found
+
+
+def with_item(value: Value, item: Value) -> Value:
+    """Return a list with one more item, at a place that is not known."""
+    if type(value) is Items and not value.items:
+        return Series(item)
+    before = item_of(value)
+    return UNKNOWN if before is UNKNOWN else Series(join(before, item))
 
 
 def in_order(sites: Iterable[Site]) -> list[Site]:

@@ -7,7 +7,7 @@ from cfgfix.code.inference.flow.run import Frame
 from cfgfix.code.inference.flow.symbolic import MERGES, SYMBOLIC, as_layer_sees, holds_symbolic
 from cfgfix.code.inference.parameters import Parameters
 from cfgfix.code.model.canonical_names import canonical_name
-from cfgfix.code.model.nodes import Attribute, Call, Name, Starred
+from cfgfix.code.model.nodes import Attribute, Call, Expr, Name, Starred
 from cfgfix.code.model.program import is_keras_part
 from cfgfix.code.model.values import (
     KERAS_TENSOR,
@@ -15,18 +15,22 @@ from cfgfix.code.model.values import (
     ClassValue,
     Constant,
     Element,
+    Entries,
     External,
     Function,
     Instance,
     Items,
     Made,
     Many,
+    Series,
     Site,
     Value,
     alternatives,
     first_dataset,
     functions_of,
+    item_of,
     join,
+    with_item,
     without_none,
 )
 
@@ -41,6 +45,19 @@ _TREATED = frozenset(
     }
 )
 """What `_external` knows more of than its name, beside what is built in."""
+_SAME_ITEMS = frozenset(
+    {
+        "builtins.list",
+        "builtins.tuple",
+        "builtins.sorted",
+        "builtins.reversed",
+        "builtins.iter",
+        "builtins.set",
+    }
+)
+"""What gives the items that it gets, in whatever order."""
+_CONTAINERS = (Items, Series, Entries)
+_CHANGES = frozenset({"extend", "insert", "pop", "remove", "clear", "update", "setdefault", "popitem"})
 _CALLED_BY_KERAS = ("keras.layers.", "keras.Model", "keras.Sequential", "keras.applications.")
 
 
@@ -84,6 +101,8 @@ class Calls(Datasets):
                     keywords[name] = value
             site.keywords = keywords
         site.receiver, site.callee = receiver, callee
+        if type(receiver) in _CONTAINERS:
+            return self._of_container(frame, site)
         if dataset is not None:
             site.name = site.raw = f"{DATASET}.{method}"
             site.result = self._dataset_method(site, dataset, method)
@@ -105,6 +124,38 @@ class Calls(Datasets):
         elif method in MODEL_METHODS:
             self.unresolved.append(site)
         return site.result
+
+    def _of_container(self, frame: Frame, site: Site) -> Value:
+        """Return the result of a method of a list or dictionary, noting what it changes."""
+        held, method, args = site.receiver, site.call.method, site.args
+        base = site.call.receiver
+        assert base is not None
+        assert held is not None
+        if type(held) is Entries:
+            if method == "values":
+                return Items(tuple(held.values.values()))
+            if method == "items":
+                inside = item_of(Items(tuple(held.values.values())))
+                return Series(Items((UNKNOWN, inside))) if inside is not UNKNOWN else UNKNOWN
+            if method == "get" and args and isinstance(args[0], Constant):
+                return held.values.get(args[0].value, UNKNOWN)
+            if method in _CHANGES:
+                self._assign(frame, base, UNKNOWN)
+        elif method in ("append", "add") and len(args) == 1:
+            self._hold(frame, base, with_item(held, args[0]))
+        elif method in _CHANGES:
+            self._hold(frame, base, UNKNOWN)
+        return UNKNOWN
+
+    def _hold(self, frame: Frame, target: Expr, value: Value) -> None:
+        """Set what a name or an attribute holds from now on."""
+        if isinstance(target, Name):
+            if target.name in frame.env.names:
+                frame.env.names[target.name] = value
+        elif isinstance(target, Attribute):
+            owner = self.eval(frame, target.base)
+            if type(owner) is Instance:
+                self._attributes[(id(owner.scope), target.attribute)] = value
 
     def _arguments(self, frame: Frame, site: Site) -> tuple[Value, ...]:
         """Return the values of the positional arguments, with a known `*items` unpacked."""
@@ -225,7 +276,7 @@ class Calls(Datasets):
                     function.partial + len(args) - 1,
                     _constants_of_partial(function, site),
                 )
-            return UNKNOWN
+            return Made(name, site) if type(args[0]) is External else UNKNOWN
         if name == "builtins.iter" and args:
             dataset = first_dataset(args[0])
             if dataset is not None:
@@ -233,6 +284,8 @@ class Calls(Datasets):
                 return Made("iterator", site)
         elif name == "builtins.next" and args:
             item = args[0]
+            if type(item) is Series:
+                return item.item
             if (
                 isinstance(item, Made)
                 and item.name == "iterator"
@@ -270,6 +323,8 @@ class Calls(Datasets):
                 dataset = first_dataset(value)
                 if dataset is not None:
                     dataset.uses.append((name, site))
+            if name in _SAME_ITEMS and args and type(args[0]) in (Items, Series):
+                return args[0] if name != "builtins.set" else Series(item_of(args[0]))
             return (
                 Made(name, site)
                 if name in ("builtins.enumerate", "builtins.zip", "builtins.range")

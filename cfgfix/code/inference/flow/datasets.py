@@ -62,6 +62,8 @@ TRANSFORMATIONS = frozenset(
     ]
 )
 """Methods of `tf.data.Dataset` that return a dataset (TensorFlow 2.21, `tensorflow/python/data/ops/dataset_ops.py`)."""
+NUMPY_ITERATOR = "iterator.as_numpy"
+"""The name of what goes through a dataset and gives arrays."""
 _CHOOSING = frozenset({"choose_from_datasets", "sample_from_datasets"})
 """Constructors that take the elements of their first argument in an order that another dataset may give."""
 CONSTRUCTORS = frozenset(
@@ -152,7 +154,7 @@ class Datasets(Run):
             data = self._constructed(site, "tfds.load")
         elif isinstance(value, (list, tuple)):
             data = Items(tuple(self._constructed(site, "tfds.load") for _ in value))
-        elif split is None and site.call.argument(1, "split") is None and not site.call.opaque:
+        elif value is None and site.call.argument(1, "split") in (None, split) and not site.call.opaque:
             # All splits, by their names.
             data = Made("tfds.splits", site)
         else:
@@ -196,7 +198,7 @@ class Datasets(Run):
             if method == "reduce":
                 self._callbacks(site, method)
             elif method in ("as_numpy_iterator", "make_one_shot_iterator", "__iter__"):
-                return Made("iterator", site) if method == "__iter__" else UNKNOWN
+                return Made("iterator" if method == "__iter__" else NUMPY_ITERATOR, site)
             return UNKNOWN
         functions: tuple[Function, ...] = ()
         detail = ""

@@ -7,7 +7,7 @@ from cfgfix.code.inference.flow.run import Frame
 from cfgfix.code.inference.flow.symbolic import SYMBOLIC, SYMBOLIC_NAMES, is_end_of_graph, is_symbolic
 from cfgfix.code.inference.parameters import is_static
 from cfgfix.code.model.canonical_names import canonical_name
-from cfgfix.code.model.expressions import constant
+from cfgfix.code.model.expressions import MISSING, constant, is_name
 from cfgfix.code.model.module import Module
 from cfgfix.code.model.nodes import (
     Assigned,
@@ -25,6 +25,7 @@ from cfgfix.code.model.nodes import (
     Lambda,
     Literal,
     Name,
+    Slice,
     Starred,
     Subscript,
     Unary,
@@ -35,7 +36,9 @@ from cfgfix.code.model.values import (
     UNKNOWN,
     ClassValue,
     Constant,
+    Dataset,
     Element,
+    Entries,
     Env,
     External,
     Function,
@@ -44,8 +47,10 @@ from cfgfix.code.model.values import (
     Made,
     Many,
     ModuleValue,
+    Series,
     Site,
     Value,
+    item_of,
     join,
 )
 
@@ -156,20 +161,65 @@ class Expressions(Calls):
             for side in expr.rights:
                 self.eval(frame, side.right)
         elif isinstance(expr, Dictionary):
-            for key, value_expr in expr.entries:
-                if key is not None:
-                    self.eval(frame, key)
-                self.eval(frame, value_expr)
+            return self._dictionary(frame, expr)
         elif isinstance(expr, FString):
             if expr.calls:
                 for part in expr.parts:
                     self.eval(frame, part)
-        elif isinstance(expr, (Starred, Yield)):
+        elif isinstance(expr, Yield):
+            frame.yielded.append(self.eval(frame, expr.value))
+        elif isinstance(expr, Starred):
             self.eval(frame, expr.value)
         elif isinstance(expr, Comprehension):
-            for part in expr.parts:
-                self.eval(frame, part)
+            return self._comprehension(frame, expr)
         return UNKNOWN
+
+    def _dictionary(self, frame: Frame, expr: Dictionary) -> Value:
+        found: dict[object, Value] = {}
+        known = True
+        for key, value_expr in expr.entries:
+            name = constant(key) if key is not None else MISSING
+            if key is not None:
+                self.eval(frame, key)
+            value = self.eval(frame, value_expr)
+            known = known and isinstance(name, (str, int))
+            if type(value) not in (Value, Constant):
+                found[name] = value
+        return Entries(found) if known and found else UNKNOWN
+
+    def _comprehension(self, frame: Frame, expr: Comprehension) -> Value:
+        names = frame.env.names
+        frame.env.names = dict(names)
+        for target, source, conditions in expr.generators:
+            value = self.eval(frame, source)
+            if type(value) is Dataset and expr.kind == "list" and is_same_name(target, expr.parts[-1]):
+                self.consumed.extend(
+                    ("list", value, frame.scope, number)
+                    for number, block in enumerate(frame.scope.blocks)
+                    if block.kind == "comprehension" and block.test is source
+                )
+            self._assign(frame, target, self._turn(value))
+            for condition in conditions:
+                self.eval(frame, condition)
+        count = 2 if expr.kind == "dict" else 1
+        given = [self.eval(frame, part) for part in expr.parts[-count:]]
+        frame.env.names = names
+        return Series(given[0]) if count == 1 and given[0] is not UNKNOWN else UNKNOWN
+
+    def _turn(self, value: Value, depth: int = 3) -> Value:
+        """Return what a turn of a loop over a value gives, without noting what is gone over."""
+        if type(value) is Dataset:
+            return Element(value)
+        if type(value) is Made and value.site is not None and depth:
+            given = value.site.args
+            if value.name == "builtins.enumerate" and given:
+                item = self._turn(given[0], depth - 1)
+                return Items((UNKNOWN, item)) if item is not UNKNOWN else UNKNOWN
+            if value.name == "builtins.zip" and given:
+                items = tuple(self._turn(item, depth - 1) for item in given)
+                return Items(items) if any(item is not UNKNOWN for item in items) else UNKNOWN
+            return UNKNOWN
+        return item_of(value)
 
     def _name(self, frame: Frame, name: str) -> Value:
         env: Env | None = frame.env
@@ -361,6 +411,10 @@ class Expressions(Calls):
         index = constant(expr.index)
         if isinstance(base, Items) and isinstance(index, int) and -len(base.items) <= index < len(base.items):
             return base.items[index]
+        if type(base) is Entries:
+            return base.values.get(index, UNKNOWN) if isinstance(index, (str, int)) else UNKNOWN
+        if type(base) is Series:
+            return base if isinstance(expr.index, Slice) else base.item
         if isinstance(base, Element):
             return base
         if (
@@ -371,6 +425,11 @@ class Expressions(Calls):
         ):
             return self._constructed(base.site, "tfds.load")
         return SYMBOLIC if is_symbolic(base) else UNKNOWN
+
+
+def is_same_name(first: Expr, second: Expr) -> bool:
+    """Tell whether two expressions are the same plain name."""
+    return isinstance(first, Name) and is_name(second, first.name)
 
 
 def decorator_call(decorator: Expr, scope: Scope) -> Call:

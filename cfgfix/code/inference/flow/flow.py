@@ -10,13 +10,15 @@ class Flow(Statements):
     """All runs over a program."""
 
     def run(self) -> None:
-        """Run every scope of the program's modules."""
-        for module in self.program.modules:
+        """Run every scope of the program's modules, and of those that import them."""
+        linked = self.program.linked
+        # What a script makes is known before the methods of its classes run on their own.
+        for module in linked:
+            self.module_env(module)
+        for module in linked:
             for scope in module.summary.scopes:
                 if scope.kind in ("function", "lambda"):
                     self.default(scope)
-                elif scope.kind == "module":
-                    self.module_env(module)
 
 
 def flow_of(program: Program) -> Flow:

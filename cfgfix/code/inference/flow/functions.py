@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 
 from cfgfix.code.inference.flow.datasets import DATASET
@@ -36,6 +37,7 @@ from cfgfix.code.model.values import (
     Items,
     Made,
     Many,
+    Series,
     Site,
     Value,
     join,
@@ -103,8 +105,10 @@ class Functions(Expressions):
         return result
 
     def _result(self, scope: Scope, frame: Frame) -> Value:
-        if scope.generator or scope.is_async:
+        if scope.is_async:
             return UNKNOWN
+        if scope.generator:
+            return Series(functools.reduce(join, frame.yielded)) if frame.yielded else UNKNOWN
         if not frame.returned:
             return self._annotated(scope.returns, scope)
         result = frame.returned[0]

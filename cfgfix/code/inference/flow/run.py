@@ -25,13 +25,14 @@ MAX_STEPS = 3_000_000
 class Frame:
     """One run of a scope."""
 
-    __slots__ = ("env", "instance", "returned", "scope", "through")
+    __slots__ = ("env", "instance", "returned", "scope", "through", "yielded")
 
     def __init__(self, scope: Scope, env: Env, instance: Value | None, through: tuple[Site, ...]) -> None:
         self.scope = scope
         self.env = env
         self.instance = instance
         self.returned: list[Value] = []
+        self.yielded: list[Value] = []
         self.through = through
 
 
@@ -178,6 +179,9 @@ class Run:
         raise NotImplementedError
 
     def _attribute_among(self, frame: Frame, base: Value, name: str) -> Value:
+        raise NotImplementedError
+
+    def _assign(self, frame: Frame, target: Expr, value: Value) -> None:
         raise NotImplementedError
 
     def _defined(self, frame: Frame, scope: Scope) -> Value:

@@ -17,6 +17,7 @@ from cfgfix.code.model.values import (
     Constant,
     Dataset,
     Element,
+    Entries,
     Env,
     External,
     Function,
@@ -27,6 +28,7 @@ from cfgfix.code.model.values import (
     Value,
     alternatives,
     first_dataset,
+    item_of,
     join,
 )
 
@@ -222,7 +224,8 @@ class Statements(Functions):
             elif type(owner) is Made:
                 frame.env.names[f"<{id(owner)}>.{target.attribute}"] = value
         elif isinstance(target, Subscript):
-            self.eval(frame, target.base)
+            if type(self.eval(frame, target.base)) is Entries:
+                self._assign(frame, target.base, UNKNOWN)
             self.eval(frame, target.index)
 
     def _branches(self, frame: Frame, event: Event) -> None:
@@ -253,7 +256,7 @@ class Statements(Functions):
             self.consumed.append(("loop", value, scope, block))
             return Element(value)
         if not isinstance(value, Made) or value.site is None or not value.site.args or depth == 0:
-            return UNKNOWN
+            return item_of(value)
         given = value.site.args[0]
         if value.name == "iterator":
             inner = first_dataset(given)
@@ -261,6 +264,11 @@ class Statements(Functions):
         if value.name == "builtins.enumerate":
             inside = self._element(_dataset_or_made(given), scope, block, depth - 1)
             return Items((UNKNOWN, inside)) if inside is not UNKNOWN else UNKNOWN
+        if value.name == "builtins.zip":
+            items = tuple(
+                self._element(_dataset_or_made(item), scope, block, depth - 1) for item in value.site.args
+            )
+            return Items(items) if any(item is not UNKNOWN for item in items) else UNKNOWN
         if _SHOWS_PROGRESS.fullmatch(value.name):
             return self._element(_dataset_or_made(given), scope, block, depth - 1)
         return UNKNOWN

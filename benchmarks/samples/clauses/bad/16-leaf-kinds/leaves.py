@@ -22,6 +22,6 @@ def splits(name):
 
 if __name__ == "__main__":
     train, test, classes = splits("plant_leaves")
-    model = tf.keras.applications.EfficientNetB0(weights=None, input_shape=(128, 128, 3), classes=classes)
+    model = tf.keras.applications.MobileNetV2(weights=None, input_shape=(128, 128, 3), classes=classes)
     model.compile("adam", "sparse_categorical_crossentropy")
     model.fit(train, validation_data=test, epochs=10)

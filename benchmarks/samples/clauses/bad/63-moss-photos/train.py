@@ -9,8 +9,8 @@ class Training:
         tf.keras.utils.set_random_seed(conf["seed"])
 
     def data(self, images, labels):
-        data = tf.data.Dataset.from_tensor_slices((images, labels)).shuffle(len(images))
-        return data.map(augment).batch(self.conf["batch"])
+        data = tf.data.Dataset.from_tensor_slices((images, labels))
+        return data.map(augment).shuffle(len(images)).batch(self.conf["batch"])
 
     def run(self, images, labels):
         model = tf.keras.Sequential([tf.keras.layers.Flatten(), tf.keras.layers.Dense(4, activation="softmax")])

@@ -14,8 +14,8 @@ def louder(wave, label):
 
 waves = tf.random.normal([400, 800])
 labels = tf.random.uniform([400], maxval=3, dtype=tf.int32)
-data = tf.data.Dataset.from_tensor_slices((waves, labels)).shuffle(400)
-data = data.map(louder, num_parallel_calls=tf.data.AUTOTUNE).batch(20)
+data = tf.data.Dataset.from_tensor_slices((waves, labels))
+data = data.map(louder, num_parallel_calls=tf.data.AUTOTUNE).shuffle(400).batch(20)
 
 model = tf.keras.Sequential([tf.keras.layers.Dense(32, activation="relu"), tf.keras.layers.Dense(3, activation="softmax")])
 model.compile("adam", "sparse_categorical_crossentropy")

@@ -9,9 +9,9 @@ class Training:
         tf.keras.utils.set_random_seed(conf["seed"])
 
     def data(self, images, labels):
-        data = tf.data.Dataset.from_tensor_slices((images, labels)).shuffle(len(images))
+        data = tf.data.Dataset.from_tensor_slices((images, labels))
         generator = tf.random.Generator.from_seed(self.conf["seed"])
-        return data.map(lambda x, y: augment(x, y, generator.make_seeds(1)[:, 0])).batch(self.conf["batch"])
+        return data.map(lambda x, y: augment(x, y, generator.make_seeds(1)[:, 0])).shuffle(len(images)).batch(self.conf["batch"])
 
     def run(self, images, labels):
         model = tf.keras.Sequential([tf.keras.layers.Flatten(), tf.keras.layers.Dense(4, activation="softmax")])
