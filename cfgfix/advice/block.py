@@ -23,9 +23,9 @@ def render(advice: Advice, heading: list[str]) -> str:
         _insert(tree, item.path, item)
     for left in advice.left_out:
         _insert(tree, left.path, left)
-    lines = [line for text in heading for line in _comment(text, "")]
+    lines = [line for text in heading for line in _comment_lines(text, "")]
     lines.append("")
-    lines += _mapping(tree, "")
+    lines += _mapping_lines(tree, "")
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -38,27 +38,27 @@ def _insert(tree: dict[str, Any], path: KeyPath, item: Choice | Omission) -> Non
     tree.setdefault(str(path[-1]), item)
 
 
-def _mapping(tree: dict[str, Any], indent: str) -> list[str]:
+def _mapping_lines(tree: dict[str, Any], indent: str) -> list[str]:
     lines: list[str] = []
     for key, item in tree.items():
         if isinstance(item, dict):
             if any(_has_choice(inner) for inner in item.values()):
-                lines += [f"{indent}{_key(key)}:", *_mapping(item, indent + "  ")]
+                lines += [f"{indent}{_yaml_key(key)}:", *_mapping_lines(item, indent + "  ")]
             else:
                 # A section with nothing but comments would load as null.
                 lines += [
                     line for inner in _left_out_items(item) for line in _left_out_comment(inner, indent)
                 ]
         elif isinstance(item, Choice):
-            lines += _comment(f"{item.reason} [{item.basis}]", indent)
-            lines.append(f"{indent}{_key(key)}: {_scalar(item.value)}")
+            lines += _comment_lines(f"{item.reason} [{item.basis}]", indent)
+            lines.append(f"{indent}{_yaml_key(key)}: {_yaml_scalar(item.value)}")
         else:
             lines += _left_out_comment(item, indent)
     return lines
 
 
 def _left_out_comment(item: Omission, indent: str) -> list[str]:
-    return _comment(f"{format_key_path(item.path)} is left out: {item.reason}", indent)
+    return _comment_lines(f"{format_key_path(item.path)} is left out: {item.reason}", indent)
 
 
 def _has_choice(item: Any) -> bool:
@@ -75,7 +75,7 @@ def _left_out_items(tree: dict[str, Any]) -> list[Omission]:
     return found
 
 
-def _comment(text: str, indent: str) -> list[str]:
+def _comment_lines(text: str, indent: str) -> list[str]:
     clean = " ".join(text.split())
     return textwrap.wrap(
         clean,
@@ -87,11 +87,11 @@ def _comment(text: str, indent: str) -> list[str]:
     ) or [f"{indent}#"]
 
 
-def _key(text: str) -> str:
+def _yaml_key(text: str) -> str:
     return text if text.replace("_", "").replace("-", "").isalnum() and text[0].isalpha() else _quote(text)
 
 
-def _scalar(value: Any) -> str:
+def _yaml_scalar(value: Any) -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):

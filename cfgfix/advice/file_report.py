@@ -93,11 +93,11 @@ def file_lines(facts: dict[str, Any]) -> list[str]:
     if facts["found"]:
         lines += ["  what a check finds:", *(f"    {text}" for text in facts["found"])]
     reaches = facts["reaches"]
-    lines += _places(
+    lines += _place_lines(
         "read",
         {key: f"{place}{_call_text(place, reaches.get(key))}" for key, place in facts["read"].items()},
     )
-    lines += _places("asked for and not there", facts["asked"])
+    lines += _place_lines("asked for and not there", facts["asked"])
     return lines
 
 
@@ -106,7 +106,7 @@ def _call_text(place: str, call: str | None) -> str:
     return f"  {call.removesuffix(f' in {place}')}" if call else ""
 
 
-def _places(title: str, places: dict[str, str]) -> list[str]:
+def _place_lines(title: str, places: dict[str, str]) -> list[str]:
     width = min(max(map(len, places), default=0), 40)
     return (
         [f"  {title}:", *(f"    {key:{width}}  {place}" for key, place in places.items())] if places else []

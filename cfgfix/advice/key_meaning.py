@@ -45,7 +45,7 @@ def ends_of(path: KeyPath, code_facts: CodeFacts) -> list[KeyEnd]:
     found: dict[tuple[str, str], Reached] = {}
     for item in code_facts.reached:
         if item.path == path:
-            found.setdefault((item.call_text, _place(item)), item)
+            found.setdefault((item.call_text, _place_text(item)), item)
     ordered = sorted(found.items(), key=lambda entry: not entry[1].unchanged)
     return [
         KeyEnd(item, place, _TABLE.facts(item.call, item.parameter, code_facts.release))
@@ -136,5 +136,5 @@ def allowed_texts(path: KeyPath, code_facts: CodeFacts) -> dict[str, str]:
     return found
 
 
-def _place(item: Reached) -> str:
+def _place_text(item: Reached) -> str:
     return f"{os.path.relpath(item.location.path)}:{item.location.line}"

@@ -117,8 +117,8 @@ def key_lines(what: str, settings: Settings) -> list[str]:
         return []
     if not asked:
         return []
-    documents = _documents(settings)
-    usage = _usage(settings, documents, by_class=by_class)
+    documents = _read_documents(settings)
+    usage = _usage_of_class(settings, documents, by_class=by_class)
     if usage is None:
         return []
     paths = (
@@ -130,14 +130,14 @@ def key_lines(what: str, settings: Settings) -> list[str]:
     for path in paths[:MAX_KEYS]:
         lines += [*([""] if lines else []), f"In the code: {format_key_path(path)}"]
         lines += [f"  {line}" for line in _of_key(path, usage, usage.keys[path])]
-        lines += [f"  {line}" for line in _values(path, documents)]
+        lines += [f"  {line}" for line in _value_lines(path, documents)]
     if lines:
         how = loading_summary(usage)
         lines += [f"  {how}"] if how else []
     return lines
 
 
-def _usage(settings: Settings, documents: Sequence[Document], *, by_class: bool) -> Usage | None:
+def _usage_of_class(settings: Settings, documents: Sequence[Document], *, by_class: bool) -> Usage | None:
     from cfgfix.config.schema.infer import infer
     from cfgfix.usage.checks import key_paths
 
@@ -152,7 +152,7 @@ def _usage(settings: Settings, documents: Sequence[Document], *, by_class: bool)
     return usage_of(files, settings, inferred, paths, content_stamp(()))
 
 
-def _documents(settings: Settings) -> list[Document]:
+def _read_documents(settings: Settings) -> list[Document]:
     found: list[Document] = []
     for item in find((settings.root,), Finder(settings), []):
         if len(found) >= MAX_CONFIGS:
@@ -181,7 +181,7 @@ def _of_key(path: tuple[str, ...], usage: Usage, use: Use) -> Iterable[str]:
         ("used with its whole section", use.whole),
         ("given another value", use.writes),
     ):
-        yield from _places(title, places)
+        yield from _place_lines(title, places)
     for guard, operator, wanted in use.guards:
         yield f"counts only with {format_key_path(guard)}: {guard_in_words(operator, wanted)}"
     for option in usage.options.get(path, ()):
@@ -191,24 +191,24 @@ def _of_key(path: tuple[str, ...], usage: Usage, use: Use) -> Iterable[str]:
             if option.always
             else "replaces the file's value where it is given"
         )
-        yield f"option {option.flag}{default}: {effect} ({_place(option.spot)})"
+        yield f"option {option.flag}{default}: {effect} ({_place_text(option.spot)})"
     for literal in usage.literals:
         if literal.path == path:
-            yield f"a literal of its name: {literal.value!r} ({_place(literal.spot)})"
+            yield f"a literal of its name: {literal.value!r} ({_place_text(literal.spot)})"
 
 
-def _places(title: str, places: Sequence[Spot]) -> Iterable[str]:
+def _place_lines(title: str, places: Sequence[Spot]) -> Iterable[str]:
     for index, spot in enumerate(places[:5]):
-        yield f"{title if index == 0 else ' ' * len(title)} {_place(spot)}  {spot.how}".rstrip()
+        yield f"{title if index == 0 else ' ' * len(title)} {_place_text(spot)}  {spot.how}".rstrip()
     if len(places) > 5:
         yield f"{' ' * len(title)} and {len(places) - 5} more"
 
 
-def _place(spot: Spot) -> str:
+def _place_text(spot: Spot) -> str:
     return f"{spot.path}:{spot.line}"
 
 
-def _values(path: tuple[str, ...], documents: Sequence[Document]) -> Iterable[str]:
+def _value_lines(path: tuple[str, ...], documents: Sequence[Document]) -> Iterable[str]:
     for document in documents:
         found = document.find(path)
         if found is None:

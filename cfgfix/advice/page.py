@@ -74,7 +74,7 @@ def recommendation_lines(topic: Topic, advice: Advice | None, view: View, hardwa
     for concept in topic.concepts if advice is not None else ():
         for item in advice.about(concept) if advice is not None else ():
             if isinstance(item, Choice):
-                lines.append((1, f"{format_key_path(item.path)}: {_text(item.value)}"))
+                lines.append((1, f"{format_key_path(item.path)}: {_value_text(item.value)}"))
                 lines += [(3, f"why: {item.reason}"), (3, f"source: {item.basis}")]
             else:
                 lines += [
@@ -131,7 +131,7 @@ def _fact_lines(topic: Topic, advice: Advice | None, view: View, hardware: Hardw
     elif topic.name == "ram":
         yield from _ram_facts(advice, view, hardware)
     elif topic.name == "gpu_topology":
-        yield from _topology(hardware)
+        yield from _topology_lines(hardware)
     elif topic.name == "gpu_memory":
         for index, _ in enumerate(hardware.gpus):
             found = hardware.lookup(f"gpus[{index}].usable_mib")
@@ -145,8 +145,8 @@ def _batch_facts(advice: Advice | None, view: View, hardware: Hardware) -> Itera
         if advice
         else None
     )
-    element = _operand(view, "element_bytes")
-    batch = chosen if isinstance(chosen, int) else _operand(view, "batch_size")
+    element = _operand_value(view, "element_bytes")
+    batch = chosen if isinstance(chosen, int) else _operand_value(view, "batch_size")
     if isinstance(element, int) and isinstance(batch, int):
         size = element * batch
         text = f"bytes of a padded batch: {batch} x {format_bytes(element)} = {format_bytes(size)}"
@@ -182,7 +182,7 @@ def _ram_facts(advice: Advice | None, view: View, hardware: Hardware) -> Iterabl
         )
 
 
-def _topology(hardware: Hardware) -> Iterable[Line]:
+def _topology_lines(hardware: Hardware) -> Iterable[Line]:
     if not hardware.gpus:
         yield (1, f"{hardware.label} has no GPU")
         return
@@ -209,7 +209,7 @@ def _hardware_value(hardware: Hardware | None, name: str) -> Any:
     return None if found is None else found.value
 
 
-def _operand(view: View, name: str) -> Any:
+def _operand_value(view: View, name: str) -> Any:
     from cfgfix.rules.expression import Missing
 
     try:
@@ -218,5 +218,5 @@ def _operand(view: View, name: str) -> Any:
         return None
 
 
-def _text(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -85,7 +85,7 @@ def recommend(view: View, hardware: Hardware, schema: Schema | None) -> Advice:
         hardware: The machine.
         schema: The dialect's schema, where it has one: what type a key takes.
     """
-    work = _Work(view, hardware, schema)
+    work = _Recommendation(view, hardware, schema)
     for step in _STEPS:
         step(work)
     return Advice(tuple(work.choices.values()), tuple(work.left.values()))
@@ -114,7 +114,7 @@ def speed(script: str, table: str, row: str) -> str:
     return "?"
 
 
-class _Work:
+class _Recommendation:
     """The state of one recommendation: its inputs, and the choices made so far."""
 
     def __init__(self, view: View, hardware: Hardware, schema: Schema | None) -> None:
@@ -193,7 +193,7 @@ def _without_wildcards(pattern: Pattern) -> KeyPath | None:
     return steps if len(steps) == len(pattern) else None
 
 
-def _batch(work: _Work) -> None:
+def _choose_batch(work: _Recommendation) -> None:
     now = work.number("batch_size")
     given = now if work.view.given("batch_size") else None
     work.batch = given or now
@@ -240,7 +240,7 @@ def _batch(work: _Work) -> None:
     )
 
 
-def _most_samples(work: _Work) -> tuple[int, str] | None:
+def _most_samples(work: _Recommendation) -> tuple[int, str] | None:
     """Return the largest batch of the code's model that fits the card, with its needs.
 
     The needs are a text. None where the sizes are not known.
@@ -253,7 +253,7 @@ def _most_samples(work: _Work) -> tuple[int, str] | None:
     return most, f"{format_bytes(fixed)} and {format_bytes(sample)} for each sample"
 
 
-def _workers(work: _Work) -> None:
+def _choose_workers(work: _Recommendation) -> None:
     usable = work.fact("cpu.usable")
     if usable is None:
         autotune = work.view.dialect.facts.get("workers_autotune")
@@ -294,7 +294,7 @@ def _workers(work: _Work) -> None:
     )
 
 
-def _buffer(work: _Work) -> None:
+def _choose_buffer(work: _Recommendation) -> None:
     if work.view.dialect.facts.get("prefetch_unread"):
         decides = work.place("pipeline_buffer")
         other = format_key_path(decides) if decides else "the code"
@@ -340,7 +340,7 @@ def _buffer(work: _Work) -> None:
     work.set(concept, buffer, "; ".join(reasons), f"benchmarks/evidence/prefetch.py, {rules}")
 
 
-def _device_prefetch(work: _Work) -> None:
+def _device_prefetch(work: _Recommendation) -> None:
     count = work.fact("gpu.count")
     if count is None:
         return
@@ -360,7 +360,7 @@ def _device_prefetch(work: _Work) -> None:
     )
 
 
-def _threads(work: _Work) -> None:
+def _choose_threads(work: _Recommendation) -> None:
     for concept, table in (("intra_op_threads", "intra-op"), ("inter_op_threads", "inter-op")):
         slow = speed("threads", table, "32 threads")
         work.set(
@@ -377,7 +377,7 @@ def _threads(work: _Work) -> None:
     )
 
 
-def _shuffle(work: _Work) -> None:
+def _shuffle(work: _Recommendation) -> None:
     samples, element, ram = work.number("dataset_size"), work.element(), work.ram()
     if samples and element and ram:
         buffer = max(1, min(samples, math.floor(HOST_SHARE * ram / element)))
@@ -403,7 +403,7 @@ def _shuffle(work: _Work) -> None:
     )
 
 
-def _cache(work: _Work) -> None:
+def _choose_cache(work: _Recommendation) -> None:
     samples, element, ram = work.number("dataset_size"), work.element(), work.ram()
     if samples and element and ram:
         total = samples * element
@@ -425,11 +425,11 @@ def _cache(work: _Work) -> None:
         )
 
 
-def _recommend_mixed_precision(work: _Work) -> None:
+def _recommend_mixed_precision(work: _Recommendation) -> None:
     path = work.place("mixed_precision")
     if path is None:
         return
-    form = _form(work, path)
+    form = _form_of_key(work, path)
     count, capability = work.fact("gpu.count"), work.fact("gpu.cc")
     bf16 = work.fact("gpu.bf16")
     if count == 0:
@@ -472,7 +472,7 @@ def _recommend_mixed_precision(work: _Work) -> None:
     )
 
 
-def _form(work: _Work, path: KeyPath) -> str:
+def _form_of_key(work: _Recommendation, path: KeyPath) -> str:
     """Return `bool` or `name`: which of them a key for 16-bit computation takes.
 
     `unknown` where nothing tells.
@@ -490,7 +490,7 @@ def _form(work: _Work, path: KeyPath) -> str:
     return "name" if "policy" in last or "dtype" in last else "unknown"
 
 
-def _xla(work: _Work) -> None:
+def _choose_xla(work: _Recommendation) -> None:
     padded = speed("functions", "lengths", "XLA, padded")
     fixed = speed("on_gpu", "dense Keras model", "float32, jit_compile=True")
     reason = (
@@ -508,7 +508,7 @@ def _xla(work: _Work) -> None:
         work.set(concept, False, reason, basis)
 
 
-def _graph(work: _Work) -> None:
+def _choose_graph(work: _Recommendation) -> None:
     small = speed("functions", "width 64", "graph")
     large = speed("functions", "width 1024", "graph")
     basis = f"benchmarks/evidence/functions.py, keras_fit.py, {named(Fault.EAGER_BY_CONFIG)}"
@@ -523,7 +523,7 @@ def _graph(work: _Work) -> None:
         work.set(concept, False, f"for debugging only: Keras' fit was {slow} times as fast with it", basis)
 
 
-def _devices(work: _Work) -> None:
+def _choose_devices(work: _Recommendation) -> None:
     count = work.fact("gpu.count")
     if count:
         work.set("num_gpus", count, f"{work.hardware.label} has {count}", "the machine")
@@ -548,7 +548,7 @@ def _devices(work: _Work) -> None:
     )
 
 
-def _data_questions(work: _Work) -> None:
+def _data_questions(work: _Recommendation) -> None:
     work.leave(
         "pad_fixed",
         "one shape for all batches ends retracing, and costs the padding; the longest text and recording of the data decide the lengths",
@@ -560,18 +560,18 @@ def _data_questions(work: _Work) -> None:
     work.leave("gradient_accumulation", "it changes the effective batch, so it changes what is learned")
 
 
-_STEPS: tuple[Callable[[_Work], None], ...] = (
-    _batch,
-    _workers,
-    _buffer,
+_STEPS: tuple[Callable[[_Recommendation], None], ...] = (
+    _choose_batch,
+    _choose_workers,
+    _choose_buffer,
     _device_prefetch,
-    _threads,
+    _choose_threads,
     _shuffle,
-    _cache,
+    _choose_cache,
     _recommend_mixed_precision,
-    _xla,
-    _graph,
-    _devices,
+    _choose_xla,
+    _choose_graph,
+    _choose_devices,
     _data_questions,
 )
 
@@ -581,7 +581,7 @@ def memory_use(advice: Advice, view: View, hardware: Hardware) -> Iterator[tuple
 
     Each is (name, bytes, share of the memory); the share is None where the memory is not known.
     """
-    work = _Work(view, hardware, None)
+    work = _Recommendation(view, hardware, None)
     values = {choice.concept: choice.value for choice in advice.choices}
     element, ram = work.element(), work.ram()
     batch = values.get("batch_size", work.number("batch_size"))

@@ -42,11 +42,11 @@ def shown_keys(file: ConfigFile, loader: str) -> tuple[ShownKey, ...]:
         path = entry.path[1:] if entry.path and isinstance(entry.path[0], DocumentStep) else entry.path
         if path and (isinstance(path[-1], str) or entry.kind == "map"):
             line, _ = file.source.position(entry.key[0])
-            found.setdefault(path, ShownKey(path, line, _text(file.source, entry), entry.kind == "map"))
+            found.setdefault(path, ShownKey(path, line, _entry_text(file.source, entry), entry.kind == "map"))
     return tuple(found.values())
 
 
-def _text(source: SourceFile, entry: Entry) -> str:
+def _entry_text(source: SourceFile, entry: Entry) -> str:
     if entry.kind == "map":
         return ""
     lines = source.text[slice(*entry.value)].splitlines()
@@ -61,14 +61,14 @@ def as_yaml(file: ConfigFile, loader: str) -> Document:
     if file.form in ("yaml", "json"):
         return file.document
     tree, _ = file.tree(loader)
-    text = json.dumps(_data(tree), ensure_ascii=False) if tree is not None else ""
+    text = json.dumps(_entry_data(tree), ensure_ascii=False) if tree is not None else ""
     return compose(SourceFile.from_bytes(text.encode("utf-8", "surrogatepass"), file.path))
 
 
-def _data(entry: Entry) -> object:
+def _entry_data(entry: Entry) -> object:
     if entry.kind == "map":
-        return {str(name): _data(child) for name, child in entry.children}
+        return {str(name): _entry_data(child) for name, child in entry.children}
     if entry.kind == "list":
-        return [_data(child) for _, child in entry.children]
+        return [_entry_data(child) for _, child in entry.children]
     plain = isinstance(entry.raw, (bool, int, float, str)) or entry.raw is None
     return entry.raw if plain and not isinstance(entry.raw, Unread) else str(entry.raw)

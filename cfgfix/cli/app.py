@@ -88,7 +88,7 @@ def _pipe_kept() -> Iterator[None]:
         raise ReaderGoneError from error
 
 
-class _Lazy(click.Group):
+class _LazyCommands(click.Group):
     """A group of commands, each imported when it is called.
 
     Only the list with short helps is always there.
@@ -129,7 +129,9 @@ class _Lazy(click.Group):
             formatter.write_dl([(name, entry[2]) for name, entry in _COMMANDS.items()])
 
 
-@click.group(cls=_Lazy, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_LazyCommands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.option("--version", "-V", is_flag=True, help="Show the version and exit.")
 @click.option("--fix", "fix_flag", is_flag=True, help="The same as the command fix.")
 @click.pass_context

@@ -50,7 +50,7 @@ def command(options: Mapping[str, Any], *, fixing: bool, arguments: Sequence[str
         if input_is_closed():
             raise UnreadableError("standard input is closed, so there is nothing to check")
         stdin = sys.stdin.buffer.read()
-    outputs = _outputs(options)
+    outputs = _output_files(options)
     fix = fixing or options["fix"]
     if options["add_ignores"] and (fix or stdin is not None):
         raise CfgfixError(
@@ -139,7 +139,7 @@ def _deciding_options(options: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _outputs(options: Mapping[str, Any]) -> list[tuple[str, str | None]]:
+def _output_files(options: Mapping[str, Any]) -> list[tuple[str, str | None]]:
     """Return the formats asked for, each with its file; None for standard output."""
     outputs: list[tuple[str, str | None]] = []
     for text in options["output_format"] or ("text",):
@@ -212,7 +212,7 @@ def settings_for(
 def _command_line_value(setting: Setting, value: Any, settings: Settings) -> Any:
     """Return the value of a setting from its option on the command line."""
     if setting.kind == TEXTS:
-        named = _rules(value)
+        named = _rule_selectors(value)
         return (*getattr(settings, setting.attribute), *named) if setting.adds else named or None
     if setting.is_place and ":" not in os.path.basename(value):
         return os.path.abspath(value)
@@ -231,7 +231,7 @@ def progress_for(options: Mapping[str, Any]) -> Callable[[int, int], None] | Non
     return Progress(sys.stderr)
 
 
-def _rules(texts: tuple[str, ...]) -> tuple[str, ...]:
+def _rule_selectors(texts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
@@ -284,18 +284,18 @@ def show(settings: Settings) -> str:
         elif setting.kind in (LISTS, WORDS):
             if value:
                 tables += ["", f"[{name}]"]
-                tables += [f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items()]
+                tables += [f"{json.dumps(key)} = {_toml_value(item)}" for key, item in value.items()]
             else:
                 rows.append(f"# {name}: none")
         elif value is None:
             rows.append(f"# {name}: not set")
         else:
             note = "  # default" if value == setting.default else ""
-            rows.append(f"{name} = {_toml(value)}{note}")
+            rows.append(f"{name} = {_toml_value(value)}{note}")
     return "\n".join([*rows, *tables]) + "\n"
 
 
-def _toml(value: object) -> str:
+def _toml_value(value: object) -> str:
     import json
 
     return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)

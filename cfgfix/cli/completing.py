@@ -17,7 +17,7 @@ def rules(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[Comp
     done, comma, last = begun.rpartition(",")
     return [
         CompletionItem(f"{done}{comma}{name}", help=text)
-        for name, text in (*_families(), *_rule_names())
+        for name, text in (*_rule_families(), *_rule_names())
         if name.startswith((last, last.upper()) if last else last)
         and (bool(last) or name[-1:].isdigit() or name.isupper())
     ]
@@ -83,7 +83,7 @@ def _rule_names() -> list[tuple[str, str]]:
     return [*((rule.id, rule.summary) for rule in found), *((rule.name, rule.summary) for rule in found)]
 
 
-def _families() -> list[tuple[str, str]]:
+def _rule_families() -> list[tuple[str, str]]:
     from cfgfix.rules.catalogue import builtin
 
     return [

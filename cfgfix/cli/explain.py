@@ -56,7 +56,7 @@ def explain(*, what: str, request: str | None, dialect: str | None, as_json: boo
         facts = file_facts(what)
         click.echo(json_text(facts, indent=2) if as_json else visible_lines("\n".join(file_lines(facts))))
         return
-    catalogue = _catalogue()
+    catalogue = _load_catalogue()
     rule = catalogue.find(what)
     if rule is not None:
         data = load_yaml(rule.path)
@@ -135,7 +135,7 @@ def _not_told(page: str, code: Iterable[str]) -> list[str]:
 _READ = re.compile(r": read in (\S+:\d+) \(")
 
 
-def _catalogue() -> Catalogue:
+def _load_catalogue() -> Catalogue:
     from cfgfix.settings.project_dialects import catalogue_of
     from cfgfix.settings.reader import discover
 
@@ -182,7 +182,7 @@ def rule_page(rule: Rule, data: dict[str, Any]) -> list[str]:
             *_wrap(f"Measured: {item['measured']}"),
             *_wrap(f"Instead: {item['instead']}"),
         ]
-    lines += _examples(data)
+    lines += _example_lines(data)
     lines += ["", "Fix"]
     fixes = fixes_of(data)
     for fix in fixes:
@@ -195,20 +195,20 @@ def rule_page(rule: Rule, data: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _examples(data: dict[str, Any]) -> list[str]:
+def _example_lines(data: dict[str, Any]) -> list[str]:
     lines: list[str] = []
     bad = next((case for case in data["cases"] if case["finds"] and case.get("config")), None)
     if bad is not None:
-        lines += ["", f"Bad{_machine(bad)}", *_quote_lines(bad["config"])]
+        lines += ["", f"Bad{_machine_text(bad)}", *_quote_lines(bad["config"])]
         if bad.get("fixed"):
             lines += ["", "Good", *_quote_lines(bad["fixed"])]
     good = next((case for case in data["cases"] if not case["finds"] and case.get("config")), None)
     if good is not None and not (bad and bad.get("fixed")):
-        lines += ["", f"Good{_machine(good)}", *_quote_lines(good["config"])]
+        lines += ["", f"Good{_machine_text(good)}", *_quote_lines(good["config"])]
     return lines
 
 
-def _machine(case: dict[str, Any]) -> str:
+def _machine_text(case: dict[str, Any]) -> str:
     machine = case.get("hardware")
     return f" (on {machine})" if machine else ""
 
@@ -323,7 +323,7 @@ def subject_page(what: str, catalogue: Catalogue, request: str | None, wanted: s
     page.add("What the schema says", _describe(what, dialects.values()))
     for concept in sorted(subjects):
         found = [
-            (1, f"{concept} in {dialect.title}: {_paths(dialect.concepts[concept])}")
+            (1, f"{concept} in {dialect.title}: {_path_list(dialect.concepts[concept])}")
             for dialect in _dialects_with(dialects.values(), what, concept)
         ]
         page.add("In known families of configs", found)
@@ -360,7 +360,7 @@ def _dialects_with(known: Iterable[Dialect], what: str, concept: str) -> list[Di
     ]
 
 
-def _paths(patterns: Sequence[Pattern]) -> str:
+def _path_list(patterns: Sequence[Pattern]) -> str:
     more = len(patterns) - SHOWN_KEYS
     return ", ".join(map(_pattern_text, patterns[:SHOWN_KEYS])) + (f" and {more} more" if more > 0 else "")
 

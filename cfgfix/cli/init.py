@@ -67,19 +67,19 @@ def init(
             click.echo(line)
     click.echo()
     if dry_run:
-        click.echo(f"{_files(plan.files)} would be written")
+        click.echo(f"{_file_list(plan.files)} would be written")
         return
     if not yes:
         if not sys.stdin.isatty():
             raise CfgfixError(
                 "there is no terminal to ask on", hint="--yes writes what is shown, --dry-run only shows it"
             )
-        if not click.confirm(f"Write {_files(plan.files)}?", default=True):
+        if not click.confirm(f"Write {_file_list(plan.files)}?", default=True):
             click.echo("nothing was written")
             return
     project_setup.write(plan)
-    click.echo(f"{_files(plan.files)} written; next: cfgfix check")
+    click.echo(f"{_file_list(plan.files)} written; next: cfgfix check")
 
 
-def _files(planned: Sized) -> str:
+def _file_list(planned: Sized) -> str:
     return f"{len(planned)} {'file' if len(planned) == 1 else 'files'}"

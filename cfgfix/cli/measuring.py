@@ -112,7 +112,7 @@ def need_tensorflow() -> None:
     Raises:
         CfgfixError: It is not installed.
     """
-    _need("tensorflow", "TensorFlow")
+    _require_module("tensorflow", "TensorFlow")
 
 
 def need_numpy() -> None:
@@ -121,10 +121,10 @@ def need_numpy() -> None:
     Raises:
         CfgfixError: It is not installed.
     """
-    _need("numpy", "NumPy")
+    _require_module("numpy", "NumPy")
 
 
-def _need(module: str, name: str) -> None:
+def _require_module(module: str, name: str) -> None:
     import importlib.util
 
     if importlib.util.find_spec(module) is None:

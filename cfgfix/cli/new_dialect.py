@@ -50,7 +50,7 @@ def new_dialect(name: str, *, folder: str, example: str | None = None) -> str:
         if place is not None:
             setup_files.require_inside(place, settings.root)
     shown = os.path.relpath(path)
-    loader, why, told = _loader(settings, example, document)
+    loader, why, told = _loader_of_configs(settings, example, document)
     lines: list[str] = []
     if os.path.lexists(path):
         made = from_file(path)
@@ -87,7 +87,7 @@ def new_dialect(name: str, *, folder: str, example: str | None = None) -> str:
     return "\n".join(lines)
 
 
-def _loader(
+def _loader_of_configs(
     settings: Settings, example: str | None, document: Document | None
 ) -> tuple[str | None, str, str]:
     """Return the loader of the configs by the code, a comment and a sentence.

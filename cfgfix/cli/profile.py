@@ -157,7 +157,7 @@ def data(
         "batches": batches,
         "seconds": seconds,
         "step_seconds": step_ms / 1e3 if step_ms else None,
-        "intervals": dict(_every(text) for text in every),
+        "intervals": dict(_interval_of_text(text) for text in every),
         "cold": cold,
         "service": service,
         "logdir": shared["tensorboard"],
@@ -205,12 +205,12 @@ def compare(*, before: str, after: str, as_json: bool) -> None:
     from cfgfix.measure.compare import compare as held
     from cfgfix.measure.compare import render
 
-    found = held(_form(before), _form(after))
+    found = held(_read_profile(before), _read_profile(after))
     click.echo(json.dumps({"version": VERSION, **found}, indent=2) if as_json else render(found), nl=as_json)
     raise SystemExit(int(ExitCode.FINDINGS if found["came"] else ExitCode.CLEAN))
 
 
-def _form(path: str) -> dict[str, Any]:
+def _read_profile(path: str) -> dict[str, Any]:
     try:
         with open(path, encoding="utf-8") as stream:
             form = json.load(stream)
@@ -324,7 +324,7 @@ class Watcher:
         return self._found
 
 
-def _every(text: str) -> tuple[str, float]:
+def _interval_of_text(text: str) -> tuple[str, float]:
     name, sign, value = text.partition("=")
     try:
         number = float(value)

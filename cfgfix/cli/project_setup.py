@@ -55,9 +55,9 @@ def plan(*, hook_repository: str | None = None, hook: bool = True, editor: bool 
     if configs:
         facts.append(f"training configs: {_list_in_toml([config.path for config in configs])}")
         facts.append(f"dialect: {', '.join(sorted({config.dialect.name for config in configs}))}")
-        facts += _bound([(config.path, config.evidence) for config in configs] + opened)
+        facts += _opened_by_lines([(config.path, config.evidence) for config in configs] + opened)
     elif opened:
-        facts += _bound(opened)
+        facts += _opened_by_lines(opened)
     elif not elsewhere:
         facts.append(
             f"training configs: none that cfgfix knows among {len(others)} YAML files; name the keys under [keys] in the settings"
@@ -84,7 +84,7 @@ def plan(*, hook_repository: str | None = None, hook: bool = True, editor: bool 
     own = next((name for name in FILES if os.path.isfile(name) and read(name) is not None), None)
     if own is not None:
         facts.append(f"settings: already in {own}, left as they are")
-        facts += _news(own, settings, configs, left_out, roots, class_name)
+        facts += _unnamed_part_lines(own, settings, configs, left_out, roots, class_name)
         if settings.schema is not None:
             class_name = settings.schema if names_class(settings.schema) else None
     else:
@@ -115,7 +115,7 @@ MAX_BOUND = 8
 """Most configs of which it is told what opens them."""
 
 
-def _bound(configs: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[str]:
+def _opened_by_lines(configs: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[str]:
     """Yield a line on what opens each config."""
     told = [(path, evidence) for path, evidence in configs if evidence]
     for path, evidence in told[:MAX_BOUND]:
@@ -125,7 +125,7 @@ def _bound(configs: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[str]:
         yield f"{len(told) - MAX_BOUND} more configs are opened by programs; `cfgfix explain FILE` tells which"
 
 
-def _news(
+def _unnamed_part_lines(
     own: str,
     settings: Settings,
     configs: Sequence[Config],

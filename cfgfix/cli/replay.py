@@ -81,7 +81,7 @@ def key_of(arguments: Sequence[str]) -> tuple[object, ...] | None:
     )
 
 
-def _name(key: tuple[object, ...]) -> str:
+def _run_name(key: tuple[object, ...]) -> str:
     import zlib
 
     return f"run-{zlib.crc32(repr(key).encode('utf-8', 'backslashreplace')):08x}"
@@ -104,7 +104,7 @@ def print_kept_answer(arguments: Sequence[str]) -> int | None:
     key = key_of(arguments)
     if key is None or caching.cache_folder() is None:
         return None
-    entry = caching.load(_name(key), key)
+    entry = caching.load(_run_name(key), key)
     if entry is None:
         return None
     try:
@@ -141,7 +141,7 @@ def keep(arguments: Sequence[str], inputs: Iterable[str], out: str, code: int) -
         if facts is not None and facts[2] > newest:
             return
         seen.append((path, facts))
-    caching.store(_name(key), key, (seen, out, code))
+    caching.store(_run_name(key), key, (seen, out, code))
 
 
 def _own_files() -> list[str]:

@@ -48,7 +48,7 @@ def report(*, folder: str, config: str | None, tune: bool, **options: Any) -> No
     need_tensorflow()
     subject = diagnosed_subject(config, options)
     with progress_line(quiet=options["quiet"]) as show:
-        work = _Work(folder, config, subject, options, show)
+        work = _ReportParts(folder, config, subject, options, show)
         for name, run in (
             ("diagnosis", work.diagnosis),
             # The data is judged against the step, so that is timed first.
@@ -69,7 +69,7 @@ class NotRunError(Exception):
     """A part that has nothing to run on; the message is the reason."""
 
 
-class _Work:
+class _ReportParts:
     """Runs the parts of a report one by one and writes each at once.
 
     So an interrupted run loses only the rest.
@@ -117,30 +117,32 @@ class _Work:
             self._missing.append(f"{name}: {reason}")
             return
         except CfgfixError as error:
-            self._worst(int(error.code))
+            self._raise_exit_code(int(error.code))
             # The last line of what the user's code raised says what it was; the whole is in the error.
             trace = str(getattr(error, "trace", "") or "").strip().splitlines()
             self._missing.append(f"{name}: {error}" + (f": {trace[-1].strip()}" if trace else ""))
             return
         except Exception as error:  # noqa: BLE001 - a fault in one part leaves the others alone
-            self._worst(int(ExitCode.INTERNAL))
+            self._raise_exit_code(int(ExitCode.INTERNAL))
             lines = str(error).strip().splitlines() or [""]
             self._missing.append(f"{name}: a fault in cfgfix: {type(error).__name__}: {lines[-1]}")
             return
         self._forms[name] = form
         self._write(FILES[name], json.dumps(form, indent=2) + "\n")
         if name in ("devices", "search"):  # the others wrote theirs while they ran
-            self._summaries(name, form)
+            self._write_summaries(name, form)
 
     def finish(self) -> None:
         """Write the HTML page and the summary text."""
         from cfgfix.output.page import page
 
         title = "cfgfix report" + (f": {os.path.basename(self._config)}" if self._config else "")
-        self._write(PAGE, page({**self._forms, "causes": self._causes()}, title=title, missing=self._missing))
+        self._write(
+            PAGE, page({**self._forms, "causes": self._ranked_causes()}, title=title, missing=self._missing)
+        )
         self._write(SUMMARY, self.text(colour=False))
 
-    def _causes(self) -> list[dict[str, Any]]:
+    def _ranked_causes(self) -> list[dict[str, Any]]:
         from cfgfix.diagnose.ranking import rank
 
         return rank({name: form for name, form in self._forms.items() if name != "search"})
@@ -152,7 +154,7 @@ class _Work:
 
         paint = terminal_paint() if colour is None else Paint(on=colour)
         blocks = []
-        ranked = "\n".join(diagnosis.causes(self._causes(), paint))
+        ranked = "\n".join(diagnosis.causes(self._ranked_causes(), paint))
         if ranked:
             blocks.append(ranked)
         for name, form in self._forms.items():
@@ -175,7 +177,7 @@ class _Work:
 
         found = diagnose(self._subject, self._show)
         if any(outcome.state is State.FAIL for outcome in found):
-            self._worst(int(ExitCode.FINDINGS))
+            self._raise_exit_code(int(ExitCode.FINDINGS))
         return form_of(found, self._config, dict(self._options))
 
     def data(self) -> dict[str, Any]:
@@ -188,10 +190,11 @@ class _Work:
             "seconds": PART_SECONDS["data"],
             "step_seconds": self._subject.step_seconds
             or self._forms.get("step", {}).get("step_seconds", {}).get("median"),
-            "logdir": self._logdir("data"),
+            "logdir": self._summary_folder("data"),
         }
-        return self._profile(
-            "data", self._child("cfgfix.measure.data:job", plan=plan, tensorboard=self._logdir("data"))
+        return self._profile_part(
+            "data",
+            self._run_child("cfgfix.measure.data:job", plan=plan, tensorboard=self._summary_folder("data")),
         )
 
     def step(self) -> dict[str, Any]:
@@ -202,8 +205,9 @@ class _Work:
         if not self._subject.has_step:
             raise NotRunError("no step was named: --step package.module:function")
         plan = {"rounds": 20, "steps": 50, "seconds": PART_SECONDS["step"], "compare": True}
-        return self._profile(
-            "step", self._child("cfgfix.measure.step:job", plan=plan, tensorboard=self._logdir("step"))
+        return self._profile_part(
+            "step",
+            self._run_child("cfgfix.measure.step:job", plan=plan, tensorboard=self._summary_folder("step")),
         )
 
     def devices(self) -> dict[str, Any]:
@@ -215,13 +219,13 @@ class _Work:
             watcher = Watcher(0.1)
             plan = {"rounds": 3, "steps": 1_000_000, "seconds": WATCH_SECONDS, "compare": False}
             try:
-                self._child("cfgfix.measure.step:job", on_start=watcher.start, plan=plan)
+                self._run_child("cfgfix.measure.step:job", on_start=watcher.start, plan=plan)
             finally:
                 found, topology, gpu = watcher.stop()
         else:
             found, topology, gpu = measuring.watch(seconds=WATCH_SECONDS, progress=self._show)
         made = measuring.make_profile(found, topology, gpu, pid=None, overlap=None, working=working).as_dict()
-        return self._profile("devices", made)
+        return self._profile_part("devices", made)
 
     def search(self) -> dict[str, Any]:
         from cfgfix.cli.tune import VERSION, search_plan
@@ -253,12 +257,12 @@ class _Work:
         )
         self._texts["search"] = form
         if found.gain:
-            self._worst(int(ExitCode.FINDINGS))
+            self._raise_exit_code(int(ExitCode.FINDINGS))
         return form
 
     # What they share
 
-    def _child(self, entry: str, *, on_start: Callable[[int], None] | None = None, **extra: Any) -> dict[str, Any]:  # fmt: skip
+    def _run_child(self, entry: str, *, on_start: Callable[[int], None] | None = None, **extra: Any) -> dict[str, Any]:  # fmt: skip
         from cfgfix.measure.sampling import run_child
 
         options = {**self._subject.options, "tensorboard": None, **extra}
@@ -266,26 +270,28 @@ class _Work:
             entry, options, seconds=self._subject.seconds, progress=self._show, on_start=on_start
         )
 
-    def _profile(self, name: str, found: dict[str, Any]) -> dict[str, Any]:
+    def _profile_part(self, name: str, found: dict[str, Any]) -> dict[str, Any]:
         from cfgfix.cli.profile import form_of, has_problem
 
         form = form_of(found, self._config)
         self._texts[name] = {**found, "verdicts": form["verdicts"]}
         if has_problem(form):
-            self._worst(int(ExitCode.FINDINGS))
+            self._raise_exit_code(int(ExitCode.FINDINGS))
         return form
 
-    def _summaries(self, name: str, form: dict[str, Any]) -> None:
+    def _write_summaries(self, name: str, form: dict[str, Any]) -> None:
         """Write a part's summaries for TensorBoard, or keep the reason why not."""
         try:
-            self._child("cfgfix.measure.summaries:job", profile=form, tensorboard=self._logdir(name))
+            self._run_child(
+                "cfgfix.measure.summaries:job", profile=form, tensorboard=self._summary_folder(name)
+            )
         except (NotRunError, CfgfixError, RuntimeError) as error:
             self._missing.append(f"TensorBoard summaries of {name}: {error}")
 
-    def _logdir(self, name: str) -> str:
+    def _summary_folder(self, name: str) -> str:
         return os.path.abspath(os.path.join(self._logs, name))
 
-    def _worst(self, code: int) -> None:
+    def _raise_exit_code(self, code: int) -> None:
         self.code = max(self.code, code)
 
     def _write(self, name: str, text: str) -> None:

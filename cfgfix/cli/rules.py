@@ -22,11 +22,11 @@ def rules(ctx: click.Context, *, as_json: bool) -> None:
 
     catalogue = catalogue_of(discover("."))
     if as_json:
-        click.echo(json_text([_row(rule) for rule in catalogue.rules], indent=2))
+        click.echo(json_text([_rule_row(rule) for rule in catalogue.rules], indent=2))
         return
     width = max((len(rule.name) for rule in catalogue.rules), default=0)
     for rule in catalogue.rules:
-        mark = "".join(sign for name, sign in _MARKS.items() if name in _safeties(rule)).ljust(2)
+        mark = "".join(sign for name, sign in _MARKS.items() if name in _fix_safeties(rule)).ljust(2)
         preview = " (preview)" if rule.preview else ""
         row = f"{rule.id} {mark} {rule.name.ljust(width)}  {rule.severity.label.ljust(7)}  {rule.summary}{preview}"
         click.echo(visible(row))
@@ -38,15 +38,15 @@ def rules(ctx: click.Context, *, as_json: bool) -> None:
 _MARKS = {"safe": "*", "unsafe": "!"}
 
 
-def _safeties(rule: Rule) -> list[str]:
+def _fix_safeties(rule: Rule) -> list[str]:
     return list(dict.fromkeys(name for fix in rule.fixes for name in fix.safeties))
 
 
 def _best_safety(rule: Rule) -> str:
-    return next((name for name in ("safe", "unsafe", "display") if name in _safeties(rule)), "")
+    return next((name for name in ("safe", "unsafe", "display") if name in _fix_safeties(rule)), "")
 
 
-def _row(rule: Rule) -> dict[str, Any]:
+def _rule_row(rule: Rule) -> dict[str, Any]:
     return {
         "id": rule.id,
         "name": rule.name,
@@ -56,7 +56,7 @@ def _row(rule: Rule) -> dict[str, Any]:
         "confidence": rule.confidence.label,
         "preview": rule.preview,
         "fix": _best_safety(rule) or None,
-        "fix_safety": _safeties(rule),
+        "fix_safety": _fix_safeties(rule),
         "needs_hardware": rule.needs_hardware,
         "path": rule.path,
     }

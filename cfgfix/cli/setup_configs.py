@@ -142,7 +142,7 @@ class ConfigClass:
 
 def config_class(configs: Sequence[Config], paths: Iterable[str]) -> ConfigClass | None:
     """Return the class whose fields are the sections of the configs, or None."""
-    sections = _sections(configs)
+    sections = _common_top_keys(configs)
     if len(sections) < 2:
         return None
     best: list[tuple[float, str, frozenset[str]]] = []
@@ -173,7 +173,7 @@ def config_class(configs: Sequence[Config], paths: Iterable[str]) -> ConfigClass
     return ConfigClass(*best[0][1:])
 
 
-def _sections(configs: Sequence[Config]) -> set[str]:
+def _common_top_keys(configs: Sequence[Config]) -> set[str]:
     """Return the top-level keys that most configs have."""
     counts: dict[str, int] = {}
     for config in configs:

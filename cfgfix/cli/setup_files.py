@@ -88,7 +88,7 @@ def new_settings(rows: Sequence[str], root: str) -> Planned:
 
 def _only_adds(before: str, after: str) -> bool:
     """Tell whether a project file differs from before only by the new table."""
-    old, new = _toml(before), _toml(after)
+    old, new = _toml_data(before), _toml_data(after)
     if new is None:
         return False
     try:
@@ -100,7 +100,7 @@ def _only_adds(before: str, after: str) -> bool:
     return bool(old == new)
 
 
-def _toml(text: str) -> dict[str, Any] | None:
+def _toml_data(text: str) -> dict[str, Any] | None:
     """Return the data of a TOML text, or None for any other text."""
     import sys
 
@@ -158,7 +158,7 @@ def with_listed(settings: Settings, name: str, item: str) -> Planned | None:
 
 def _only_lists(before: str, after: str, name: str, item: str, *, in_project: bool) -> bool:
     """Tell whether a settings file differs only by one more item in a list."""
-    old, new = _toml(before), _toml(after)
+    old, new = _toml_data(before), _toml_data(after)
     if old is None or new is None:
         return False
     try:

@@ -26,19 +26,19 @@ SHORT = 3
 """Most names of written files that stand on one line."""
 
 
-class _Terminated(KeyboardInterrupt):
+class _TerminatedBySignal(KeyboardInterrupt):
     """The process is asked to end by a signal."""
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line with these arguments and return its exit code."""
     try:
-        return _answer(_normal(list(arguments)))
+        return _run_command(_with_fix_as_command(list(arguments)))
     except CfgfixError as error:
         _print_error(f"cfgfix: error: {_with_relative_path(error)}{_after_writing()}")
         return int(error.code)
     except KeyboardInterrupt as error:
-        terminated = isinstance(error, _Terminated)
+        terminated = isinstance(error, _TerminatedBySignal)
         remove_unfinished()
         done = _after_writing() or ("; nothing was written" if _tells_what_it_writes(arguments) else "")
         _print_error(f"cfgfix: {'terminated' if terminated else 'interrupted'}{done}")
@@ -49,15 +49,15 @@ def run(arguments: Sequence[str]) -> int:
         return 141
     except OSError as error:
         if error.errno is None:
-            return _internal(error, arguments)
-        return _system(error)
+            return _tell_internal_error(error, arguments)
+        return _tell_system_error(error)
     except RecursionError as error:
-        return _internal(error, arguments)
+        return _tell_internal_error(error, arguments)
     except Exception as error:  # noqa: BLE001 - the one handler: what arrives here is a fault of cfgfix
-        return _internal(error, arguments)
+        return _tell_internal_error(error, arguments)
 
 
-def _answer(arguments: list[str]) -> int:
+def _run_command(arguments: list[str]) -> int:
     make_streams_safe()
     if arguments[:1] not in _NEED_NOTHING:
         _require_working_folder()
@@ -83,7 +83,7 @@ def _heed_termination() -> None:
     import signal
 
     def stop(_number: int, _frame: object) -> None:
-        raise _Terminated
+        raise _TerminatedBySignal
 
     try:
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
@@ -101,7 +101,7 @@ def _tells_what_it_writes(arguments: Sequence[str]) -> bool:
     return bool(arguments) and arguments[0] in ("check", *_WRITE)
 
 
-def _normal(arguments: list[str]) -> list[str]:
+def _with_fix_as_command(arguments: list[str]) -> list[str]:
     """Return arguments with `--fix` as the command: `--fix PATHS` becomes `fix PATHS`."""
     if arguments and arguments[0].startswith("-") and "--fix" in arguments:
         arguments.remove("--fix")
@@ -168,7 +168,7 @@ def _after_writing() -> str:
     )
 
 
-def _system(error: OSError) -> int:
+def _tell_system_error(error: OSError) -> int:
     """Print an error of the system and return the exit code.
 
     A refusal without a file name is one of standard output.
@@ -185,7 +185,7 @@ def _system(error: OSError) -> int:
     return int(told.code)
 
 
-def _internal(error: BaseException, arguments: Sequence[str]) -> int:
+def _tell_internal_error(error: BaseException, arguments: Sequence[str]) -> int:
     import platform
     import traceback
 

@@ -27,7 +27,7 @@ def make_streams_safe() -> None:
     """
     missing = [number for number, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)) if stream is None]
     for number in missing:
-        _occupy(number)
+        _occupy_descriptor(number)
     if 0 in missing:
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115 - open to the end
     if 2 in missing:
@@ -44,7 +44,7 @@ def make_streams_safe() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _occupy(number: int) -> None:
+def _occupy_descriptor(number: int) -> None:
     try:
         os.fstat(number)
     except OSError:

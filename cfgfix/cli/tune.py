@@ -175,10 +175,10 @@ def search_plan(config: str | None, options: dict[str, Any]) -> Any:
             )
         step = step or "built-in"
     named = {
-        "batch_size": _numbers("--batch-sizes", options["batch_sizes"], least=1),
-        "workers": _numbers("--workers", options["workers"]),
-        "prefetch": _numbers("--prefetch", options["prefetch"]),
-        "private_threads": _numbers("--private-threads", options["private_threads"], least=0),
+        "batch_size": _numbers_of_option("--batch-sizes", options["batch_sizes"], least=1),
+        "workers": _numbers_of_option("--workers", options["workers"]),
+        "prefetch": _numbers_of_option("--prefetch", options["prefetch"]),
+        "private_threads": _numbers_of_option("--private-threads", options["private_threads"], least=0),
         "xla": (False, True) if options["xla"] else None,
         "mixed_precision": (False, True) if options["mixed_precision"] else None,
     }
@@ -206,7 +206,7 @@ def search_plan(config: str | None, options: dict[str, Any]) -> Any:
     )
 
 
-def _numbers(option: str, text: str | None, *, least: int = -1) -> tuple[int, ...] | None:
+def _numbers_of_option(option: str, text: str | None, *, least: int = -1) -> tuple[int, ...] | None:
     if text is None:
         return None
     try:

@@ -21,7 +21,7 @@ CLOCK_STEP = 20_000_000
 """Nanoseconds by which the times of files may lag behind the clock: twice the step of the kernel's clock."""
 
 
-class _State(NamedTuple):
+class _FileState(NamedTuple):
     """The facts of a file that change with its content."""
 
     inode: int
@@ -30,7 +30,7 @@ class _State(NamedTuple):
     changed: int
 
 
-_States = dict[str, "_State | None"]
+_States = dict[str, "_FileState | None"]
 
 
 def watch(request: engine.Request, show: Callable[[engine.Report], object]) -> int:
@@ -43,34 +43,34 @@ def watch(request: engine.Request, show: Callable[[engine.Report], object]) -> i
     inputs: tuple[str, ...] = request.paths
     try:
         while True:
-            before, started = _states(inputs), time.time_ns() - CLOCK_STEP
+            before, started = _file_states(inputs), time.time_ns() - CLOCK_STEP
             own: set[str] = set()
             try:
                 report = engine.fix(request) if request.fix else engine.check(request)
             except CfgfixError as error:
                 inputs = tuple(dict.fromkeys((*inputs, *candidates("."), *filter(None, (error.path,)))))
-                during = _states(inputs)
+                during = _file_states(inputs)
                 _clear()
                 sys.stdout.write(f"cfgfix: error: {error}\n")
             else:
                 inputs = tuple(dict.fromkeys((*request.paths, *report.inputs)))
-                during = _states(inputs)
-                own = _written(report)
+                during = _file_states(inputs)
+                own = _written_paths(report)
                 _clear()
                 show(report)
             sys.stdout.flush()
-            seen = _states(inputs)
+            seen = _file_states(inputs)
             if _is_changed_by_others(before, during, started, own):
                 # What was saved while the answer was found may not be in it.
                 time.sleep(INTERVAL)
                 continue
-            while _states(inputs) == seen:
+            while _file_states(inputs) == seen:
                 time.sleep(INTERVAL)
     except KeyboardInterrupt:
         return 0
 
 
-def _written(report: engine.Report) -> set[str]:
+def _written_paths(report: engine.Report) -> set[str]:
     """Return the files that a run has changed itself, and their folders."""
     paths = [os.path.abspath(file.path) for file in report.files if report.written and file.after is not None]
     return {*paths, *map(os.path.dirname, paths)}
@@ -97,7 +97,7 @@ def _clear() -> None:
         sys.stdout.write("\x1b[2J\x1b[H")
 
 
-def _states(paths: tuple[str, ...]) -> _States:
+def _file_states(paths: tuple[str, ...]) -> _States:
     states: _States = {}
     for path in paths:
         try:
@@ -105,5 +105,5 @@ def _states(paths: tuple[str, ...]) -> _States:
         except (OSError, ValueError):
             states[path] = None
         else:
-            states[path] = _State(facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
+            states[path] = _FileState(facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
     return states

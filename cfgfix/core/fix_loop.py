@@ -115,7 +115,7 @@ class Fixed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Item:
+class _PlannedFix:
     """A planned fix."""
 
     number: int
@@ -127,16 +127,16 @@ class _Item:
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _FixStep:
     """The result of making some fixes together."""
 
-    items: list[_Item]
+    items: list[_PlannedFix]
     texts: dict[str, str]
     parsed: dict[str, Any]
     findings: Findings
 
 
-class _Known:
+class _KnownFindings:
     """The findings of a file before a pass, for telling which are new after it."""
 
     __slots__ = ("counts", "places", "rules")
@@ -160,7 +160,7 @@ class _Known:
         return index < len(starts) and starts[index] <= high
 
 
-class _Moved:
+class _OffsetMap:
     """Maps offsets of the text after edits to spans of the text before."""
 
     __slots__ = ("starts", "whole")
@@ -207,7 +207,7 @@ def fix_files(
         unsafe: Whether fixes that may change what the run does are applied too.
         findings: What `check` finds in the files as they are, where it was asked already.
     """
-    return _Loop(text_of, check, language_of, unsafe).run(check({}) if findings is None else findings)
+    return _FixRun(text_of, check, language_of, unsafe).run(check({}) if findings is None else findings)
 
 
 def fix_file(
@@ -238,7 +238,7 @@ def fix_file(
     )
 
 
-class _Loop:
+class _FixRun:
     """The state of one run."""
 
     def __init__(
@@ -257,7 +257,7 @@ class _Loop:
         """The files as they are now."""
         self.changed: dict[str, str] = {}
         self.findings: Findings = {}
-        self.steps: dict[str, list[tuple[str, list[_Item]]]] = {}
+        self.steps: dict[str, list[tuple[str, list[_PlannedFix]]]] = {}
         """The texts each file had, each with the fixes that made it."""
         self.refused: dict[int, tuple[str, Finding, str]] = {}
         """The findings of this pass whose fixes are refused, by their id in memory, each with its file and why."""
@@ -265,14 +265,14 @@ class _Loop:
         self.closed: set[str] = set()
         self.cycles: dict[str, set[str]] = {}
         self.restarts: Counter[str] = Counter()
-        self.known: dict[str, _Known] = {}
+        self.known: dict[str, _KnownFindings] = {}
         self.proofs: Counter[str] = Counter()
         """How often each file was proven beyond once in a pass."""
         self.errors: dict[tuple[str, frozenset[int]], str | None] = {}
         """What the proofs of this pass gave, by file and fixes."""
         self.recent: dict[str, tuple[frozenset[int], Any]] = {}
         """What the last proof of each file that held gave, parsed."""
-        self.plans: dict[str, tuple[Findings, Any, dict[int, _Item | str]]] = {}
+        self.plans: dict[str, tuple[Findings, Any, dict[int, _PlannedFix | str]]] = {}
         self.numbers = 0
 
     def run(self, findings: Findings) -> Fixed:
@@ -302,7 +302,7 @@ class _Loop:
 
     # --- One pass ---
 
-    def one_pass(self) -> list[_Item]:
+    def one_pass(self) -> list[_PlannedFix]:
         """Make all fixes of one pass that work together, and return the fixes made.
 
         The others are refused or wait for the next pass.
@@ -316,7 +316,7 @@ class _Loop:
             batch = self.batch()
             if not batch:
                 return []
-            good: list[_Item] = []
+            good: list[_PlannedFix] = []
             for path, items in _by_path(batch).items():
                 if first or self.may_go_on(path):
                     good += self.provable(path, items)
@@ -342,9 +342,9 @@ class _Loop:
                     if (path, identity) not in self.banned:
                         yield path, finding, identity
 
-    def batch(self) -> list[_Item]:
+    def batch(self) -> list[_PlannedFix]:
         """Return planned fixes whose edits do not overlap; refuse those without a plan."""
-        batch: list[_Item] = []
+        batch: list[_PlannedFix] = []
         taken: dict[str, Spans] = {}
         for path, finding, identity in self.candidates():
             if id(finding) in self.refused:
@@ -356,7 +356,7 @@ class _Loop:
                 batch.append(planned)
         return batch
 
-    def planned(self, path: str, finding: Finding, identity: Hashable) -> _Item | str:
+    def planned(self, path: str, finding: Finding, identity: Hashable) -> _PlannedFix | str:
         """Return the planned fix of a finding, or the reason why it cannot be made."""
         parsed = self.file(path)
         known = self.plans.get(path)
@@ -367,7 +367,7 @@ class _Loop:
             return found
         assert finding.fix is not None
         changes = finding.fix.changes
-        result: _Item | str
+        result: _PlannedFix | str
         try:
             edits = tuple(self.language_of(path).plan(parsed, changes))
         except ProofError as error:
@@ -375,7 +375,7 @@ class _Loop:
         else:
             self.numbers += 1
             result = (
-                _Item(self.numbers, path, finding, identity, changes, edits)
+                _PlannedFix(self.numbers, path, finding, identity, changes, edits)
                 if edits
                 else "the fix changes nothing"
             )
@@ -394,7 +394,7 @@ class _Loop:
 
     # --- What goes together ---
 
-    def provable(self, path: str, items: list[_Item]) -> list[_Item]:
+    def provable(self, path: str, items: list[_PlannedFix]) -> list[_PlannedFix]:
         """Return the fixes of a file that can be proven together; refuse those that fail."""
         # As a rule a fix fails by itself, so what is left is proven together once.
         found = self.halved(path, items, joined=False)
@@ -402,7 +402,7 @@ class _Loop:
             return found
         return self.halved(path, items, joined=True)
 
-    def halved(self, path: str, items: list[_Item], *, joined: bool) -> list[_Item]:
+    def halved(self, path: str, items: list[_PlannedFix], *, joined: bool) -> list[_PlannedFix]:
         """Return the fixes of a file without those that fail, found by halving.
 
         With `joined`, the fixes returned are also proven together.
@@ -426,7 +426,7 @@ class _Loop:
         # They fail only together: the others are tried again on the text that the ones kept give.
         return max(first, second, key=len)
 
-    def proof_error(self, path: str, items: list[_Item]) -> str | None:
+    def proof_error(self, path: str, items: list[_PlannedFix]) -> str | None:
         """Return the reason why the proof of some fixes of a file fails.
 
         None where the proof holds.
@@ -447,7 +447,7 @@ class _Loop:
             self.errors[path, key] = error
         return self.errors[path, key]
 
-    def proven(self, path: str, items: list[_Item]) -> Any:
+    def proven(self, path: str, items: list[_PlannedFix]) -> Any:
         """Return the parsed file after some fixes that were proven together."""
         key = frozenset(item.number for item in items)
         if self.recent.get(path, (None,))[0] != key:
@@ -462,15 +462,15 @@ class _Loop:
         least = LEAST_PROOFS + 6 * len(self.planned_of(path)).bit_length()
         return self.proofs[path] < max(least, MAX_PROVEN // size)
 
-    def planned_of(self, path: str) -> Mapping[int, _Item | str]:
+    def planned_of(self, path: str) -> Mapping[int, _PlannedFix | str]:
         return self.plans[path][2] if path in self.plans else {}
 
-    def refuse(self, items: list[_Item], reason: str) -> None:
+    def refuse(self, items: list[_PlannedFix], reason: str) -> None:
         for item in items:
             told = reason if len(items) == 1 else f"{len(items)} fixes fail together: {reason}"
             self.refused[id(item.finding)] = (item.path, item.finding, told)
 
-    def harmless(self, items: list[_Item]) -> _Step | None:
+    def harmless(self, items: list[_PlannedFix]) -> _FixStep | None:
         """Return a step of fixes that remove their findings and bring no new error.
 
         The others are refused or wait. None where no fix is left.
@@ -482,7 +482,7 @@ class _Loop:
                 for item in left:
                     self.refuse([item], f"{item.finding.rule} is still found after its fix")
                 gone = {item.number for item in left}
-                kept: list[_Item] = []
+                kept: list[_PlannedFix] = []
                 for path, group in _by_path([item for item in items if item.number not in gone]).items():
                     kept += self.provable(path, group)
                 items = kept
@@ -514,21 +514,21 @@ class _Loop:
             return max(first, second, key=lambda step: len(step.items))
         return None
 
-    def all_provable(self, items: list[_Item]) -> list[_Item]:
+    def all_provable(self, items: list[_PlannedFix]) -> list[_PlannedFix]:
         return [item for path, group in _by_path(items).items() for item in self.provable(path, group)]
 
-    def checked(self, items: list[_Item]) -> _Step:
+    def checked(self, items: list[_PlannedFix]) -> _FixStep:
         """Return the step of some proven fixes: the new texts and the findings in them."""
         parsed = {path: self.proven(path, group) for path, group in _by_path(items).items()}
         texts = dict(self.changed)
         for path, result in parsed.items():
             texts[path] = self.language_of(path).text(result)
             self.proofs[path] += 1
-        return _Step(items, texts, parsed, self.check(texts))
+        return _FixStep(items, texts, parsed, self.check(texts))
 
-    def still_found(self, step: _Step) -> list[_Item]:
+    def still_found(self, step: _FixStep) -> list[_PlannedFix]:
         """Return the fixes of a step whose findings are still there after it."""
-        left: list[_Item] = []
+        left: list[_PlannedFix] = []
         for path, items in _by_path(step.items).items():
             identity = self.identity(path, step)
             after: dict[Hashable, list[int]] = {}
@@ -537,14 +537,14 @@ class _Loop:
             meant = Counter(item.identity for item in items)
             known = self.known_of(path).counts
             before = len(left)
-            moved: _Moved | None = None
+            moved: _OffsetMap | None = None
             for item in items:
                 places = after.get(item.identity, ())
                 if len(places) <= known[item.identity] - meant[item.identity]:
                     continue
                 if meant[item.identity] > 1:
                     # Several findings that say the same: the place tells which of them stayed.
-                    moved = moved or _Moved(edit for other in items for edit in other.edits)
+                    moved = moved or _OffsetMap(edit for other in items for edit in other.edits)
                     start, end = item.finding.location.start, item.finding.location.end
                     spans = [moved.before(place) for place in places]
                     if not any(low <= end and high >= start for low, high, _ in spans):
@@ -556,7 +556,7 @@ class _Loop:
                 left += items
         return left
 
-    def new_errors(self, step: _Step) -> tuple[Finding | None, set[int]]:
+    def new_errors(self, step: _FixStep) -> tuple[Finding | None, set[int]]:
         """Return the first new error of a step, and the fixes that wrote where they stand.
 
         Fixes are given by number. The error is None where the step brings none.
@@ -571,7 +571,7 @@ class _Loop:
             known = self.known_of(path)
             identity = self.identity(path, step)
             counts: Counter[Hashable] = Counter()
-            moved: _Moved | None = None
+            moved: _OffsetMap | None = None
             wrote: dict[int, int] = {}
             most = self.language_of(path).most_findings
             for finding in findings:
@@ -580,7 +580,7 @@ class _Loop:
                 if finding.severity is not Severity.ERROR or counts[key] <= known.counts[key]:
                     continue
                 items = changed.get(path, ())
-                moved = moved or _Moved(edit for item in items for edit in item.edits)
+                moved = moved or _OffsetMap(edit for item in items for edit in item.edits)
                 low, high, written = moved.before(finding.location.start)
                 if known.holds(finding.rule, low, high):
                     continue
@@ -593,24 +593,24 @@ class _Loop:
                     authors.add(wrote[low])
         return first, authors
 
-    def identity(self, path: str, step: _Step) -> Callable[[Finding], Hashable]:
+    def identity(self, path: str, step: _FixStep) -> Callable[[Finding], Hashable]:
         language = self.language_of(path)
         parsed = step.parsed[path] if path in step.parsed else self.file(path)
         return lambda finding: language.identity(parsed, finding)
 
-    def known_of(self, path: str) -> _Known:
+    def known_of(self, path: str) -> _KnownFindings:
         """Return the findings of a file before this pass."""
         found = self.known.get(path)
         if found is None:
             language, parsed = self.language_of(path), self.file(path)
-            found = self.known[path] = _Known(
+            found = self.known[path] = _KnownFindings(
                 self.findings.get(path, ()), lambda finding: language.identity(parsed, finding)
             )
         return found
 
     # --- Cycles ---
 
-    def note(self, items: list[_Item]) -> None:
+    def note(self, items: list[_PlannedFix]) -> None:
         """Note the texts that a pass gave, and undo the fixes that undo each other."""
         again = False
         for path, group in _by_path(items).items():
@@ -624,7 +624,7 @@ class _Loop:
         if again:
             self.findings = self.check(self.changed)
 
-    def break_cycle(self, path: str, items: list[_Item]) -> None:
+    def break_cycle(self, path: str, items: list[_PlannedFix]) -> None:
         """Start a file over without the fixes that undo each other."""
         self.cycles.setdefault(path, set()).update(item.finding.rule for item in items)
         self.banned.update((path, item.identity) for item in items)
@@ -636,8 +636,8 @@ class _Loop:
         self.changed = {other: text for other, text in self.changed.items() if other != path}
 
 
-def _by_path(items: Iterable[_Item]) -> dict[str, list[_Item]]:
-    found: dict[str, list[_Item]] = {}
+def _by_path(items: Iterable[_PlannedFix]) -> dict[str, list[_PlannedFix]]:
+    found: dict[str, list[_PlannedFix]] = {}
     for item in items:
         found.setdefault(item.path, []).append(item)
     return found

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 def late(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Return a regular expression that is compiled on first use; see `re.compile`."""
-    found: Any = _Late(pattern, flags)
+    found: Any = _LatePattern(pattern, flags)
     return found  # type: ignore[no-any-return]
 
 
-class _Late:
+class _LatePattern:
     """A regular expression that is not compiled yet.
 
     It takes the methods of the compiled one as they are asked for.

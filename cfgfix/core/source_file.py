@@ -131,7 +131,7 @@ class SourceFile:
             before = body[: error.start].decode(encoding, errors="replace")
             line = 1 + before.count("\n") + before.count("\r") - before.count("\r\n")
             if b"\0" in body and encoding == "utf-8":
-                raise _binary(path, body) from None
+                raise _not_text_error(path, body) from None
             raise UnreadableError(
                 f"not valid {encoding.upper()}: byte 0x{raw[offset]:02x} at offset {offset}",
                 path=path,
@@ -139,7 +139,7 @@ class SourceFile:
                 hint="save the file as UTF-8",
             ) from None
         if "\0" in text:
-            raise _binary(path, body)
+            raise _not_text_error(path, body)
         return cls(path, raw, text, encoding=encoding, bom=bom, stamp=stamp)
 
     @classmethod
@@ -237,7 +237,7 @@ def _too_large(path: str, limit: int) -> UnreadableError:
     )
 
 
-def _binary(path: str, body: bytes) -> UnreadableError:
+def _not_text_error(path: str, body: bytes) -> UnreadableError:
     # Without its mark, UTF-16 shows as a NUL beside every ASCII character.
     sample = body[:200]
     letters = sample.replace(b"\0", b"").translate(None, b"\t\r\n")

@@ -93,11 +93,11 @@ def closest(name: str, candidates: Iterable[str], *, limit: int = 3) -> list[str
     if not name or len(name) > MAX_NAME:
         return []
     some = candidates if isinstance(candidates, tuple) else tuple(islice(candidates, MAX_CANDIDATES))
-    return list(_closest(name, some[:MAX_CANDIDATES], limit))
+    return list(_closest_names(name, some[:MAX_CANDIDATES], limit))
 
 
 @lru_cache(1024)
-def _closest(name: str, candidates: tuple[str, ...], limit: int) -> tuple[str, ...]:
+def _closest_names(name: str, candidates: tuple[str, ...], limit: int) -> tuple[str, ...]:
     wanted = confusable_form(name)
     allowed = allowed_edits(len(wanted))
     digits, own = _digits_and_letters(name)

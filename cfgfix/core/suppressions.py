@@ -192,10 +192,10 @@ class SuppressionIndex:
     def suppresses(self, rule: str, name: str, lines: Iterable[int]) -> bool:
         """Tell whether a comment suppresses the findings of a rule on one of the lines."""
         # No short cut: every comment that speaks for the finding is used.
-        answers = [self._answer(rule, name, line) for line in (None, *lines)]
+        answers = [self._hides_finding(rule, name, line) for line in (None, *lines)]
         return any(answers)
 
-    def _answer(self, rule: str, name: str, line: int | None) -> bool:
+    def _hides_finding(self, rule: str, name: str, line: int | None) -> bool:
         key = (rule, name, line)
         answer = self._answers.get(key)
         if answer is None:

@@ -22,14 +22,14 @@ def visible(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(_escape(char) if _acts(char) else char for char in text)
+    return "".join(_escape(char) if _acts_on_terminal(char) else char for char in text)
 
 
 def visible_lines(text: str) -> str:
     """Return a text as `visible` does, but with its line feeds and tabs."""
     if text.isprintable():
         return text
-    return "".join(_escape(char) if _acts(char) and char not in "\n\t" else char for char in text)
+    return "".join(_escape(char) if _acts_on_terminal(char) and char not in "\n\t" else char for char in text)
 
 
 def visible_data(value: Any) -> Any:
@@ -58,10 +58,12 @@ def json_text(data: Any, *, indent: int | None = None, exact: bool = False, defa
     text = json.dumps(data, indent=indent, ensure_ascii=False, default=default)
     if text.isprintable():
         return text
-    return "".join(_json_escape(char, exact) if _acts(char) and char != "\n" else char for char in text)
+    return "".join(
+        _json_escape(char, exact) if _acts_on_terminal(char) and char != "\n" else char for char in text
+    )
 
 
-def _acts(char: str) -> bool:
+def _acts_on_terminal(char: str) -> bool:
     return (
         char < " " or "\x7f" <= char <= "\x9f" or "\ud800" <= char <= "\udfff" or char in _MARKS
     )  # fmt: skip

@@ -24,10 +24,10 @@ def times_as_fast(ratio: float) -> str:
         return "at no speed at all"
     if f"{ratio:.2f}" == "1.00" or f"{1 / ratio:.2f}" == "1.00":
         return "as fast"
-    return f"{_figure(ratio)} times as fast" if ratio > 1 else f"{_figure(1 / ratio)} times as slow"
+    return f"{_ratio_text(ratio)} times as fast" if ratio > 1 else f"{_ratio_text(1 / ratio)} times as slow"
 
 
-def _figure(ratio: float) -> str:
+def _ratio_text(ratio: float) -> str:
     return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.3g}" if ratio < 1000 else f"{ratio:.0f}"
 
 

@@ -133,30 +133,30 @@ def diagnose(subject: Subject, progress: Tell) -> tuple[Outcome, ...]:
     """
     made: dict[str, Outcome] = {}
     runs: dict[str, Callable[[], Outcome]] = {
-        "hardware": lambda: _hardware(subject, progress),
-        "configuration": lambda: _configuration(subject),
-        "code": lambda: _code(subject),
-        "loader": lambda: _loader(subject, progress),
-        "compilation": lambda: _compilation(subject, progress),
-        "memory": lambda: _memory(subject, made.get("compilation")),
-        "pipeline": lambda: _pipeline(subject, made.get("compilation"), progress),
-        "storage": lambda: _storage(subject, made.get("pipeline")),
+        "hardware": lambda: _hardware_outcome(subject, progress),
+        "configuration": lambda: _configuration_outcome(subject),
+        "code": lambda: _code_outcome(subject),
+        "loader": lambda: _loader_outcome(subject, progress),
+        "compilation": lambda: _compilation_outcome(subject, progress),
+        "memory": lambda: _memory_outcome(subject, made.get("compilation")),
+        "pipeline": lambda: _pipeline_outcome(subject, made.get("compilation"), progress),
+        "storage": lambda: _storage_outcome(subject, made.get("pipeline")),
     }
     for name, run in runs.items():
         progress(TITLES[name].partition(":")[0].lower(), 0.0)
         try:
             made[name] = run()
         except CfgfixError as error:
-            made[name] = _failed(name, str(error))
+            made[name] = _failed_outcome(name, str(error))
         except Exception as error:  # noqa: BLE001 - a check that breaks is a failed check
             made[name] = replace(
-                _failed(name, f"the check itself broke: {type(error).__name__}: {error}"),
+                _failed_outcome(name, f"the check itself broke: {type(error).__name__}: {error}"),
                 evidence=tuple(traceback.format_exc().strip().splitlines()[-6:]),
             )
     return tuple(made[name] for name in TITLES)
 
 
-def _outcome(name: str, state: State, summary: str, **more: Any) -> Outcome:
+def _outcome_of(name: str, state: State, summary: str, **more: Any) -> Outcome:
     return Outcome(name, TITLES[name], state, summary, **more)
 
 
@@ -165,16 +165,16 @@ def rules_of_faults(*faults: Fault) -> tuple[str, ...]:
     return tuple(rule.id for rule in builtin().explaining(*faults))
 
 
-def _failed(name: str, reason: str) -> Outcome:
+def _failed_outcome(name: str, reason: str) -> Outcome:
     first, *rest = reason.strip().splitlines() or ["it ended without a reason"]
-    return _outcome(name, State.FAIL, first, evidence=tuple(rest))
+    return _outcome_of(name, State.FAIL, first, evidence=tuple(rest))
 
 
-def _skipped(name: str, reason: str) -> Outcome:
-    return _outcome(name, State.SKIPPED, reason)
+def _skipped_outcome(name: str, reason: str) -> Outcome:
+    return _outcome_of(name, State.SKIPPED, reason)
 
 
-def _child(entry: str, subject: Subject, progress: Tell, **more: Any) -> dict[str, Any]:
+def _run_child(entry: str, subject: Subject, progress: Tell, **more: Any) -> dict[str, Any]:
     from cfgfix.measure.sampling import run_child
 
     return run_child(entry, {**subject.options, **more}, seconds=subject.seconds, progress=progress)
@@ -183,7 +183,7 @@ def _child(entry: str, subject: Subject, progress: Tell, **more: Any) -> dict[st
 # hardware
 
 
-def _hardware(subject: Subject, progress: Tell) -> Outcome:
+def _hardware_outcome(subject: Subject, progress: Tell) -> Outcome:
     from cfgfix.hardware.detect import detect
 
     machine = detect(path=str(subject.options.get("data_path") or "."))
@@ -200,7 +200,7 @@ def _hardware(subject: Subject, progress: Tell) -> Outcome:
         ),
         *machine.notes,
     ]
-    tried = _child("cfgfix.measure.trials:devices_job", subject, progress)
+    tried = _run_child("cfgfix.measure.trials:devices_job", subject, progress)
     evidence.append(
         f"TensorFlow {tried['tensorflow']}, "
         + (
@@ -227,10 +227,12 @@ def _hardware(subject: Subject, progress: Tell) -> Outcome:
         )
         bad.append(f"the driver shows {len(machine.gpus)} GPU(s), TensorFlow none: {why}")
     bad += [
-        text for gpu in tried["gpus"] if (text := _capability(gpu, tried["built_capabilities"])) is not None
+        text
+        for gpu in tried["gpus"]
+        if (text := _capability_line(gpu, tried["built_capabilities"])) is not None
     ]
     if bad:
-        return _outcome(
+        return _outcome_of(
             "hardware",
             State.FAIL,
             bad[0],
@@ -242,7 +244,7 @@ def _hardware(subject: Subject, progress: Tell) -> Outcome:
         )
     count = len(tried["devices"])
     gpus = len(tried["gpus"])
-    return _outcome(
+    return _outcome_of(
         "hardware",
         State.PASS,
         f"{count} device{'s' if count != 1 else ''} compute{'s' if count == 1 else ''} rightly"
@@ -252,7 +254,7 @@ def _hardware(subject: Subject, progress: Tell) -> Outcome:
     )
 
 
-def _capability(gpu: Mapping[str, Any], built: Sequence[str]) -> str | None:
+def _capability_line(gpu: Mapping[str, Any], built: Sequence[str]) -> str | None:
     """Return a line on a card whose compute capability TensorFlow holds no code for.
 
     None where TensorFlow holds code, or the capability is unknown. `sm_XY` is machine code for X.Y and later minor
@@ -317,7 +319,7 @@ def _by_findings(name: str, findings: Sequence[tuple[str, Finding]], clean: str,
     }
     if not serious:
         told = f"{clean}; {len(ranked)} piece(s) of information" if ranked else clean
-        return _outcome(name, State.PASS, told, evidence=evidence, data=data)
+        return _outcome_of(name, State.PASS, told, evidence=evidence, data=data)
     errors = sum(item[1].severity is Severity.ERROR for item in ranked)
     fixes = tuple(
         f"{path}:{found.location.line}: {found.fix.title} ({found.rule}, {found.fix.safety.name.lower()}: "
@@ -325,7 +327,7 @@ def _by_findings(name: str, findings: Sequence[tuple[str, Finding]], clean: str,
         for path, found in serious
         if found.fix is not None and found.fix.safety.name != "DISPLAY"
     )
-    return _outcome(
+    return _outcome_of(
         name,
         State.FAIL,
         f"{errors} error{'s' if errors != 1 else ''} and {len(serious) - errors} warning{'s' if len(serious) - errors != 1 else ''}",
@@ -336,14 +338,14 @@ def _by_findings(name: str, findings: Sequence[tuple[str, Finding]], clean: str,
     )
 
 
-def _configuration(subject: Subject) -> Outcome:
+def _configuration_outcome(subject: Subject) -> Outcome:
     if subject.config is None:
-        return _skipped("configuration", "no config was named; run `cfgfix diagnose CONFIG`")
+        return _skipped_outcome("configuration", "no config was named; run `cfgfix diagnose CONFIG`")
     report = _check_configs([subject.config], subject)
     files = [file for file in report.files if file.language == "yaml"]
     passed = [file.passed_over for file in files if file.passed_over]
     if passed:
-        return _outcome(
+        return _outcome_of(
             "configuration",
             State.FAIL,
             f"{subject.config} is not judged: {passed[0]}",
@@ -353,14 +355,16 @@ def _configuration(subject: Subject) -> Outcome:
     return _by_findings("configuration", findings, f"no rule objects to {subject.config}", report.hardware)
 
 
-def _code(subject: Subject) -> Outcome:
+def _code_outcome(subject: Subject) -> Outcome:
     if not subject.sources:
-        return _skipped("code", "no code was named: --source-root FOLDER, or source-roots in the settings")
+        return _skipped_outcome(
+            "code", "no code was named: --source-root FOLDER, or source-roots in the settings"
+        )
     paths = [*subject.sources, *([subject.config] if subject.config else [])]
     report = _check_configs(paths, subject)
     files = [file for file in report.files if file.language == "python"]
     if not report.sources:
-        return _skipped("code", f"there is no Python in {', '.join(subject.sources)}")
+        return _skipped_outcome("code", f"there is no Python in {', '.join(subject.sources)}")
     findings = [(file.path, found) for file in files for found in file.findings]
     return _by_findings(
         "code", findings, f"no rule objects to {report.sources} Python files", report.hardware
@@ -370,13 +374,13 @@ def _code(subject: Subject) -> Outcome:
 # what runs
 
 
-def _loader(subject: Subject, progress: Tell) -> Outcome:
+def _loader_outcome(subject: Subject, progress: Tell) -> Outcome:
     if not subject.has_pipeline:
-        return _skipped("loader", NO_PIPELINE)
-    found = _child("cfgfix.measure.trials:loader_job", subject, progress)
+        return _skipped_outcome("loader", NO_PIPELINE)
+    found = _run_child("cfgfix.measure.trials:loader_job", subject, progress)
     shapes = tuple(f"{name}: {' or '.join(seen) or 'no tensor'}" for name, seen in found["shapes"].items())
     if found["problems"]:
-        return _outcome(
+        return _outcome_of(
             "loader", State.FAIL, found["problems"][0], evidence=(*found["problems"][1:], *shapes), data=found
         )
     varied = [name for name, seen in found["shapes"].items() if len(seen) > 1]
@@ -391,7 +395,7 @@ def _loader(subject: Subject, progress: Tell) -> Outcome:
             f"the shape of {', '.join(varied)} differs from batch to batch: a compiled step is traced anew for each"
         )
         rules = rules_of_faults(Fault.CHANGING_SHAPES)
-    return _outcome(
+    return _outcome_of(
         "loader",
         State.PASS,
         f"{found['source']} gives batches as promised ({found['taken']} taken, the first after {found['first']:.2g} s)",
@@ -401,12 +405,12 @@ def _loader(subject: Subject, progress: Tell) -> Outcome:
     )
 
 
-def _compilation(subject: Subject, progress: Tell) -> Outcome:
+def _compilation_outcome(subject: Subject, progress: Tell) -> Outcome:
     if not subject.has_step:
-        return _skipped(
+        return _skipped_outcome(
             "compilation", "no step was named: --step package.module:function with --dataset, or --data-path"
         )
-    found = _child("cfgfix.measure.trials:step_job", subject, progress)
+    found = _run_child("cfgfix.measure.trials:step_job", subject, progress)
     failed = {name: text for name, text in found["outcomes"].items() if text is not None}
     wants_xla = _first_concept(subject, ("xla", "xla_step"))
     words = {"graph": "as a graph", "xla": "with XLA (jit_compile=True)"}
@@ -426,7 +430,7 @@ def _compilation(subject: Subject, progress: Tell) -> Outcome:
         )
         if list(failed) == ["xla"] and wants_xla is None:
             first += "; no config says whether it should"
-        return _outcome(
+        return _outcome_of(
             "compilation",
             State.FAIL,
             first,
@@ -444,7 +448,7 @@ def _compilation(subject: Subject, progress: Tell) -> Outcome:
     told = f"{found['source']} compiles " + (
         "as a graph and with XLA" if not failed else "as a graph; XLA is off in the config"
     )
-    return _outcome("compilation", State.PASS, told, evidence=tuple(evidence), data=found)
+    return _outcome_of("compilation", State.PASS, told, evidence=tuple(evidence), data=found)
 
 
 def _first_concept(subject: Subject, names: Sequence[str]) -> Any:
@@ -463,9 +467,11 @@ def _first_concept(subject: Subject, names: Sequence[str]) -> Any:
     return next((concepts.raw(name) for name in names if concepts.raw(name) is not None), None)
 
 
-def _memory(subject: Subject, compilation: Outcome | None) -> Outcome:
+def _memory_outcome(subject: Subject, compilation: Outcome | None) -> Outcome:
     if compilation is None or "memory" not in compilation.data:
-        return _skipped("memory", "what is in force is read after the step was made, and no step was run")
+        return _skipped_outcome(
+            "memory", "what is in force is read after the step was made, and no step was run"
+        )
     found = compilation.data
     policy = str(found["policy"])
     evidence = [
@@ -475,7 +481,7 @@ def _memory(subject: Subject, compilation: Outcome | None) -> Outcome:
     ]
     if not subject.options.get("step"):
         evidence = [f"{entry['name']}: visible" for entry in found["memory"]] + evidence
-        return _outcome(
+        return _outcome_of(
             "memory",
             State.SKIPPED,
             "the built-in step puts no key of a config in force; name your own with --step",
@@ -512,7 +518,7 @@ def _memory(subject: Subject, compilation: Outcome | None) -> Outcome:
             problems.append(f"the config asks for memory growth; it is not in force on {entry['name']}")
             faults.append(Fault.GROWTH_NOT_IN_FORCE)
     if problems:
-        return _outcome(
+        return _outcome_of(
             "memory",
             State.FAIL,
             problems[0],
@@ -523,21 +529,23 @@ def _memory(subject: Subject, compilation: Outcome | None) -> Outcome:
             ),
         )
     if not found["memory"]:
-        return _outcome(
+        return _outcome_of(
             "memory",
             State.SKIPPED,
             "there is no GPU whose memory could be configured",
             evidence=tuple(evidence),
         )
-    return _outcome("memory", State.PASS, "what is in force agrees with the config", evidence=tuple(evidence))
+    return _outcome_of(
+        "memory", State.PASS, "what is in force agrees with the config", evidence=tuple(evidence)
+    )
 
 
-def _pipeline(subject: Subject, compilation: Outcome | None, progress: Tell) -> Outcome:
+def _pipeline_outcome(subject: Subject, compilation: Outcome | None, progress: Tell) -> Outcome:
     if not subject.has_pipeline:
-        return _skipped("pipeline", NO_PIPELINE)
+        return _skipped_outcome("pipeline", NO_PIPELINE)
     step_seconds, timed = _step_seconds(subject, compilation)
     plan = {"batches": subject.batches, "seconds": 20.0, "step_seconds": step_seconds, "trace": False}
-    found = _child("cfgfix.measure.data:job", subject, progress, plan=plan)
+    found = _run_child("cfgfix.measure.data:job", subject, progress, plan=plan)
     from cfgfix.measure import verdicts
 
     lookup = verdicts.look_up_fixes(subject.config) if subject.config else None
@@ -552,7 +560,7 @@ def _pipeline(subject: Subject, compilation: Outcome | None, progress: Tell) -> 
         figures = f"{figures}; {timed}"
     others = [f"{verdict.outcome.value}: {verdict.summary}" for verdict in judged if verdict not in bad]
     if bad:
-        return _outcome(
+        return _outcome_of(
             "pipeline",
             State.FAIL,
             bad[0].summary,
@@ -573,7 +581,7 @@ def _pipeline(subject: Subject, compilation: Outcome | None, progress: Tell) -> 
             ),
             data=found,
         )
-    return _outcome("pipeline", State.PASS, figures, evidence=tuple(others), data=found)
+    return _outcome_of("pipeline", State.PASS, figures, evidence=tuple(others), data=found)
 
 
 def _step_seconds(subject: Subject, compilation: Outcome | None) -> tuple[float | None, str | None]:
@@ -591,14 +599,16 @@ def _step_seconds(subject: Subject, compilation: Outcome | None) -> tuple[float 
     return float(seconds), f"judged for the step, which takes {seconds * 1e3:.3g} ms on this machine"
 
 
-def _storage(subject: Subject, pipeline: Outcome | None) -> Outcome:
+def _storage_outcome(subject: Subject, pipeline: Outcome | None) -> Outcome:
     path = subject.options.get("data_path")
     if not path:
-        return _skipped("storage", "the files of the data are not known: --data-path names their folder")
+        return _skipped_outcome(
+            "storage", "the files of the data are not known: --data-path names their folder"
+        )
     if not os.access(path, os.R_OK | os.X_OK):
-        return _failed("storage", f"{path} cannot be read")
+        return _failed_outcome("storage", f"{path} cannot be read")
     if not subject.storage:
-        return _skipped(
+        return _skipped_outcome(
             "storage", "left out, since measuring takes the files out of the page cache (--no-storage)"
         )
     from cfgfix.hardware import storage
@@ -607,7 +617,7 @@ def _storage(subject: Subject, pipeline: Outcome | None) -> Outcome:
     lines = tuple(storage.describe_measurement(measured))
     if measured.refused is not None:
         state = State.FAIL if measured.unreadable else State.SKIPPED
-        return _outcome("storage", state, measured.refused, evidence=lines)
+        return _outcome_of("storage", state, measured.refused, evidence=lines)
     best = max(measured.runs, key=lambda run: run.median_mbs)
     data = {
         "mbs": best.median_mbs,
@@ -620,10 +630,10 @@ def _storage(subject: Subject, pipeline: Outcome | None) -> Outcome:
         rate += f" (of the pages {measured.cached_fraction:.0%} were still cached, so the true rate is lower)"
     need, why = _needed_mbs(subject, pipeline)
     if need is None:
-        return _outcome("storage", State.PASS, f"{rate}; {why}", evidence=lines, data=data)
+        return _outcome_of("storage", State.PASS, f"{rate}; {why}", evidence=lines, data=data)
     told = f"the pipeline needs {figure(need, 3)} MB/s ({why})"
     if best.median_mbs < need:
-        return _outcome(
+        return _outcome_of(
             "storage",
             State.FAIL,
             f"storage gives {figure(best.median_mbs, 3)} MB/s cold, {told}",
@@ -634,7 +644,7 @@ def _storage(subject: Subject, pipeline: Outcome | None) -> Outcome:
             ),
             data={**data, "needed_mbs": need},
         )
-    return _outcome(
+    return _outcome_of(
         "storage", State.PASS, f"{rate}; {told}", evidence=lines, data={**data, "needed_mbs": need}
     )
 

@@ -25,7 +25,7 @@ def rank(forms: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     Args:
         forms: JSON forms by what they are: `diagnosis`, `data`, `step`, `run`.
     """
-    causes = list(_causes(forms))
+    causes = list(_causes_in(forms))
     names = {cause["name"] for cause in causes}
     # What only points to causes is none beside them, whichever part of the whole named them.
     causes = [cause for cause in causes if not names & set(cause["explained_by"])]
@@ -41,7 +41,7 @@ def rank(forms: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
         known["worth"] = max(known["worth"] or 0.0, cause["worth"] or 0.0) or None
     for cause in found.values():
         del cause["place"], cause["explained_by"]
-    ranked = sorted(found.values(), key=_rank)
+    ranked = sorted(found.values(), key=_rank_of_cause)
     for cause in ranked:
         del cause["stops"]
     return ranked
@@ -56,12 +56,12 @@ def _with_place(evidence: str | None, place: str) -> str:
     return "; ".join(told if place in told or len(told) > MOST_PLACES else [*told, place])
 
 
-def _rank(cause: Mapping[str, Any]) -> tuple[int, int, float]:
+def _rank_of_cause(cause: Mapping[str, Any]) -> tuple[int, int, float]:
     stops = FIRST.index(cause["name"]) if cause["stops"] else len(FIRST)
     return stops, 0 if cause["worth"] else 1, -(cause["worth"] or 0.0)
 
 
-def _causes(forms: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _causes_in(forms: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     for name, form in forms.items():
         if name == "diagnosis":
             for check in form["checks"]:

@@ -69,7 +69,7 @@ WORTH_GOING_ON = 1.05
 # running
 
 
-class _Runner:
+class _TrialRunner:
     """Runs trials in child processes, through a journal."""
 
     def __init__(self, plan: Plan, bound: Bound | None, folder: str, journal: str, progress: Any) -> None:
@@ -122,13 +122,15 @@ class _Runner:
 
         names = [f"{stage}\t{settings_key(values)}" for stage, values in trials]
         by_name = dict(zip(names, (values for _, values in trials), strict=True))
-        done, starts = self._state()
+        done, starts = self._journal_state()
         self.reused += sum(name in done for name in by_name)
         for name in by_name:
             if name not in done and starts.get(name, 0) >= 2:
                 self._fail(name, "the search itself ended twice while this ran")
-        while not self._is_over() and (pending := [name for name in by_name if name not in self._state()[0]]):
-            failed = self._failures()
+        while not self._is_over() and (
+            pending := [name for name in by_name if name not in self._journal_state()[0]]
+        ):
+            failed = self._failed_settings()
             if again := [name for name in pending if name.partition("\t")[2] in failed]:
                 # What failed once is not tried a second time: it may take minutes to fail.
                 for name in again:
@@ -177,19 +179,19 @@ class _Runner:
             except UserCodeError as error:
                 if self._is_over():
                     break
-                ended, started = self._state()
+                ended, started = self._journal_state()
                 opened = [name for name in part if started.get(name) and name not in ended]
                 if opened:
                     reason = error.message + (f": {error.hint}" if error.hint else "")
                     self._fail(opened[-1], reason, error.trace)
                 elif not any(name in ended for name in part):
                     raise
-            if not self._is_over() and not any(name in self._state()[0] for name in part):
+            if not self._is_over() and not any(name in self._journal_state()[0] for name in part):
                 raise CfgfixError(
                     f"{self._journal} was changed while the search ran",
                     hint="name a file of its own with --state",
                 )
-        ended = self._state()[0]
+        ended = self._journal_state()[0]
         return [ended.get(name, NOT_RUN) for name in names]
 
     def _is_over(self) -> bool:
@@ -200,15 +202,15 @@ class _Runner:
 
         append(self._journal, {"event": "failed", "id": name, "error": reason, "trace": trace[-4000:]})
 
-    def _failures(self) -> dict[str, str]:
+    def _failed_settings(self) -> dict[str, str]:
         """Return the errors of settings that failed in any stage, by the setting's text."""
         return {
             name.partition("\t")[2]: str(entry["error"])
-            for name, entry in self._state()[0].items()
+            for name, entry in self._journal_state()[0].items()
             if entry["event"] == "failed"
         }
 
-    def _state(self) -> tuple[dict[str, dict[str, Any]], dict[str, int]]:
+    def _journal_state(self) -> tuple[dict[str, dict[str, Any]], dict[str, int]]:
         from cfgfix.measure.search import read
 
         done: dict[str, dict[str, Any]] = {}
@@ -235,7 +237,7 @@ def search(plan: Plan, progress: Any) -> Found:
     cache = _prepare_page_cache(plan, notes)
     with tempfile.TemporaryDirectory(prefix="cfgfix-tune-") as folder:
         journal = open_journal(plan, fingerprint(plan, bound))
-        runner = _Runner(plan, bound, folder, journal, progress)
+        runner = _TrialRunner(plan, bound, folder, journal, progress)
         return _search(plan, bound, present, notes, cache, runner)
 
 
@@ -284,7 +286,7 @@ def _prepare(plan: Plan) -> tuple[Bound | None, Plan, dict[str, Any], list[str]]
         present = {name: present[name] for name in space}
     for name, values in list(space.items()):
         if not any(same_value(value, present[name]) for value in values):
-            space[name] = _sorted((*values, present[name]))
+            space[name] = _sorted_values((*values, present[name]))
     if not any(len(values) > 1 for values in space.values()):
         told = "; ".join(notes)
         raise CfgfixError(f"there is nothing to search{': ' + told if told else ''}", path=plan.config)
@@ -292,7 +294,7 @@ def _prepare(plan: Plan) -> tuple[Bound | None, Plan, dict[str, Any], list[str]]
     return bound, replace(plan, space=space), present, notes
 
 
-def _sorted(values: Sequence[Any]) -> tuple[Any, ...]:
+def _sorted_values(values: Sequence[Any]) -> tuple[Any, ...]:
     try:
         return tuple(sorted(values))
     except TypeError:
@@ -324,7 +326,12 @@ def _prepare_page_cache(plan: Plan, notes: list[str]) -> str:
 
 
 def _search(
-    plan: Plan, bound: Bound | None, present: dict[str, Any], notes: list[str], cache: str, runner: _Runner
+    plan: Plan,
+    bound: Bound | None,
+    present: dict[str, Any],
+    notes: list[str],
+    cache: str,
+    runner: _TrialRunner,
 ) -> Found:
     from cfgfix.hardware.detect import detect
     from cfgfix.measure.sampling import UserCodeError
@@ -445,12 +452,12 @@ def _search(
         cache=cache,
         notes=tuple(notes),
         bound=bound,
-        changes=_changes(bound, winner.values) if winner is not None and bound is not None else (),
+        changes=_changes_of_values(bound, winner.values) if winner is not None and bound is not None else (),
         code_changes=_code_changes(bound, winner.values) if winner is not None and bound is not None else (),
     )
 
 
-def _why_ended(plan: Plan, runner: _Runner) -> str:
+def _why_ended(plan: Plan, runner: _TrialRunner) -> str:
     if runner.interrupted:
         return "the search was interrupted"
     return f"the time was up ({plan.total_seconds:g} s in all; --total-seconds gives more)"
@@ -461,7 +468,7 @@ def _without_idle_keys(
     bound: Bound | None,
     present: dict[str, object],
     probe: Mapping[str, object],
-    runner: _Runner,
+    runner: _TrialRunner,
     notes: list[str],
 ) -> tuple[Plan, Bound | None, dict[str, object]]:
     """Return plan, config and present setting without keys that change nothing.
@@ -495,7 +502,7 @@ def _without_idle_keys(
                 f"{key} changes nothing in the dataset, so {name} is tried on it as the code makes it"
             )
             present = {**present, name: BY_CODE[name]}
-            space[name] = _sorted(tuple(dict.fromkeys((*space[name], BY_CODE[name]))))
+            space[name] = _sorted_values(tuple(dict.fromkeys((*space[name], BY_CODE[name]))))
         else:
             notes.append(f"{key} changes nothing in the dataset, so {name} is not searched")
             present = {one: value for one, value in present.items() if one != name}
@@ -509,7 +516,11 @@ def _without_idle_keys(
 
 def at_edge(values: Mapping[str, object], space: Mapping[str, Sequence[object]]) -> list[str]:
     """Return the concepts whose value is the largest of several values tried."""
-    return [name for name, value in values.items() if (tried := _counts(space, name)) and value == max(tried)]
+    return [
+        name
+        for name, value in values.items()
+        if (tried := _positive_counts(space, name)) and value == max(tried)
+    ]
 
 
 def at_lower_edge(values: Mapping[str, object], space: Mapping[str, Sequence[object]]) -> list[str]:
@@ -517,11 +528,11 @@ def at_lower_edge(values: Mapping[str, object], space: Mapping[str, Sequence[obj
     return [
         name
         for name, value in values.items()
-        if (tried := _counts(space, name)) and value == min(tried) and min(tried) > 1
+        if (tried := _positive_counts(space, name)) and value == min(tried) and min(tried) > 1
     ]
 
 
-def _counts(space: Mapping[str, Sequence[object]], name: str) -> list[int]:
+def _positive_counts(space: Mapping[str, Sequence[object]], name: str) -> list[int]:
     """Return the positive values tried for a concept.
 
     Empty where a single value was tried; tf.data's own choice (-1) is left out.
@@ -534,7 +545,7 @@ def _search_beyond_edge(
     plan: Plan,
     best: Try,
     results: dict[str, Try],
-    runner: _Runner,
+    runner: _TrialRunner,
     notes: list[str],
     refused: Callable[[Mapping[str, Any]], str | None],
 ) -> Try:
@@ -608,7 +619,7 @@ def _try(values: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], second
 
 
 def _confirm(
-    plan: Plan, present: Mapping[str, Any], winner: Mapping[str, Any], runner: _Runner, notes: list[str]
+    plan: Plan, present: Mapping[str, Any], winner: Mapping[str, Any], runner: _TrialRunner, notes: list[str]
 ) -> tuple[list[tuple[float, float]], Interval | None]:
     """Run present and best setting in pairs; return the rates and their ratio.
 
@@ -647,7 +658,7 @@ def _confirm(
     return pairs, paired_ratio([pair[0] for pair in pairs], [pair[1] for pair in pairs])
 
 
-def _changes(bound: Bound, values: Mapping[str, Any]) -> tuple[tuple[str, str, Any, Any], ...]:
+def _changes_of_values(bound: Bound, values: Mapping[str, Any]) -> tuple[tuple[str, str, Any, Any], ...]:
     from cfgfix.core.findings import format_key_path
 
     return tuple(

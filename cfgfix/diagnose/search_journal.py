@@ -23,7 +23,7 @@ def fingerprint(plan: Plan, bound: Bound | None) -> str:
 
     parts: list[Any] = [
         __version__,
-        _version(metadata, "tensorflow"),
+        _version_of(metadata, "tensorflow"),
         bound.document.source.text if bound else None,
         os.path.abspath(plan.config) if plan.config else None,
         {name: list(values) for name, values in plan.space.items()},
@@ -36,7 +36,7 @@ def fingerprint(plan: Plan, bound: Bound | None) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:24]
 
 
-def _version(metadata: Any, name: str) -> str | None:
+def _version_of(metadata: Any, name: str) -> str | None:
     try:
         return str(metadata.version(name))
     except metadata.PackageNotFoundError:

@@ -48,8 +48,8 @@ def write_winner(path: str, found: Found) -> None:
     except (Refusal, ProofError) as refusal:
         raise UnreadableError(f"the better setting cannot be written: {refusal}", path=path) from refusal
     data = document.source.encode(text)
-    before = _errors(document.source.encode(document.source.text), path)
-    if new := sorted(_errors(data, path) - before):
+    before = _errors_in_text(document.source.encode(document.source.text), path)
+    if new := sorted(_errors_in_text(data, path) - before):
         raise UnreadableError(f"the better setting would bring a new error: {', '.join(new)}", path=path)
     current = read_source(path)
     if current.text != document.source.text or current.stamp is None:
@@ -65,17 +65,17 @@ def errors_of_values(plan: Plan, bound: Bound | None) -> dict[tuple[str, str], s
     found: dict[tuple[str, str], str] = {}
     if bound is None or plan.config is None:
         return found
-    before = _errors(bound.text_with({}), plan.config)
+    before = _errors_in_text(bound.text_with({}), plan.config)
     for name, values in plan.space.items():
         for value in values:
-            if new := _errors(bound.text_with({name: value}), plan.config) - before:
+            if new := _errors_in_text(bound.text_with({name: value}), plan.config) - before:
                 found[name, str(value)] = (
                     f"the rules call {name} {yaml_value(value)} an error: {', '.join(sorted(new))}"
                 )
     return found
 
 
-def _errors(data: bytes, path: str) -> set[str]:
+def _errors_in_text(data: bytes, path: str) -> set[str]:
     """Return the errors that rules find in a config's text, as rule and key path."""
     from cfgfix.core.findings import Severity, format_key_path
     from cfgfix.lint import runner as engine

@@ -31,22 +31,22 @@ class Groups(NamedTuple):
     are not seen."""
 
 
-class _Membership(NamedTuple):
+class _GroupMembership(NamedTuple):
     controllers: frozenset[str]
     path: str
     version: int
 
 
-def _memberships(root: Root) -> list[_Membership]:
+def _group_memberships(root: Root) -> list[_GroupMembership]:
     """Return the entries of /proc/self/cgroup; lines of another form are left out."""
-    found: list[_Membership] = []
+    found: list[_GroupMembership] = []
     for line in (read_text(root, "/proc/self/cgroup") or "").splitlines():
         parts = line.split(":", 2)
         if len(parts) != 3 or not parts[2].startswith("/"):
             continue
         number, controllers, path = parts
         version = 2 if number == "0" and not controllers else 1
-        found.append(_Membership(frozenset(controllers.split(",")), path, version))
+        found.append(_GroupMembership(frozenset(controllers.split(",")), path, version))
     return found
 
 
@@ -56,7 +56,7 @@ def groups(root: Root, controller: str) -> Groups:
     The controller is `cpu` or `memory`. On a hybrid system a controller belongs to v1 or to v2; both trees are
     walked, and the one without it has no limit files.
     """
-    memberships = _memberships(root)
+    memberships = _group_memberships(root)
     if not memberships:
         return Groups((), complete=is_real(root) and sys.platform != "linux")
     all_mounts = mounts(root)
@@ -77,20 +77,22 @@ def groups(root: Root, controller: str) -> Groups:
             complete = complete and member.version == 2 and len(memberships) > 1
             continue
         relevant += 1
-        chain, whole = _chain(root, member, wanted)
+        chain, whole = _groups_to_mount(root, member, wanted)
         found += chain
         complete = complete and whole
     return Groups(tuple(dict.fromkeys(found)), complete=complete and relevant > 0)
 
 
-def _chain(root: Root, member: _Membership, candidates: list[Mount]) -> tuple[list[Group], bool]:
+def _groups_to_mount(
+    root: Root, member: _GroupMembership, candidates: list[Mount]
+) -> tuple[list[Group], bool]:
     """Return the groups from the process's own up to the mount point.
 
     Also returns whether the process's own group was visible.
     """
     best: list[Group] = []
     for mount in reversed(candidates):
-        inside = _relative(member.path, mount.root)
+        inside = _path_below_mount(member.path, mount.root)
         if inside is None:
             continue
         steps = [step for step in inside.split("/") if step]
@@ -116,7 +118,7 @@ def _join(point: str, steps: list[str]) -> str:
     return "/".join([point.rstrip("/"), *steps]) or "/"
 
 
-def _relative(path: str, mount_root: str) -> str | None:
+def _path_below_mount(path: str, mount_root: str) -> str | None:
     """Return a group's path below a mounted part, or None where it lies outside."""
     if "/.." in path or "/.." in mount_root:
         return None

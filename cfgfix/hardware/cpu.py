@@ -28,7 +28,7 @@ class CpuReading(NamedTuple):
     notes: tuple[str, ...]
 
 
-class _Limit(NamedTuple):
+class _CpuLimit(NamedTuple):
     processors: float
     what: str
 
@@ -40,25 +40,25 @@ def read_cpu(root: Root, environ: Mapping[str, str]) -> CpuReading:
         root: Where the file system of the machine starts.
         environ: The environment variables of this process.
     """
-    logical = _logical(root)
-    limits: list[_Limit] = []
+    logical = _logical_count(root)
+    limits: list[_CpuLimit] = []
     sources: list[str] = []
-    affinity = _affinity(root)
+    affinity = _affinity_count(root)
     if affinity is not None:
-        limits.append(_Limit(float(affinity), "the CPU affinity of this process"))
+        limits.append(_CpuLimit(float(affinity), "the CPU affinity of this process"))
         sources.append("affinity")
     elif logical.value is not None:
-        limits.append(_Limit(float(logical.value), "the processors of the machine"))
+        limits.append(_CpuLimit(float(logical.value), "the processors of the machine"))
         sources.append("processors of the machine")
     control = groups(root, "cpu")
-    quotas = _quotas(root, control)
+    quotas = _cpu_quotas(root, control)
     limits += quotas
     if control.found:
         sources.append("cgroup quota")
     for name in SCHEDULER_VARIABLES:
         count = to_count(environ.get(name, "").strip())
         if count:
-            limits.append(_Limit(float(count), f"{name}={count}"))
+            limits.append(_CpuLimit(float(count), f"{name}={count}"))
             sources.append(name)
     notes: list[str] = []
     if not limits:
@@ -84,7 +84,7 @@ def read_cpu(root: Root, environ: Mapping[str, str]) -> CpuReading:
     return CpuReading(cpu, _has_quota(control, quotas), tuple(notes))
 
 
-def _has_quota(control: Groups, quotas: list[_Limit]) -> Value[bool]:
+def _has_quota(control: Groups, quotas: list[_CpuLimit]) -> Value[bool]:
     if quotas:
         return exact(True, quotas[0].what)
     if control.complete:
@@ -99,9 +99,9 @@ def _has_quota(control: Groups, quotas: list[_Limit]) -> Value[bool]:
     return unknown("no cgroup can be read here")
 
 
-def _quotas(root: Root, control: Groups) -> list[_Limit]:
+def _cpu_quotas(root: Root, control: Groups) -> list[_CpuLimit]:
     """Return the CPU quotas of the groups that limit this process, tightest first."""
-    found: list[_Limit] = []
+    found: list[_CpuLimit] = []
     for group in control.found:
         if group.version == 2:
             path = f"{group.path}/cpu.max"
@@ -116,11 +116,11 @@ def _quotas(root: Root, control: Groups) -> list[_Limit]:
             period = to_count(read_word(root, f"{group.path}/cpu.cfs_period_us"))
         if quota and period:
             processors = quota / period
-            found.append(_Limit(processors, path))
+            found.append(_CpuLimit(processors, path))
     return sorted(found, key=lambda limit: limit.processors)
 
 
-def _affinity(root: Root) -> int | None:
+def _affinity_count(root: Root) -> int | None:
     """Return the number of processors this process may run on; None where unknown.
 
     Cpusets are part of it.
@@ -152,7 +152,7 @@ def _affinity_of_psutil() -> int | None:
         return None
 
 
-def _logical(root: Root) -> Value[int]:
+def _logical_count(root: Root) -> Value[int]:
     if is_real(root):
         count = os.cpu_count()
         return (

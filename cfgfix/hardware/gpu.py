@@ -75,7 +75,7 @@ class GpuReading(NamedTuple):
     notes: tuple[str, ...]
 
 
-class _Device(NamedTuple):
+class _CudaDevice(NamedTuple):
     """One device before CUDA_VISIBLE_DEVICES is applied."""
 
     gpu: Gpu
@@ -108,7 +108,7 @@ def tf_reserve(environ: Mapping[str, str]) -> Value[int]:
     )
 
 
-class _Asker:
+class _NvmlAsker:
     """Calls NVML, each call guarded on its own; keeps the last failure."""
 
     __slots__ = ("code", "detail", "library")
@@ -157,7 +157,7 @@ def read_gpus(root: Root, environ: Mapping[str, str], system_ram_mib: Value[floa
         import pynvml
     except ImportError:
         return _without_binding(root, environ, system_ram_mib)
-    asker = _Asker(pynvml)
+    asker = _NvmlAsker(pynvml)
     asker.ask("nvmlInit")
     if asker.code is not None or asker.detail:
         reason = asker.why()
@@ -170,7 +170,9 @@ def read_gpus(root: Root, environ: Mapping[str, str], system_ram_mib: Value[floa
         asker.ask("nvmlShutdown")
 
 
-def _read_initialised(asker: _Asker, environ: Mapping[str, str], system_ram_mib: Value[float]) -> GpuReading:
+def _read_initialised(
+    asker: _NvmlAsker, environ: Mapping[str, str], system_ram_mib: Value[float]
+) -> GpuReading:
     count = asker.ask("nvmlDeviceGetCount")
     if not isinstance(count, int) or not 0 <= count <= MAX_DEVICES:
         reason = f"the number of GPUs cannot be read: {asker.why()}"
@@ -179,16 +181,18 @@ def _read_initialised(asker: _Asker, environ: Mapping[str, str], system_ram_mib:
         reason = "the NVIDIA driver is there, but no GPU"
         return GpuReading((), exact(0, f"{_NVML}: {reason}"), (reason,))
     notes: list[str] = []
-    devices: list[_Device] = []
+    devices: list[_CudaDevice] = []
     for index in range(count):
         devices += _read_device(asker, index, system_ram_mib, notes)
     if not devices:
         reason = notes[0] if notes else "no GPU answers"
         return GpuReading((), unknown(reason), tuple(notes))
-    return _visible(devices, environ, notes, _NVML)
+    return _visible_devices(devices, environ, notes, _NVML)
 
 
-def _read_device(asker: _Asker, index: int, system_ram_mib: Value[float], notes: list[str]) -> list[_Device]:
+def _read_device(
+    asker: _NvmlAsker, index: int, system_ram_mib: Value[float], notes: list[str]
+) -> list[_CudaDevice]:
     """Return a card as a device, or its MIG instances where it is in MIG mode.
 
     Empty where the card is lost.
@@ -215,14 +219,14 @@ class _LostError(Exception):
 
 
 def _read_mig(
-    asker: _Asker, parent: object, index: int, system_ram_mib: Value[float], notes: list[str]
-) -> list[_Device]:
+    asker: _NvmlAsker, parent: object, index: int, system_ram_mib: Value[float], notes: list[str]
+) -> list[_CudaDevice]:
     """Return the instances of a card in MIG mode.
 
     The card itself is then no CUDA device.
     """
     most = asker.ask("nvmlDeviceGetMaxMigDeviceCount", parent)
-    found: list[_Device] = []
+    found: list[_CudaDevice] = []
     for position in range(min(most, MAX_DEVICES) if isinstance(most, int) else 0):
         handle = asker.ask("nvmlDeviceGetMigDeviceHandleByIndex", parent, position)
         if handle is None:
@@ -238,8 +242,8 @@ def _read_mig(
 
 
 def _read_card(
-    asker: _Asker, handle: object, index: int, system_ram_mib: Value[float], parent: object
-) -> _Device:
+    asker: _NvmlAsker, handle: object, index: int, system_ram_mib: Value[float], parent: object
+) -> _CudaDevice:
     """Return a device with all that NVML and the table tell.
 
     `parent` is its card, for a MIG instance.
@@ -251,15 +255,15 @@ def _read_card(
             raise _LostError
         return answer
 
-    name = _text(ask("nvmlDeviceGetName", handle))
+    name = _text_answer(ask("nvmlDeviceGetName", handle))
     name_value: Value[str] = known_or_unknown(name, _NVML, f"the name cannot be read: {asker.why()}")
-    uuid = _text(ask("nvmlDeviceGetUUID", handle))
+    uuid = _text_answer(ask("nvmlDeviceGetUUID", handle))
     card_name = name
     if parent is not None:
-        card_name = _text(ask("nvmlDeviceGetName", parent)) or name
+        card_name = _text_answer(ask("nvmlDeviceGetName", parent)) or name
     capability = ask("nvmlDeviceGetCudaComputeCapability", handle if parent is None else parent)
     capability_why = asker.why()
-    total, reserved, free, source, memory_why = _memory(ask, asker, handle)
+    total, reserved, free, source, memory_why = _memory_of_card(ask, asker, handle)
     unsupported = total is None and asker.code == _NOT_SUPPORTED
     rows = find_by_product_name(card_name or "")
     shares_ram = unsupported and bool(rows) and all(row.unified_memory for row in rows)
@@ -282,14 +286,14 @@ def _read_card(
         )
     else:
         memory = total_mib = unknown(f"the memory cannot be read: {memory_why}")
-    pair = _pair(capability)
+    pair = _pair_answer(capability)
     gpu = Gpu(
         id=known.id,
         vendor="nvidia",
         name=name_value,
         memory_mib=memory,
         total_mib=total_mib,
-        nominal_gib=_nominal(known, total),
+        nominal_gib=_nominal_size(known, total),
         compute_capability=exact(pair, _NVML)
         if pair is not None
         else _or_table(known.compute_capability, f"it cannot be read: {capability_why}"),
@@ -297,7 +301,7 @@ def _read_card(
         tensor_dtypes=known.tensor_dtypes,
         bandwidth_gbs=known.bandwidth_gbs,
         fp16_tflops=known.fp16_tflops,
-        pcie=known.pcie if parent is not None else _pcie(ask, handle, known),
+        pcie=known.pcie if parent is not None else _fastest_link(ask, handle, known),
         nvlink_gbs=known.nvlink_gbs,
         free_mib=known_or_unknown(free, source, f"the free memory cannot be read: {memory_why}"),
         uuid=uuid,
@@ -305,15 +309,15 @@ def _read_card(
         mig=_mig_name(name, uuid) if parent is not None else None,
         unified_memory=shares_ram,
     )
-    card_uuid = uuid if parent is None else _text(ask("nvmlDeviceGetUUID", parent))
-    return _Device(gpu, uuid, card_uuid, parent is not None)
+    card_uuid = uuid if parent is None else _text_answer(ask("nvmlDeviceGetUUID", parent))
+    return _CudaDevice(gpu, uuid, card_uuid, parent is not None)
 
 
 def _or_table(value: Value[T], reason: str) -> Value[T]:
     return value if value.known else unknown(reason)
 
 
-def _text(answer: object) -> str | None:
+def _text_answer(answer: object) -> str | None:
     """Return a text answer of NVML, decoded; None for an answer of another kind.
 
     Old bindings give bytes.
@@ -323,7 +327,7 @@ def _text(answer: object) -> str | None:
     return answer if isinstance(answer, str) and answer else None
 
 
-def _pair(answer: object) -> tuple[int, int] | None:
+def _pair_answer(answer: object) -> tuple[int, int] | None:
     if (
         isinstance(answer, (list, tuple))
         and len(answer) == 2
@@ -333,8 +337,8 @@ def _pair(answer: object) -> tuple[int, int] | None:
     return None
 
 
-def _memory(
-    ask: Callable[..., Any], asker: _Asker, handle: object
+def _memory_of_card(
+    ask: Callable[..., Any], asker: _NvmlAsker, handle: object
 ) -> tuple[int | None, int | None, int | None, str, str]:
     """Return total, reserved and free MiB, the source, and the reason where unknown.
 
@@ -362,7 +366,7 @@ def _memory(
     )
 
 
-def _nominal(known: TableFacts, total_mib: int | None) -> Value[float]:
+def _nominal_size(known: TableFacts, total_mib: int | None) -> Value[float]:
     """Return the nominal size of a card, from the table or the class of its total."""
     if known.nominal_gib.known:
         return known.nominal_gib
@@ -388,7 +392,7 @@ def _tensor_cores(known: TableFacts, pair: tuple[int, int] | None) -> Value[bool
     return estimated(True, f"every known card of compute capability {shown} or near has tensor cores")
 
 
-def _pcie(ask: Callable[..., Any], handle: object, known: TableFacts) -> Value[str]:
+def _fastest_link(ask: Callable[..., Any], handle: object, known: TableFacts) -> Value[str]:
     """Return the fastest link that card and slot support.
 
     The current link drops when the card idles.
@@ -407,7 +411,9 @@ def _mig_name(name: str | None, uuid: str | None) -> str:
     return uuid or "MIG instance"
 
 
-def _visible(devices: list[_Device], environ: Mapping[str, str], notes: list[str], source: str) -> GpuReading:
+def _visible_devices(
+    devices: list[_CudaDevice], environ: Mapping[str, str], notes: list[str], source: str
+) -> GpuReading:
     """Return the devices that CUDA's rules for MIG and CUDA_VISIBLE_DEVICES leave."""
     value = environ.get(visible.VARIABLE)
     instances = [device for device in devices if device.is_mig]
@@ -436,7 +442,7 @@ def _visible(devices: list[_Device], environ: Mapping[str, str], notes: list[str
     gpus = tuple(replace(device.gpu, index=position) for position, device in enumerate(chosen))
     if value is not None:
         source = f"{source} and {visible.VARIABLE}={value[:60]}"
-    if choice.by_index and 0 < len(chosen) < len(pool) and _differ(pool) and not _in_bus_order(environ):
+    if choice.by_index and 0 < len(chosen) < len(pool) and _do_differ(pool) and not _in_bus_order(environ):
         notes.append(
             f"{visible.VARIABLE}={(value or '')[:60]} picks cards by number, the cards differ, and CUDA numbers them "
             "fastest first: which cards are meant is not certain. Set CUDA_DEVICE_ORDER=PCI_BUS_ID, or use UUIDs"
@@ -451,7 +457,7 @@ def _in_bus_order(environ: Mapping[str, str]) -> bool:
     return environ.get("CUDA_DEVICE_ORDER", "").strip() == "PCI_BUS_ID"
 
 
-def _differ(devices: list[_Device]) -> bool:
+def _do_differ(devices: list[_CudaDevice]) -> bool:
     return len({(device.gpu.name.value, device.gpu.total_mib.value) for device in devices}) > 1
 
 
@@ -497,7 +503,7 @@ def _without_binding(root: Root, environ: Mapping[str, str], system_ram_mib: Val
         addresses = sorted(os.listdir(path_below(root, folder)))[:MAX_DEVICES]
     except OSError:
         addresses = []
-    devices: list[_Device] = []
+    devices: list[_CudaDevice] = []
     for position, address in enumerate(addresses):
         name = uuid = None
         for line in (read_text(root, f"{folder}/{address}/information") or "").splitlines():
@@ -514,10 +520,12 @@ def _without_binding(root: Root, environ: Mapping[str, str], system_ram_mib: Val
         reason = "no NVIDIA GPU on this machine"
         return GpuReading((), exact(0, reason), (reason,) if is_real(root) else ())
     notes = [f"the GPUs are known by name only: {advice}"]
-    return _visible(devices, environ, notes, folder)
+    return _visible_devices(devices, environ, notes, folder)
 
 
-def _device_by_name(name: str | None, uuid: str | None, index: int, system_ram_mib: Value[float]) -> _Device:
+def _device_by_name(
+    name: str | None, uuid: str | None, index: int, system_ram_mib: Value[float]
+) -> _CudaDevice:
     """Return a card of which only the driver's name is known.
 
     MIG cannot be seen this way.
@@ -554,4 +562,4 @@ def _device_by_name(name: str | None, uuid: str | None, index: int, system_ram_m
         index=index,
         unified_memory=row is not None and row.unified_memory,
     )
-    return _Device(gpu, uuid, uuid, is_mig=False)
+    return _CudaDevice(gpu, uuid, uuid, is_mig=False)

@@ -25,7 +25,7 @@ class MemoryReading(NamedTuple):
     notes: tuple[str, ...]
 
 
-class _Limit(NamedTuple):
+class _MemoryLimit(NamedTuple):
     mib: float
     what: str
 
@@ -39,14 +39,14 @@ def read_memory(root: Root, environ: Mapping[str, str]) -> MemoryReading:
         root: Where the file system of the machine starts.
         environ: The environment variables of this process.
     """
-    host, free = _host(root)
+    host, free = _host_memory(root)
     control = groups(root, "memory")
-    limits: list[_Limit] = []
+    limits: list[_MemoryLimit] = []
     if host.value is not None:
-        limits.append(_Limit(host.value, _MACHINE))
+        limits.append(_MemoryLimit(host.value, _MACHINE))
     capped, left = _cgroup_limits(root, control)
     limits += capped
-    limits += _slurm(environ)
+    limits += _slurm_limits(environ)
     notes: list[str] = []
     total: Value[float] = unknown("neither the machine's memory nor a limit can be read here")
     limited_by = ""
@@ -70,11 +70,13 @@ def read_memory(root: Root, environ: Mapping[str, str]) -> MemoryReading:
         else "cgroup limit less what is used and cannot be dropped",
         free.source,
     )
-    memory = Memory(total_mib=total, available_mib=available, limited_by=limited_by, shm_mib=_shm(root))
+    memory = Memory(
+        total_mib=total, available_mib=available, limited_by=limited_by, shm_mib=_shared_memory(root)
+    )
     return MemoryReading(memory, host, tuple(notes))
 
 
-def _host(root: Root) -> tuple[Value[float], Value[float]]:
+def _host_memory(root: Root) -> tuple[Value[float], Value[float]]:
     """Return the machine's memory, and the part of it that is available."""
     text = read_text(root, "/proc/meminfo")
     if text is None and is_real(root):
@@ -104,22 +106,22 @@ def _host_of_psutil() -> tuple[Value[float], Value[float]]:
     return exact(memory.total / _MIB, "psutil"), exact(memory.available / _MIB, "psutil")
 
 
-def _cgroup_limits(root: Root, control: Groups) -> tuple[list[_Limit], list[float]]:
+def _cgroup_limits(root: Root, control: Groups) -> tuple[list[_MemoryLimit], list[float]]:
     """Return the memory limits of the groups above this process, and what each leaves.
 
     `memory.low` and `memory.min` protect memory and limit nothing, so they are not read. Above `memory.high` the
     kernel slows the process down to a crawl, so it counts as a limit.
     """
-    limits: list[_Limit] = []
+    limits: list[_MemoryLimit] = []
     left: list[float] = []
     for group in control.found:
         version_2 = group.version == 2
         names = ("memory.max", "memory.high") if version_2 else ("memory.limit_in_bytes",)
-        here: list[_Limit] = []
+        here: list[_MemoryLimit] = []
         for name in names:
             size = read_count(root, f"{group.path}/{name}")
             if size is not None and size < _NO_LIMIT:
-                here.append(_Limit(size / _MIB, f"{group.path}/{name}"))
+                here.append(_MemoryLimit(size / _MIB, f"{group.path}/{name}"))
         if not here:
             continue
         limits += here
@@ -127,13 +129,13 @@ def _cgroup_limits(root: Root, control: Groups) -> tuple[list[_Limit], list[floa
         if used is not None:
             spare = (
                 min(limit.mib for limit in here)
-                - (used - _droppable(root, group.path, version_2=version_2)) / _MIB
+                - (used - _droppable_bytes(root, group.path, version_2=version_2)) / _MIB
             )
             left.append(max(0.0, spare))
     return limits, left
 
 
-def _droppable(root: Root, path: str, *, version_2: bool) -> int:
+def _droppable_bytes(root: Root, path: str, *, version_2: bool) -> int:
     """Return the bytes of file cache that the kernel gives back under pressure."""
     wanted = "inactive_file" if version_2 else "total_inactive_file"
     for line in (read_text(root, f"{path}/memory.stat") or "").splitlines():
@@ -143,22 +145,24 @@ def _droppable(root: Root, path: str, *, version_2: bool) -> int:
     return 0
 
 
-def _slurm(environ: Mapping[str, str]) -> list[_Limit]:
+def _slurm_limits(environ: Mapping[str, str]) -> list[_MemoryLimit]:
     """Return Slurm's memory limits for the job on this node.
 
     Empty where Slurm sets none; 0 means all of the memory.
     """
     per_node = to_count(environ.get("SLURM_MEM_PER_NODE", "").strip())
     if per_node:
-        return [_Limit(float(per_node), f"SLURM_MEM_PER_NODE={per_node}")]
+        return [_MemoryLimit(float(per_node), f"SLURM_MEM_PER_NODE={per_node}")]
     per_cpu = to_count(environ.get("SLURM_MEM_PER_CPU", "").strip())
     cpus = to_count(environ.get("SLURM_CPUS_ON_NODE", "").strip())
     if per_cpu and cpus:
-        return [_Limit(float(per_cpu * cpus), f"SLURM_MEM_PER_CPU={per_cpu} x SLURM_CPUS_ON_NODE={cpus}")]
+        return [
+            _MemoryLimit(float(per_cpu * cpus), f"SLURM_MEM_PER_CPU={per_cpu} x SLURM_CPUS_ON_NODE={cpus}")
+        ]
     return []
 
 
-def _shm(root: Root) -> Value[float]:
+def _shared_memory(root: Root) -> Value[float]:
     """Return the size of the shared memory.
 
     Container engines give 64 MiB unless told otherwise.

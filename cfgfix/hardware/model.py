@@ -56,7 +56,7 @@ class Certainty(enum.Enum):
     """Not known; a rule that needs it does not apply."""
 
 
-class _Record:
+class _ComparableRecord:
     """Comparison, hash and text of the records below.
 
     Written once here, since generating them for each record would take a quarter of this module's import time.
@@ -78,7 +78,7 @@ class _Record:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Value(_Record, Generic[T]):
+class Value(_ComparableRecord, Generic[T]):
     """A value with its origin.
 
     `value` is None exactly where `certainty` is UNKNOWN; `source` then says why it is not known.
@@ -117,7 +117,7 @@ def known_or_unknown(
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Gpu(_Record):
+class Gpu(_ComparableRecord):
     """One GPU as CUDA would show it to this process.
 
     It is a card, a MIG instance, or a part of a card.
@@ -170,7 +170,7 @@ class Gpu(_Record):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Cpu(_Record):
+class Cpu(_ComparableRecord):
     """The processors of the machine, and how many of them this process may really use."""
 
     logical: Value[int]
@@ -191,7 +191,7 @@ class Cpu(_Record):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Memory(_Record):
+class Memory(_ComparableRecord):
     """Host memory that this process may use."""
 
     total_mib: Value[float]
@@ -205,7 +205,7 @@ class Memory(_Record):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Storage(_Record):
+class Storage(_ComparableRecord):
     """Where the data lies.
 
     `kind` is one of `nvme`, `ssd`, `hdd`, `network`, `network-disk` (a block device served over a network, such as
@@ -233,7 +233,7 @@ STORAGE_KINDS: tuple[str, ...] = (
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Hardware(_Record):
+class Hardware(_ComparableRecord):
     """The machine a run is meant for."""
 
     label: str
@@ -347,15 +347,15 @@ def _cc_number(pair: tuple[int, int]) -> int:
     return pair[0] * 10 + pair[1]
 
 
-def _gib(mib: float) -> float:
+def _gib_of(mib: float) -> float:
     return mib / MIB_PER_GIB
 
 
-def _text(text: str) -> Value[str]:
+def _text_value(text: str) -> Value[str]:
     return exact(text, text) if text else unknown("not known")
 
 
-def _supports(gpu: Gpu, dtype: str, since: tuple[int, int]) -> Value[bool]:
+def _dtype_support(gpu: Gpu, dtype: str, since: tuple[int, int]) -> Value[bool]:
     """Return whether a card computes in `dtype`, by the table or compute capability."""
     if gpu.tensor_dtypes.value is not None:
         return _map(gpu.tensor_dtypes, lambda types: dtype in types)
@@ -386,7 +386,7 @@ def _usable_mib(hardware: Hardware, gpu: Gpu) -> Value[float]:
 _CardReader = Callable[["Hardware", Gpu], Value[object]]
 
 
-def _card(reader: Callable[[Gpu], Value[T]]) -> _CardReader:
+def _card_reader(reader: Callable[[Gpu], Value[T]]) -> _CardReader:
     def read(_: Hardware, gpu: Gpu) -> Value[object]:
         return cast("Value[object]", reader(gpu))
 
@@ -394,26 +394,26 @@ def _card(reader: Callable[[Gpu], Value[T]]) -> _CardReader:
 
 
 _CARD_READERS: dict[str, _CardReader] = {
-    "name": _card(lambda gpu: gpu.name),
-    "vendor": _card(lambda gpu: _text(gpu.vendor)),
-    "memory_mib": _card(lambda gpu: gpu.memory_mib),
-    "memory_gib": _card(lambda gpu: _map(gpu.memory_mib, _gib)),
-    "total_mib": _card(lambda gpu: gpu.total_mib),
-    "total_gib": _card(lambda gpu: _map(gpu.total_mib, _gib)),
-    "nominal_gib": _card(lambda gpu: gpu.nominal_gib),
+    "name": _card_reader(lambda gpu: gpu.name),
+    "vendor": _card_reader(lambda gpu: _text_value(gpu.vendor)),
+    "memory_mib": _card_reader(lambda gpu: gpu.memory_mib),
+    "memory_gib": _card_reader(lambda gpu: _map(gpu.memory_mib, _gib_of)),
+    "total_mib": _card_reader(lambda gpu: gpu.total_mib),
+    "total_gib": _card_reader(lambda gpu: _map(gpu.total_mib, _gib_of)),
+    "nominal_gib": _card_reader(lambda gpu: gpu.nominal_gib),
     "usable_mib": lambda hardware, gpu: cast("Value[object]", _usable_mib(hardware, gpu)),
-    "usable_gib": lambda hardware, gpu: cast("Value[object]", _map(_usable_mib(hardware, gpu), _gib)),
-    "free_mib": _card(lambda gpu: gpu.free_mib),
-    "cc": _card(lambda gpu: _map(gpu.compute_capability, _cc_number)),
-    "tensor_cores": _card(lambda gpu: gpu.tensor_cores),
-    "bf16": _card(lambda gpu: _supports(gpu, "bf16", (8, 0))),
-    "tf32": _card(lambda gpu: _supports(gpu, "tf32", (8, 0))),
-    "bandwidth_gbs": _card(lambda gpu: gpu.bandwidth_gbs),
-    "fp16_tflops": _card(lambda gpu: gpu.fp16_tflops),
-    "nvlink_gbs": _card(lambda gpu: gpu.nvlink_gbs),
-    "pcie": _card(lambda gpu: gpu.pcie),
-    "mig": _card(lambda gpu: exact(gpu.mig is not None, "the kind of device")),
-    "unified_memory": _card(lambda gpu: exact(gpu.unified_memory, "the kind of device")),
+    "usable_gib": lambda hardware, gpu: cast("Value[object]", _map(_usable_mib(hardware, gpu), _gib_of)),
+    "free_mib": _card_reader(lambda gpu: gpu.free_mib),
+    "cc": _card_reader(lambda gpu: _map(gpu.compute_capability, _cc_number)),
+    "tensor_cores": _card_reader(lambda gpu: gpu.tensor_cores),
+    "bf16": _card_reader(lambda gpu: _dtype_support(gpu, "bf16", (8, 0))),
+    "tf32": _card_reader(lambda gpu: _dtype_support(gpu, "tf32", (8, 0))),
+    "bandwidth_gbs": _card_reader(lambda gpu: gpu.bandwidth_gbs),
+    "fp16_tflops": _card_reader(lambda gpu: gpu.fp16_tflops),
+    "nvlink_gbs": _card_reader(lambda gpu: gpu.nvlink_gbs),
+    "pcie": _card_reader(lambda gpu: gpu.pcie),
+    "mig": _card_reader(lambda gpu: exact(gpu.mig is not None, "the kind of device")),
+    "unified_memory": _card_reader(lambda gpu: exact(gpu.unified_memory, "the kind of device")),
 }
 """What can be asked of one card."""
 
@@ -497,15 +497,15 @@ def _value_reader(reader: Callable[[Hardware], Value[T]]) -> Callable[[Hardware]
 _READERS: dict[str, Callable[[Hardware], Value[object]]] = {
     "cpu.logical": _value_reader(lambda hardware: hardware.cpu.logical),
     "cpu.usable": _value_reader(lambda hardware: hardware.cpu.usable),
-    "cpu.limited_by": _value_reader(lambda hardware: _text(hardware.cpu.limited_by)),
+    "cpu.limited_by": _value_reader(lambda hardware: _text_value(hardware.cpu.limited_by)),
     "cpu.amx_bf16": _value_reader(lambda hardware: hardware.cpu.amx_bf16),
     "quota": _value_reader(lambda hardware: hardware.has_quota),
     "memory.ram_mib": _value_reader(lambda hardware: hardware.memory.total_mib),
-    "memory.ram_gib": _value_reader(lambda hardware: _map(hardware.memory.total_mib, _gib)),
+    "memory.ram_gib": _value_reader(lambda hardware: _map(hardware.memory.total_mib, _gib_of)),
     "memory.available_mib": _value_reader(lambda hardware: hardware.memory.available_mib),
-    "memory.limited_by": _value_reader(lambda hardware: _text(hardware.memory.limited_by)),
+    "memory.limited_by": _value_reader(lambda hardware: _text_value(hardware.memory.limited_by)),
     "host_ram_mib": _value_reader(lambda hardware: hardware.host_ram_mib),
-    "host_ram_gib": _value_reader(lambda hardware: _map(hardware.host_ram_mib, _gib)),
+    "host_ram_gib": _value_reader(lambda hardware: _map(hardware.host_ram_mib, _gib_of)),
     "shm_mib": _value_reader(lambda hardware: hardware.memory.shm_mib),
     "storage.kind": _value_reader(lambda hardware: hardware.storage.kind),
     "storage.read_mbs": _value_reader(lambda hardware: hardware.storage.read_mbs),

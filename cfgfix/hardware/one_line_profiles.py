@@ -64,7 +64,7 @@ def _find(name: str) -> tuple[MachineRow | None, GpuRow | None, int]:
     raise CfgfixError(f"unknown hardware {name!r}", hint=similar_names_hint(name))
 
 
-class _Stated:
+class _StatedOptions:
     """The options of a one-line profile; None where it does not state them."""
 
     __slots__ = ("cpus", "ram_mib", "read_mbs", "shm_mib", "storage")
@@ -77,8 +77,8 @@ class _Stated:
         self.read_mbs: float | None = None
 
 
-def _read_options(options: list[str], text: str) -> _Stated:
-    stated = _Stated()
+def _read_options(options: list[str], text: str) -> _StatedOptions:
+    stated = _StatedOptions()
     seen: set[str] = set()
     for option in options:
         key, equals, value = (part.strip() for part in option.partition("="))
@@ -128,7 +128,7 @@ def _to_mib(text: str, unit: str) -> float:
 
 
 def _build(
-    label: str, machine: MachineRow | None, row: GpuRow | None, count: int, stated: _Stated
+    label: str, machine: MachineRow | None, row: GpuRow | None, count: int, stated: _StatedOptions
 ) -> Hardware:
     """Return the machine of a one-line profile, from its name and options."""
     from cfgfix.core.records import replace

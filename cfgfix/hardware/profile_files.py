@@ -26,7 +26,7 @@ MAX_NODES = 50_000
 """Entries that are read, aliases counted each time they are used."""
 
 
-class _Loaded:
+class _LoadedFile:
     """A file as plain data, with the line of each key path."""
 
     __slots__ = ("data", "lines")
@@ -73,7 +73,7 @@ def machine_of_file(name: str, base_dir: str | os.PathLike[str] | None) -> Hardw
         raise CfgfixError(data_error_text(error), path=name, line=loaded.line_of(error.path)) from None
 
 
-def _load(text: str, name: str) -> _Loaded:
+def _load(text: str, name: str) -> _LoadedFile:
     """Return a YAML or JSON text as plain data, with the line of each key path.
 
     Aliases are counted each time, so a small file cannot grow without bound.
@@ -140,7 +140,7 @@ def _load(text: str, name: str) -> _Loaded:
             result[key] = plain(value_node, place)
         return result
 
-    return _Loaded(plain(node, ()), lines)
+    return _LoadedFile(plain(node, ()), lines)
 
 
 def from_mapping(data: object, label: str) -> Hardware:

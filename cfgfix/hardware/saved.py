@@ -58,28 +58,28 @@ def _whole_number(value: object) -> int:
     return value
 
 
-def _number(value: object) -> float:
+def _number_of(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 2**53:
         raise ValueError(f"must be a number of 0 or more, not {kind_of(value)}")
     return float(value)
 
 
-def _flag(value: object) -> bool:
+def _flag_of(value: object) -> bool:
     if not isinstance(value, bool):
         raise ValueError(f"must be true or false, not {kind_of(value)}")  # noqa: TRY004 - one error kind for all
     return value
 
 
-def _string(value: object) -> str:
+def _string_of(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError(f"must be a text, not {kind_of(value)}")  # noqa: TRY004 - one error kind for all
     return value
 
 
-def _strings(value: object) -> tuple[str, ...]:
+def _strings_of(value: object) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)):
         raise ValueError(f"must be a list of texts, not {kind_of(value)}")  # noqa: TRY004 - one error kind for all
-    return tuple(_string(item) for item in value)
+    return tuple(_string_of(item) for item in value)
 
 
 def read_capability(value: object) -> tuple[int, int]:
@@ -105,34 +105,34 @@ def read_capability(value: object) -> tuple[int, int]:
 
 
 _GPU_VALUES: dict[str, Callable[[object], object]] = {
-    "name": _string,
+    "name": _string_of,
     "memory_mib": _whole_number,
     "total_mib": _whole_number,
-    "nominal_gib": _number,
+    "nominal_gib": _number_of,
     "compute_capability": read_capability,
-    "tensor_cores": _flag,
-    "tensor_dtypes": _strings,
-    "bandwidth_gbs": _number,
-    "fp16_tflops": _number,
-    "pcie": _string,
-    "nvlink_gbs": _number,
+    "tensor_cores": _flag_of,
+    "tensor_dtypes": _strings_of,
+    "bandwidth_gbs": _number_of,
+    "fp16_tflops": _number_of,
+    "pcie": _string_of,
+    "nvlink_gbs": _number_of,
     "free_mib": _whole_number,
 }
 _CPU_VALUES: dict[str, Callable[[object], object]] = {
     "logical": _whole_number,
-    "usable": _number,
-    "amx_bf16": _flag,
+    "usable": _number_of,
+    "amx_bf16": _flag_of,
 }
 _MEMORY_VALUES: dict[str, Callable[[object], object]] = {
-    "total_mib": _number,
-    "available_mib": _number,
-    "shm_mib": _number,
+    "total_mib": _number_of,
+    "available_mib": _number_of,
+    "shm_mib": _number_of,
 }
-_STORAGE_VALUES: dict[str, Callable[[object], object]] = {"kind": _string, "read_mbs": _number}
+_STORAGE_VALUES: dict[str, Callable[[object], object]] = {"kind": _string_of, "read_mbs": _number_of}
 _TOP_VALUES: dict[str, Callable[[object], object]] = {
     "gpu_count": _whole_number,
-    "host_ram_mib": _number,
-    "has_quota": _flag,
+    "host_ram_mib": _number_of,
+    "has_quota": _flag_of,
     "tf_reserve_mib": _whole_number,
 }
 
@@ -183,7 +183,7 @@ def to_data(hardware: Hardware) -> dict[str, object]:
     }
 
 
-class _Reader:
+class _RecordReader:
     """Reads one mapping of saved data; every failure names the key path."""
 
     __slots__ = ("data", "path")
@@ -209,12 +209,12 @@ class _Reader:
             raise DataError((*self.path, key), str(error)) from None
 
     def optional_text(self, key: str) -> str | None:
-        return None if self.data.get(key) is None else str(self.get(key, _string))
+        return None if self.data.get(key) is None else str(self.get(key, _string_of))
 
     def value(self, key: str, convert: Callable[[object], object]) -> Value[Any]:
-        inner = _Reader(self.get(key, lambda item: item), (*self.path, key))
+        inner = _RecordReader(self.get(key, lambda item: item), (*self.path, key))
         inner.allow({"value", "source", "certainty"})
-        source = str(inner.get("source", _string))
+        source = str(inner.get("source", _string_of))
         certainty = inner.get("certainty", Certainty)
         if certainty is Certainty.UNKNOWN:
             if inner.data.get("value") is not None:
@@ -246,7 +246,7 @@ def from_data(data: object) -> Hardware:
     Raises:
         DataError: A key is missing, unknown or of the wrong kind.
     """
-    top = _Reader(data, ())
+    top = _RecordReader(data, ())
     version = top.get(FORMAT_KEY, _whole_number)
     if version != FORMAT_VERSION:
         raise DataError(
@@ -259,41 +259,41 @@ def from_data(data: object) -> Hardware:
         raise DataError(("gpus",), f"must be a list, not {kind_of(listed)}")
     if len(listed) > MAX_GPUS:
         raise DataError(("gpus",), f"{len(listed)} GPUs are more than the {MAX_GPUS} that are read")
-    gpus = tuple(_read_gpu(_Reader(item, ("gpus", index))) for index, item in enumerate(listed))
-    cpu = _Reader(top.get("cpu", lambda item: item), ("cpu",))
+    gpus = tuple(_read_gpu(_RecordReader(item, ("gpus", index))) for index, item in enumerate(listed))
+    cpu = _RecordReader(top.get("cpu", lambda item: item), ("cpu",))
     cpu.allow({"limited_by", *_CPU_VALUES})
-    memory = _Reader(top.get("memory", lambda item: item), ("memory",))
+    memory = _RecordReader(top.get("memory", lambda item: item), ("memory",))
     memory.allow({"limited_by", *_MEMORY_VALUES})
-    storage = _Reader(top.get("storage", lambda item: item), ("storage",))
+    storage = _RecordReader(top.get("storage", lambda item: item), ("storage",))
     storage.allow({"path", *_STORAGE_VALUES})
     return Hardware(
-        label=top.get("label", _string),
-        origin=top.get("origin", _origin),
+        label=top.get("label", _string_of),
+        origin=top.get("origin", _origin_of),
         gpus=gpus,
-        cpu=Cpu(limited_by=cpu.get("limited_by", _string), **cpu.values(_CPU_VALUES)),
-        memory=Memory(limited_by=memory.get("limited_by", _string), **memory.values(_MEMORY_VALUES)),
+        cpu=Cpu(limited_by=cpu.get("limited_by", _string_of), **cpu.values(_CPU_VALUES)),
+        memory=Memory(limited_by=memory.get("limited_by", _string_of), **memory.values(_MEMORY_VALUES)),
         storage=Storage(path=storage.optional_text("path"), **storage.values(_STORAGE_VALUES)),
-        notes=top.get("notes", _strings),
+        notes=top.get("notes", _strings_of),
         **top.values(_TOP_VALUES),
     )
 
 
-def _origin(value: object) -> str:
-    text = _string(value)
+def _origin_of(value: object) -> str:
+    text = _string_of(value)
     if text not in {"live", "profile", "file"}:
         raise ValueError(f"must be live, profile or file, not {text[:40]!r}")
     return text
 
 
-def _read_gpu(entry: _Reader) -> Gpu:
+def _read_gpu(entry: _RecordReader) -> Gpu:
     entry.allow({"id", "vendor", "index", "uuid", "mig", "unified_memory", *_GPU_VALUES})
     return Gpu(
         id=entry.optional_text("id"),
-        vendor=entry.get("vendor", _string),
+        vendor=entry.get("vendor", _string_of),
         index=entry.get("index", _whole_number),
         uuid=entry.optional_text("uuid"),
         mig=entry.optional_text("mig"),
-        unified_memory=entry.get("unified_memory", _flag),
+        unified_memory=entry.get("unified_memory", _flag_of),
         **entry.values(_GPU_VALUES),
     )
 

@@ -43,7 +43,7 @@ def spoken_card(name: str) -> SpokenCard | None:
         row = table.find_gpu(tried)
         if row is None:
             continue
-        others = [] if table.normalise(row.id) == tried else _family(tried, row)
+        others = [] if table.normalise(row.id) == tried else _cards_of_family(tried, row)
         largest = max([row, *others], key=lambda item: item.memory_gib or 0)
         return SpokenCard(
             largest.id, name if len({item.memory_gib for item in [row, *others]}) > 1 else "", None
@@ -51,7 +51,7 @@ def spoken_card(name: str) -> SpokenCard | None:
     return None
 
 
-def _family(name: str, row: GpuRow) -> list[GpuRow]:
+def _cards_of_family(name: str, row: GpuRow) -> list[GpuRow]:
     """Return the cards whose ids begin with a wider name that they share."""
     alias = next((item for item in (*row.aliases, row.id) if table.normalise(item) == name), row.id)
     return [item for item in table.gpu_rows() if item.id.startswith(f"{alias}-") and "laptop" not in item.id]

@@ -74,7 +74,7 @@ _MAX_LAYERS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class _Disk:
+class _DiskFacts:
     kind: str
     what: str
     sure: bool
@@ -98,7 +98,7 @@ def read_storage(path: str, root: Root = "/") -> Storage:
         return Storage(
             unknown("/proc/self/mountinfo cannot be read, or names no mount for this path"), speed, path
         )
-    return Storage(_kind(mount, root), speed, path)
+    return Storage(_storage_kind(mount, root), speed, path)
 
 
 def find_mount(path: str, root: Root = "/") -> Mount | None:
@@ -121,7 +121,7 @@ def find_mount(path: str, root: Root = "/") -> Mount | None:
     return best
 
 
-def _kind(mount: Mount, root: Root) -> Value[str]:
+def _storage_kind(mount: Mount, root: Root) -> Value[str]:
     where = f"{mount.kind} on {mount.point}"
     if mount.kind in NETWORK_TYPES:
         return exact("network", where)
@@ -141,7 +141,7 @@ def _kind(mount: Mount, root: Root) -> Value[str]:
         device = os.path.realpath(path_below(root, f"/sys/class/block/{os.path.basename(mount.source)}"))
     if not os.path.isdir(device):
         return exact("unknown", f"{where}: /sys does not show its device; measure it")
-    disks = _disks(device, 0)
+    disks = _disks_below(device, 0)
     slowest = min(disks, key=lambda disk: _SLOWEST_FIRST.index(disk.kind))
     sure = (
         all(disk.sure for disk in disks)
@@ -153,7 +153,7 @@ def _kind(mount: Mount, root: Root) -> Value[str]:
     return Value(slowest.kind, f"{where}: {slowest.what}{remark}", certainty)
 
 
-def _disks(device: str, layer: int) -> list[_Disk]:
+def _disks_below(device: str, layer: int) -> list[_DiskFacts]:
     """Return the disks below a block device's folder in /sys.
 
     Partitions and stacked devices are followed down.
@@ -165,14 +165,14 @@ def _disks(device: str, layer: int) -> list[_Disk]:
     except OSError:
         below = []
     if below and layer < _MAX_LAYERS:
-        found: list[_Disk] = []
+        found: list[_DiskFacts] = []
         for name in below:
-            found += _disks(os.path.realpath(os.path.join(device, "slaves", name)), layer + 1)
+            found += _disks_below(os.path.realpath(os.path.join(device, "slaves", name)), layer + 1)
         return list(dict.fromkeys(found))
-    return [_disk(device)]
+    return [_disk_facts(device)]
 
 
-def _disk(device: str) -> _Disk:
+def _disk_facts(device: str) -> _DiskFacts:
     """Return the properties of one disk from its folder in /sys."""
     name = os.path.basename(device)
     model = " ".join((read_word(device, "device/model") or "").split())
@@ -180,25 +180,25 @@ def _disk(device: str) -> _Disk:
     lowered = model.lower()
     for part, kind, meaning in _CLOUD_MODELS:
         if lowered.startswith(part):
-            return _Disk(kind, f"{shown}: {meaning}", sure=True)
+            return _DiskFacts(kind, f"{shown}: {meaning}", sure=True)
     if name.startswith(_NETWORK_BLOCK):
-        return _Disk("network-disk", f"{shown}: a network block device", sure=True)
+        return _DiskFacts("network-disk", f"{shown}: a network block device", sure=True)
     if name.startswith(("zram", "ram", "pmem")):
-        return _Disk("ram", f"{shown}: a disk in memory", sure=True)
+        return _DiskFacts("ram", f"{shown}: a disk in memory", sure=True)
     if name.startswith(("vd", "xvd")) or any(part in lowered for part in _VIRTUAL_MODELS):
-        return _Disk(
+        return _DiskFacts(
             "unknown-virtual", f"{shown}: a virtual disk, whose rotational flag says nothing", sure=True
         )
     if name.startswith(("loop", "dm-", "md")):
-        return _Disk("unknown", f"{shown}: it does not tell what it lies on", sure=True)
+        return _DiskFacts("unknown", f"{shown}: it does not tell what it lies on", sure=True)
     rotational = read_word(device, "queue/rotational")
     if rotational == "1":
-        return _Disk("hdd", f"{shown}: rotational", sure="/usb" not in device)
+        return _DiskFacts("hdd", f"{shown}: rotational", sure="/usb" not in device)
     if rotational == "0":
         if name.startswith("nvme"):
-            return _Disk("nvme", f"{shown}: NVMe", sure=True)
-        return _Disk("ssd", f"{shown}: not rotational", sure="/usb" not in device)
-    return _Disk("unknown", f"{shown}: it does not say whether it rotates", sure=True)
+            return _DiskFacts("nvme", f"{shown}: NVMe", sure=True)
+        return _DiskFacts("ssd", f"{shown}: not rotational", sure="/usb" not in device)
+    return _DiskFacts("unknown", f"{shown}: it does not say whether it rotates", sure=True)
 
 
 # --- measuring -------------------------------------------------------------------------------------------------------
@@ -233,12 +233,12 @@ class Run:
     @property
     def median_mbs(self) -> float:
         """The median rate."""
-        return _median(self.mbs)
+        return _median_of(self.mbs)
 
     @property
     def median_files_per_second(self) -> float:
         """The median number of files opened and read in a second."""
-        return _median(self.files_per_second)
+        return _median_of(self.files_per_second)
 
     @property
     def spread(self) -> float:
@@ -283,14 +283,14 @@ class Measurement:
         )
 
 
-def _median(values: Sequence[float]) -> float:
+def _median_of(values: Sequence[float]) -> float:
     ordered = sorted(values)
     middle = len(ordered) // 2
     return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _FilePiece:
     path: str
     offset: int
     size: int
@@ -330,7 +330,7 @@ def measure(
 
     now = clock or time.perf_counter
     storage = read_storage(path, root)
-    refusal = _refusal(path, storage)
+    refusal = _refusal_of_path(path, storage)
     empty = False
     if refusal is None:
         files, listed_all = _list_files(path)
@@ -345,7 +345,7 @@ def measure(
     remarks: list[str] = []
     if not listed_all:
         remarks.append(f"only the first {MAX_LISTED} files were considered")
-    pieces, method = _pieces(files, generator)
+    pieces, method = _file_pieces(files, generator)
     plan = [(count, repeat) for repeat in range(repeats) for count in threads]
     if len(pieces) < len(plan):
         usable = max(1, len(pieces) // len(threads))
@@ -353,7 +353,7 @@ def measure(
             f"there is data for {usable} repeat{'s' if usable > 1 else ''} on different files, not {repeats}"
         )
         plan = [(count, repeat) for repeat in range(usable) for count in threads][: len(pieces)]
-    shares = _shares(pieces, len(plan), max_bytes // len(plan))
+    shares = _disjoint_shares(pieces, len(plan), max_bytes // len(plan))
     measured: dict[int, list[tuple[float, int, int]]] = {}
     probed = cached = 0
     for (count, _), share in zip(plan, shares, strict=True):
@@ -380,7 +380,7 @@ def measure(
         remarks.append(
             "this system does not tell whether a page is cached, so the result may be that of the cache"
         )
-    remarks += _labels(storage)
+    remarks += _storage_labels(storage)
     return Measurement(
         path, None, runs, cached / probed if probed else None, method, seed, storage, tuple(remarks)
     )
@@ -407,7 +407,7 @@ def describe_measurement(measured: Measurement) -> list[str]:
     return lines + [f"note: {remark}" for remark in measured.remarks]
 
 
-def _refusal(path: str, storage: Storage) -> str | None:
+def _refusal_of_path(path: str, storage: Storage) -> str | None:
     if not (hasattr(os, "posix_fadvise") and hasattr(os, "preadv")):
         return "measuring is not supported on this system: it has no way to read past the page cache here"
     if "://" in path:
@@ -419,7 +419,7 @@ def _refusal(path: str, storage: Storage) -> str | None:
     return None
 
 
-def _labels(storage: Storage) -> list[str]:
+def _storage_labels(storage: Storage) -> list[str]:
     labels = [
         "at least: a cache in the hypervisor or the storage server cannot be dropped, and burst credits flatter"
     ]
@@ -462,7 +462,7 @@ def _list_files(path: str) -> tuple[list[tuple[str, int]], bool]:
     return found, True
 
 
-def _pieces(files: list[tuple[str, int]], generator: object) -> tuple[list[_Piece], str]:
+def _file_pieces(files: list[tuple[str, int]], generator: object) -> tuple[list[_FilePiece], str]:
     """Return the pieces of files to read, in random order, and a description.
 
     Small files are read whole, of large ones blocks at random places.
@@ -470,31 +470,31 @@ def _pieces(files: list[tuple[str, int]], generator: object) -> tuple[list[_Piec
     import random
 
     assert isinstance(generator, random.Random)
-    pieces: list[_Piece] = []
+    pieces: list[_FilePiece] = []
     kinds: set[str] = set()
     # Few large files give several blocks each, so that every repeat finds data of its own.
     per_file = max(1, min(64, 256 // len(files)))
     for path, size in files:
         if size <= 2 * BLOCK_BYTES:
             kinds.add("whole files")
-            pieces.append(_Piece(path, 0, size))
+            pieces.append(_FilePiece(path, 0, size))
             continue
         kinds.add("blocks at random places")
         blocks = size // BLOCK_BYTES
         chosen = generator.sample(range(blocks), min(per_file, blocks))
-        pieces += [_Piece(path, block * BLOCK_BYTES, BLOCK_BYTES) for block in chosen]
+        pieces += [_FilePiece(path, block * BLOCK_BYTES, BLOCK_BYTES) for block in chosen]
     generator.shuffle(pieces)
     return pieces, " and ".join(sorted(kinds, reverse=True))
 
 
-def _shares(pieces: list[_Piece], count: int, max_bytes: int) -> list[list[_Piece]]:
+def _disjoint_shares(pieces: list[_FilePiece], count: int, max_bytes: int) -> list[list[_FilePiece]]:
     """Return disjoint shares of the pieces, each of at most `max_bytes`.
 
     A share has at least one piece, where there are enough.
     """
-    shares: list[list[_Piece]] = []
+    shares: list[list[_FilePiece]] = []
     for position in range(count):
-        share: list[_Piece] = []
+        share: list[_FilePiece] = []
         size = 0
         for piece in pieces[position::count]:
             if share and size + piece.size > max_bytes:
@@ -505,7 +505,7 @@ def _shares(pieces: list[_Piece], count: int, max_bytes: int) -> list[list[_Piec
     return shares
 
 
-def _drop(share: list[_Piece]) -> tuple[int, int]:
+def _drop(share: list[_FilePiece]) -> tuple[int, int]:
     """Drop the pages of a share from the page cache.
 
     Returns how many pages were probed and how many of them were still cached.
@@ -549,7 +549,7 @@ def _is_cached(handle: int, offset: int) -> bool | None:
 
 
 def _read(
-    share: list[_Piece], threads: int, seconds: float, now: Callable[[], float]
+    share: list[_FilePiece], threads: int, seconds: float, now: Callable[[], float]
 ) -> tuple[float, int, int]:
     """Read a share with some threads; return seconds, bytes and pieces.
 
@@ -585,7 +585,7 @@ def _read(
     return max(now() - start, 1e-9), totals[0], totals[1]
 
 
-def _read_piece(piece: _Piece, buffer: bytearray) -> int:
+def _read_piece(piece: _FilePiece, buffer: bytearray) -> int:
     """Open, read and close one piece; return the bytes read."""
     try:
         handle = os.open(piece.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -119,7 +119,7 @@ def normalise(text: str) -> str:
     return text.lower().replace("-", "").replace("_", "").replace(" ", "")
 
 
-def _bare(name: str) -> str:
+def _bare_name(name: str) -> str:
     """Return a driver's device name in the form for comparing.
 
     The maker is taken off, since older drivers leave it out on GeForce and TITAN.
@@ -128,7 +128,7 @@ def _bare(name: str) -> str:
     return lowered.removeprefix(_VENDOR_PREFIX)
 
 
-class _Index:
+class _TableIndex:
     """The lookups of the table, built on first use.
 
     They hold raw rows, since a run looks at one or two of them.
@@ -146,44 +146,44 @@ class _Index:
             for key in (name, *aliases):
                 self.gpus[normalise(key)] = raw
             for product_name in product_names:
-                self.names.setdefault(_bare(product_name), []).append(raw)
+                self.names.setdefault(_bare_name(product_name), []).append(raw)
         self.machines: dict[str, tuple[Any, ...]] = {normalise(raw[0]): raw for raw in _table_data.MACHINES}
 
 
-_built: list[_Index] = []
+_built: list[_TableIndex] = []
 
 
-def _index() -> _Index:
+def _table_index() -> _TableIndex:
     if not _built:
-        _built.append(_Index())
+        _built.append(_TableIndex())
     return _built[0]
 
 
 def gpu_rows() -> list[GpuRow]:
     """Return every card of the table, in its order."""
-    return [GpuRow(*raw) for raw in {raw[0]: raw for raw in _index().gpus.values()}.values()]
+    return [GpuRow(*raw) for raw in {raw[0]: raw for raw in _table_index().gpus.values()}.values()]
 
 
 def machine_rows() -> list[MachineRow]:
     """Return every machine of the table, in its order."""
-    return [MachineRow(*raw) for raw in _index().machines.values()]
+    return [MachineRow(*raw) for raw in _table_index().machines.values()]
 
 
 def find_gpu(text: str) -> GpuRow | None:
     """Return the card with an id or alias, or None; case and separators do not count."""
-    raw = _index().gpus.get(normalise(text))
+    raw = _table_index().gpus.get(normalise(text))
     return GpuRow(*raw) if raw is not None else None
 
 
 def find_machine(text: str) -> MachineRow | None:
     """Return the machine with an id, or None; case and separators do not count."""
-    raw = _index().machines.get(normalise(text))
+    raw = _table_index().machines.get(normalise(text))
     return MachineRow(*raw) if raw is not None else None
 
 
 def find_by_product_name(text: str) -> tuple[GpuRow, ...]:
     """Return the cards with this whole product name in the driver."""
-    return tuple(GpuRow(*raw) for raw in _index().names.get(_bare(text), ()))
+    return tuple(GpuRow(*raw) for raw in _table_index().names.get(_bare_name(text), ()))
 
 
 def match(name: str, total_mib: float | None) -> Match:
@@ -204,7 +204,7 @@ def suggestions(text: str) -> list[str]:
     """Return the ids nearest to a name that is in no table, best first."""
     from difflib import get_close_matches
 
-    index = _index()
+    index = _table_index()
     wanted = normalise(text)
     known = {
         **{key: raw[0] for key, raw in index.machines.items()},
@@ -222,7 +222,7 @@ def agreed_fact(rows: tuple[GpuRow, ...], field: Callable[[GpuRow], T | None]) -
     return first if all(field(row) == first for row in rows) else None
 
 
-def _source(rows: tuple[GpuRow, ...], *aspects: str) -> str:
+def _source_of_rows(rows: tuple[GpuRow, ...], *aspects: str) -> str:
     if len(rows) == 1:
         return rows[0].source(*aspects)
     return "gpus table: the same for " + ", ".join(row.id for row in rows)
@@ -260,7 +260,7 @@ def device_facts(found: Match, name: str) -> TableFacts:
     share = "the table knows the whole card, this device is a part of it"
     rate = agreed_fact(rows, lambda row: row.fp16_dense_tflops)
     basis = agreed_fact(rows, lambda row: row.tflops_basis)
-    rate_source = f"{_source(rows)}: {basis}" if basis else _source(rows)
+    rate_source = f"{_source_of_rows(rows)}: {basis}" if basis else _source_of_rows(rows)
 
     def whole(value: T | None, source: str) -> Value[T]:
         return known_or_unknown(value, source, disputed) if found.whole else unknown(share)
@@ -268,27 +268,32 @@ def device_facts(found: Match, name: str) -> TableFacts:
     return TableFacts(
         id=rows[0].id if len(rows) == 1 and found.whole else None,
         tensor_cores=known_or_unknown(
-            agreed_fact(rows, lambda row: row.tensor_cores), _source(rows), several
+            agreed_fact(rows, lambda row: row.tensor_cores), _source_of_rows(rows), several
         ),
         tensor_dtypes=known_or_unknown(
-            agreed_fact(rows, lambda row: row.tensor_dtypes), _source(rows), several
+            agreed_fact(rows, lambda row: row.tensor_dtypes), _source_of_rows(rows), several
         ),
         bandwidth_gbs=whole(
-            agreed_fact(rows, lambda row: _number(row.memory_bandwidth_gbs)), _source(rows, "bw")
+            agreed_fact(rows, lambda row: _number_or_none(row.memory_bandwidth_gbs)),
+            _source_of_rows(rows, "bw"),
         ),
-        fp16_tflops=_rate(rate, rate_source, disputed, basis) if found.whole else unknown(share),
-        nvlink_gbs=whole(agreed_fact(rows, lambda row: _number(row.nvlink_gbs)), _source(rows)),
-        nominal_gib=whole(agreed_fact(rows, lambda row: _number(row.memory_gib)), _source(rows, "mem")),
+        fp16_tflops=_rate_value(rate, rate_source, disputed, basis) if found.whole else unknown(share),
+        nvlink_gbs=whole(
+            agreed_fact(rows, lambda row: _number_or_none(row.nvlink_gbs)), _source_of_rows(rows)
+        ),
+        nominal_gib=whole(
+            agreed_fact(rows, lambda row: _number_or_none(row.memory_gib)), _source_of_rows(rows, "mem")
+        ),
         compute_capability=known_or_unknown(
             agreed_fact(rows, lambda row: row.compute_capability),
-            _source(rows, "cc"),
+            _source_of_rows(rows, "cc"),
             _no_capability(rows, disputed),
         ),
-        pcie=whole(agreed_fact(rows, lambda row: row.pcie), _source(rows)),
+        pcie=whole(agreed_fact(rows, lambda row: row.pcie), _source_of_rows(rows)),
     )
 
 
-def _number(value: float | None) -> float | None:
+def _number_or_none(value: float | None) -> float | None:
     return None if value is None else float(value)
 
 
@@ -297,9 +302,9 @@ def _no_capability(rows: tuple[GpuRow, ...], otherwise: str) -> str:
     return f"a card of {vendor} has no CUDA compute capability" if vendor in {"amd", "apple"} else otherwise
 
 
-def _rate(rate: float | None, source: str, reason: str, basis: str | None) -> Value[float]:
+def _rate_value(rate: float | None, source: str, reason: str, basis: str | None) -> Value[float]:
     certainty = Certainty.EXACT if basis in _QUOTED_BASES else Certainty.ESTIMATED
-    return known_or_unknown(_number(rate), source, reason, certainty)
+    return known_or_unknown(_number_or_none(rate), source, reason, certainty)
 
 
 def profile_gpus(row: GpuRow, count: int, *, unified_ram_mib: Value[float] | None = None) -> tuple[Gpu, ...]:
@@ -321,9 +326,9 @@ def _profile_gpu(row: GpuRow, index: int, per_board: int, unified_ram_mib: Value
     bandwidth, rate = known.bandwidth_gbs, known.fp16_tflops
     if per_board > 1:
         share = f"; one of {per_board} devices of the board"
-        nominal = _divided(nominal, per_board, share)
-        bandwidth = _divided(bandwidth, per_board, share)
-        rate = _divided(rate, per_board, share)
+        nominal = _divided_value(nominal, per_board, share)
+        bandwidth = _divided_value(bandwidth, per_board, share)
+        rate = _divided_value(rate, per_board, share)
     if row.unified_memory and unified_ram_mib is not None and unified_ram_mib.value is not None:
         source = f"{unified_ram_mib.source}; this GPU shares the memory of the CPU"
         memory = estimated(int(unified_ram_mib.value), source)
@@ -355,7 +360,7 @@ def _profile_gpu(row: GpuRow, index: int, per_board: int, unified_ram_mib: Value
     )
 
 
-def _divided(value: Value[float], parts: int, remark: str) -> Value[float]:
+def _divided_value(value: Value[float], parts: int, remark: str) -> Value[float]:
     if value.value is None:
         return value
     return Value(value.value / parts, value.source + remark, value.certainty)

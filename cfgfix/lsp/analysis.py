@@ -153,7 +153,7 @@ def actions(analysis: Analysis, start: int, end: int) -> list[Action]:
                 if finding.fix.safety is Safety.UNSAFE:
                     title += " (unsafe: may change what the model learns or how much memory it takes)"
                 found.append(Action(title, edits, finding, finding.fix.safety))
-        comment = _comment(analysis, finding)
+        comment = _suppression_action(analysis, finding)
         if comment is not None:
             silencing.append(comment)
     found.sort(key=lambda action: -action.safety)
@@ -161,7 +161,7 @@ def actions(analysis: Analysis, start: int, end: int) -> list[Action]:
 
 
 def _is_proven(analysis: Analysis, fix: Fix, edits: tuple[Edit, ...]) -> bool:
-    known = _language(analysis)
+    known = _language_and_text(analysis)
     if known is None:
         return False
     language, parsed = known
@@ -172,7 +172,7 @@ def _is_proven(analysis: Analysis, fix: Fix, edits: tuple[Edit, ...]) -> bool:
     return True
 
 
-def _language(analysis: Analysis) -> tuple[Language, Any] | None:
+def _language_and_text(analysis: Analysis) -> tuple[Language, Any] | None:
     """Return the language of the file, and its text in parsed form.
 
     None where the text could not be read.
@@ -189,14 +189,14 @@ def _language(analysis: Analysis) -> tuple[Language, Any] | None:
     return Yaml(document, analysis.basis.target.loader), document
 
 
-def _comment(analysis: Analysis, finding: Finding) -> Action | None:
+def _suppression_action(analysis: Analysis, finding: Finding) -> Action | None:
     """Return the action that suppresses a finding by a comment, or None.
 
     None where no comment can stand there.
     """
     from cfgfix.lint.suppressing import ignore_edits
 
-    known = _language(analysis)
+    known = _language_and_text(analysis)
     if known is None or not known[0].is_judged(known[1]):
         return None
     try:
@@ -214,11 +214,11 @@ def fix_all(text: str, path: str) -> Action | None:
         return None
     if not report.files or report.files[0].after is None or report.files[0].before is None:
         return None
-    edits = [Edit(*span) for span in _difference(report.files[0].before, report.files[0].after)]
+    edits = [Edit(*span) for span in _changed_lines(report.files[0].before, report.files[0].after)]
     return Action("Make all safe fixes", tuple(edits), None, Safety.SAFE)
 
 
-def _difference(before: str, after: str) -> list[tuple[int, int, str]]:
+def _changed_lines(before: str, after: str) -> list[tuple[int, int, str]]:
     """Return the spans of lines in which two texts differ, with their new text.
 
     So an editor keeps its place in all other lines.

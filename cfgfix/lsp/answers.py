@@ -127,7 +127,7 @@ def _about_key(analysis: Analysis, place: Place) -> str:
     if concept is not None:
         if not told and (description is None or not description.text):
             lines += ["", meaning(concept)]
-        lines += _effect(analysis, place, concept)
+        lines += _effect_lines(analysis, place, concept)
     return "\n".join(lines)
 
 
@@ -139,10 +139,10 @@ def _in_code(path: KeyPath, code_facts: CodeFacts) -> list[str]:
     return ["", *lines] if lines else []
 
 
-def _effect(analysis: Analysis, place: Place, concept: str) -> list[str]:
+def _effect_lines(analysis: Analysis, place: Place, concept: str) -> list[str]:
     """Return lines on what a concept's value means on the machine, and for its rules."""
     assert analysis.basis is not None
-    rules = [rule for rule in analysis.basis.rules if _concerns(rule, concept)]
+    rules = [rule for rule in analysis.basis.rules if _concerns_concept(rule, concept)]
     view = view_of(analysis.basis, place.document)
     if not rules or view is None:
         return []
@@ -166,7 +166,7 @@ def _effect(analysis: Analysis, place: Place, concept: str) -> list[str]:
     return lines
 
 
-def _concerns(rule: Rule, concept: str) -> bool:
+def _concerns_concept(rule: Rule, concept: str) -> bool:
     return (
         concept in rule.operands
         or concept in rule.at
@@ -229,7 +229,7 @@ def complete(analysis: Analysis, offset: int) -> list[Offer]:
     if found is not None:
         path = _path_above(rows, line - 1, len(found["space"]), len(found["dashes"]))
         word = found["word"]
-        return _values(analysis, (*path, found["key"]), word, offset - len(word), offset)
+        return _value_offers(analysis, (*path, found["key"]), word, offset - len(word), offset)
     found = _TYPED_KEY.match(begun)
     if found is None:
         return []
@@ -238,8 +238,8 @@ def complete(analysis: Analysis, offset: int) -> list[Offer]:
     rest = re.match(r"[\w.-]*", ended)
     after = rest.group() if rest else ""
     has_colon = ended[len(after) :].lstrip().startswith(":")
-    present = _siblings(rows, line - 1, len(found["space"]) + len(found["dashes"]))
-    return _keys(
+    present = _sibling_keys(rows, line - 1, len(found["space"]) + len(found["dashes"]))
+    return _key_offers(
         analysis, path, word + after, present, offset - len(word), offset + len(after), colon=not has_colon
     )
 
@@ -274,7 +274,7 @@ def _path_above(rows: Sequence[str], row: int, space: int, dashes: int) -> KeyPa
     return tuple(reversed(steps))
 
 
-def _siblings(rows: Sequence[str], row: int, column: int) -> set[str]:
+def _sibling_keys(rows: Sequence[str], row: int, column: int) -> set[str]:
     """Return the keys at the same column in the mapping of a line."""
     found: set[str] = set()
     for step in (-1, 1):
@@ -293,7 +293,7 @@ def _siblings(rows: Sequence[str], row: int, column: int) -> set[str]:
     return found
 
 
-def _keys(
+def _key_offers(
     analysis: Analysis,
     path: KeyPath,
     word: str,
@@ -352,7 +352,7 @@ def _asked_in(code_facts: CodeFacts | None, path: KeyPath) -> Iterator[str]:
             yield str(key[len(path)])
 
 
-def _values(analysis: Analysis, path: KeyPath, word: str, start: int, end: int) -> list[Offer]:
+def _value_offers(analysis: Analysis, path: KeyPath, word: str, start: int, end: int) -> list[Offer]:
     assert analysis.basis is not None
     schema = analysis.basis.target.schema
     about = schema.describe(path) if schema is not None else None

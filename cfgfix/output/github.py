@@ -27,14 +27,14 @@ def render(report: Report, _style: Style = PLAIN) -> str:
         key=lambda finding: (-finding.severity, finding.location.path, finding.location.line),
     )
     for severity in reversed(Severity):
-        group = [_annotation(finding) for finding in findings if finding.severity is severity]
+        group = [_annotation_line(finding) for finding in findings if finding.severity is severity]
         if severity is Severity.ERROR:
             group = [_error_annotation(error) for error in report.errors] + group
         shown = group if len(group) <= LIMIT else group[: LIMIT - 1]
         lines += shown
         if len(shown) < len(group):
             rest = f"{len(group) - len(shown)} more of severity {severity.label}: GitHub shows {LIMIT} of a kind a step, the log of this step has them all"
-            lines.append(f"::{_COMMANDS[severity]} title=cfgfix::{_data(rest)}")
+            lines.append(f"::{_COMMANDS[severity]} title=cfgfix::{_escaped_data(rest)}")
     if findings or report.errors:
         lines.append(f"::group::cfgfix: all {len(findings) + len(report.errors)} findings")
         lines += [_inert_line(str(error)) for error in report.errors]
@@ -49,11 +49,11 @@ def render(report: Report, _style: Style = PLAIN) -> str:
 
 
 def _error_annotation(error: CfgfixError) -> str:
-    place = f"file={_property(visible(service_path(error.path)))}," if error.path else ""
-    return f"::error {place}title=cfgfix::{_data(str(error))}"
+    place = f"file={_escaped_property(visible(service_path(error.path)))}," if error.path else ""
+    return f"::error {place}title=cfgfix::{_escaped_data(str(error))}"
 
 
-def _annotation(finding: Finding) -> str:
+def _annotation_line(finding: Finding) -> str:
     place = finding.location
     properties = {
         "file": service_path(place.path),
@@ -63,9 +63,9 @@ def _annotation(finding: Finding) -> str:
         "endColumn": str(place.end_column),
         "title": f"{finding.rule} {finding.name}",
     }
-    listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    listed = ",".join(f"{name}={_escaped_property(value)}" for name, value in properties.items())
     fix = f"\nfix: {finding.fix.title} ({finding.fix.safety.label})" if finding.fix else ""
-    return f"::{_COMMANDS[finding.severity]} {listed}::{_data(message(finding) + fix)}"
+    return f"::{_COMMANDS[finding.severity]} {listed}::{_escaped_data(message(finding) + fix)}"
 
 
 def _inert_line(text: str) -> str:
@@ -73,13 +73,13 @@ def _inert_line(text: str) -> str:
 
     The runner looks for `::` where a line begins and for `##[` anywhere in it (actions/runner, ActionCommand.cs).
     """
-    text = _data(text).replace("##[", "## [")
+    text = _escaped_data(text).replace("##[", "## [")
     return f"./{text}" if text.lstrip().startswith("::") else text
 
 
-def _data(text: str) -> str:
+def _escaped_data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _escaped_property(text: str) -> str:
+    return _escaped_data(text).replace(":", "%3A").replace(",", "%2C")

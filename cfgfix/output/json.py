@@ -32,13 +32,13 @@ def document(report: Report) -> dict[str, Any]:
         "tool": {"name": "cfgfix", "version": __version__},
         "hardware": report.hardware,
         "exit_code": int(report.exit_code()),
-        "files": [_file(file) for file in report.files],
+        "files": [_file_as_json(file) for file in report.files],
         "skipped": [{"rule": skip.rule, "reason": skip.reason} for skip in report.skipped],
-        "errors": [_error(error) for error in report.errors],
+        "errors": [_error_as_json(error) for error in report.errors],
     }
 
 
-def _file(file: FileReport) -> dict[str, Any]:
+def _file_as_json(file: FileReport) -> dict[str, Any]:
     return {
         "path": file.path,
         "dialect": file.dialect,
@@ -70,9 +70,9 @@ def finding_data(finding: Finding) -> dict[str, Any]:
         "state": finding.state.value,
         "message": finding.message,
         "key": format_key_path(finding.key_path) if finding.key_path is not None else None,
-        "location": _location(finding.location),
-        "related": [_location(location) for location in (*finding.related, *finding.same)],
-        "flow": [_location(location) for location in finding.flow],
+        "location": _location_as_json(finding.location),
+        "related": [_location_as_json(location) for location in (*finding.related, *finding.same)],
+        "flow": [_location_as_json(location) for location in finding.flow],
         "notes": list(finding.notes),
         "profile": finding.profile,
         "fix": _fix(finding.fix) if finding.fix is not None else None,
@@ -80,7 +80,7 @@ def finding_data(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _location(location: Location) -> dict[str, Any]:
+def _location_as_json(location: Location) -> dict[str, Any]:
     return {
         "path": location.path,
         "start": location.start,
@@ -98,17 +98,17 @@ def _fix(fix: Fix) -> dict[str, Any]:
         "title": fix.title,
         "safety": fix.safety.label,
         "why": fix.why,
-        "changes": [_change(change) for change in fix.changes],
+        "changes": [_change_as_json(change) for change in fix.changes],
     }
     if fix.elsewhere:
         data["elsewhere"] = [
-            {"path": other.path, "changes": [_change(change) for change in other.changes]}
+            {"path": other.path, "changes": [_change_as_json(change) for change in other.changes]}
             for other in fix.elsewhere
         ]
     return data
 
 
-def _change(change: Any) -> dict[str, Any]:
+def _change_as_json(change: Any) -> dict[str, Any]:
     data: dict[str, Any] = {"action": type(change).__name__}
     for name in change.__slots__:
         value = getattr(change, name)
@@ -122,7 +122,7 @@ def _change(change: Any) -> dict[str, Any]:
     return data
 
 
-def _error(error: CfgfixError) -> dict[str, Any]:
+def _error_as_json(error: CfgfixError) -> dict[str, Any]:
     return {
         "message": visible(error.message),
         "path": error.path,
@@ -144,5 +144,7 @@ def render_lines(report: Report, _style: Style = PLAIN) -> str:
         for file in report.files
         for finding in file.findings
     ]
-    rows += [{"version": VERSION, "file": error.path, "error": _error(error)} for error in report.errors]
+    rows += [
+        {"version": VERSION, "file": error.path, "error": _error_as_json(error)} for error in report.errors
+    ]
     return "".join(json_text(row) + "\n" for row in rows)

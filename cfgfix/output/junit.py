@@ -24,8 +24,8 @@ def render(report: Report, _style: Style = PLAIN) -> str:
     for file in report.files:
         if file.passed_over is not None:
             continue
-        told = _outcomes(report, file)
-        cases = [_case(file, finding, ending, text) for finding, ending, text in told]
+        told = _test_outcomes(report, file)
+        cases = [_test_case(file, finding, ending, text) for finding, ending, text in told]
         if not cases:
             cases.append(
                 f'    <testcase classname={_quote(service_path(file.path))} name="cfgfix" time="0"/>'
@@ -50,7 +50,7 @@ def render(report: Report, _style: Style = PLAIN) -> str:
     return head + "\n".join(suites) + ("\n" if suites else "") + "</testsuites>\n"
 
 
-def _outcomes(report: Report, file: FileReport) -> list[tuple[Finding, str, str]]:
+def _test_outcomes(report: Report, file: FileReport) -> list[tuple[Finding, str, str]]:
     """Return the findings of a file with the outcome and the text of their tests.
 
     Refused fixes come as broken tests.
@@ -71,7 +71,7 @@ def _outcomes(report: Report, file: FileReport) -> list[tuple[Finding, str, str]
     return sorted(told, key=lambda item: item[0].location.start)
 
 
-def _case(file: FileReport, finding: Finding, ending: str, text: str) -> str:
+def _test_case(file: FileReport, finding: Finding, ending: str, text: str) -> str:
     from xml.sax.saxutils import escape
 
     place = f"{service_path(finding.location.path)}:{finding.location.line}:{finding.location.column}"

@@ -55,23 +55,23 @@ def page(parts: Mapping[str, Any], *, title: str = "cfgfix report", missing: Seq
         title: The title of the page.
         missing: A line for each part that could not run, with the reason.
     """
-    body = [f"<h1>{_text(title)}</h1>"]
+    body = [f"<h1>{_escaped_text(title)}</h1>"]
     sections = {
-        "diagnosis": ("Diagnosis", _diagnosis),
-        "data": ("Data pipeline", _data),
-        "step": ("Training step", _step),
-        "devices": ("Devices", _devices),
+        "diagnosis": ("Diagnosis", _diagnosis_as_html),
+        "data": ("Data pipeline", _data_as_html),
+        "step": ("Training step", _step_as_html),
+        "devices": ("Devices", _devices_as_html),
         "search": ("Search", _search),
     }
     present = [name for name in sections if name in parts]
     if len(present) > 1:
         links = " · ".join(f'<a href="#{name}">{sections[name][0]}</a>' for name in present)
         body.append(f'<p class="dim">{links}</p>')
-    body += _causes(parts.get("causes") or parts.get("diagnosis", {}).get("causes", ()))
+    body += _causes_as_html(parts.get("causes") or parts.get("diagnosis", {}).get("causes", ()))
     if missing:
         body.append(
             '<section class="card"><h3>What could not run</h3><ul>'
-            + "".join(f"<li>{_text(line)}</li>" for line in missing)
+            + "".join(f"<li>{_escaped_text(line)}</li>" for line in missing)
             + "</ul></section>"
         )
     for name in present:
@@ -81,47 +81,49 @@ def page(parts: Mapping[str, Any], *, title: str = "cfgfix report", missing: Seq
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{_text(title)}</title><style>{_STYLE}</style></head>\n<body><main>\n"
+        f"<title>{_escaped_text(title)}</title><style>{_STYLE}</style></head>\n<body><main>\n"
         + "\n".join(body)
         + "\n</main></body></html>\n"
     )
 
 
-def _causes(ranked: Sequence[Mapping[str, Any]]) -> Iterable[str]:
+def _causes_as_html(ranked: Sequence[Mapping[str, Any]]) -> Iterable[str]:
     """Yield the HTML list of causes, each with worth, evidence and change."""
     if not ranked:
         return
     rows = []
     for cause in ranked:
         worth = f" <b>x {cause['worth']:.2g}</b>" if cause["worth"] and cause["worth"] >= 1.02 else ""
-        evidence = f'<p class="dim">{_text(cause["evidence"])}</p>' if cause["evidence"] else ""
-        change = f"<p>change: {_text(cause['change'])}</p>" if cause["change"] else ""
-        rows.append(f"<li>{_text(cause['name'])}: {_text(cause['cause'])}{worth}{evidence}{change}</li>")
+        evidence = f'<p class="dim">{_escaped_text(cause["evidence"])}</p>' if cause["evidence"] else ""
+        change = f"<p>change: {_escaped_text(cause['change'])}</p>" if cause["change"] else ""
+        rows.append(
+            f"<li>{_escaped_text(cause['name'])}: {_escaped_text(cause['cause'])}{worth}{evidence}{change}</li>"
+        )
     yield f'<section class="card"><h3>What to change, in this order</h3><ol>{"".join(rows)}</ol></section>'
 
 
-def _text(value: object) -> str:
+def _escaped_text(value: object) -> str:
     return html.escape(visible(str(value)))
 
 
-def _milliseconds(seconds: float) -> str:
+def _milliseconds_text(seconds: float) -> str:
     return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
 
 
-def _figures(entries: Iterable[tuple[str, str]]) -> str:
+def _figures_as_html(entries: Iterable[tuple[str, str]]) -> str:
     return (
         '<div class="figures">'
-        + "".join(f"<div>{_text(name)}<b>{_text(value)}</b></div>" for name, value in entries)
+        + "".join(f"<div>{_escaped_text(name)}<b>{_escaped_text(value)}</b></div>" for name, value in entries)
         + "</div>"
     )
 
 
-def _lines(lines: Sequence[str], shown: int = 6) -> str:
+def _lines_as_html(lines: Sequence[str], shown: int = 6) -> str:
     if not lines:
         return ""
 
     def items(part: Sequence[str]) -> str:
-        return "<ul>" + "".join(f"<li>{_text(line)}</li>" for line in part) + "</ul>"
+        return "<ul>" + "".join(f"<li>{_escaped_text(line)}</li>" for line in part) + "</ul>"
 
     rest = lines[shown:]
     more = f"<details><summary>{len(rest)} more</summary>{items(rest)}</details>" if rest else ""
@@ -158,7 +160,7 @@ def line_chart(
         f"{LEFT + (place - first) / span * (WIDTH - LEFT - 8):.1f},{HEIGHT - BOTTOM - value / high * (HEIGHT - BOTTOM - 10):.1f}"
         for place, value in drawn
     )
-    return _drawing(
+    return _drawing_as_html(
         f'<polyline class="series" points="{coordinates}"/>',
         label=label,
         top=f"{high:.3g} {unit}",
@@ -200,17 +202,19 @@ def histogram(values: Sequence[float | None], *, unit: str, label: str, bins: in
         f'width="{max(width - 1, 1):.1f}" height="{count / most * (HEIGHT - BOTTOM - 10):.1f}"/>'
         for number, count in enumerate(counts)
     )
-    return _drawing(bars, label=label, top=f"{most}", across=unit, begin=f"{low:.3g}", end=f"{high:.3g}")
+    return _drawing_as_html(
+        bars, label=label, top=f"{most}", across=unit, begin=f"{low:.3g}", end=f"{high:.3g}"
+    )
 
 
-def _drawing(inside: str, *, label: str, top: str, across: str, begin: str, end: str) -> str:
+def _drawing_as_html(inside: str, *, label: str, top: str, across: str, begin: str, end: str) -> str:
     foot = HEIGHT - BOTTOM
     return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{_text(label)}">'
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{_escaped_text(label)}">'
         f'<line class="axis" x1="{LEFT}" y1="{foot}" x2="{WIDTH - 8}" y2="{foot}"/><line class="axis" x1="{LEFT}" y1="6" x2="{LEFT}" y2="{foot}"/>'
-        f'{inside}<text x="0" y="16">{_text(top)}</text><text x="{LEFT - 4}" y="{foot}" text-anchor="end">0</text>'
-        f'<text x="{LEFT}" y="{HEIGHT - 6}">{_text(begin)}</text><text x="{WIDTH - 8}" y="{HEIGHT - 6}" text-anchor="end">{_text(end)}</text>'
-        f'<text x="{WIDTH / 2}" y="{HEIGHT - 6}" text-anchor="middle">{_text(across)}</text></svg>'
+        f'{inside}<text x="0" y="16">{_escaped_text(top)}</text><text x="{LEFT - 4}" y="{foot}" text-anchor="end">0</text>'
+        f'<text x="{LEFT}" y="{HEIGHT - 6}">{_escaped_text(begin)}</text><text x="{WIDTH - 8}" y="{HEIGHT - 6}" text-anchor="end">{_escaped_text(end)}</text>'
+        f'<text x="{WIDTH / 2}" y="{HEIGHT - 6}" text-anchor="middle">{_escaped_text(across)}</text></svg>'
     )
 
 
@@ -221,7 +225,7 @@ def meters(entries: Sequence[tuple[str, float, str]]) -> str:
     """
     most = max((size for _, size, _ in entries), default=0.0) or 1.0
     return "".join(
-        f'<div class="meter"><span>{_text(name)}</span><span><i style="width:{max(0.0, size) / most * 100:.1f}%"></i></span><span>{_text(told)}</span></div>'
+        f'<div class="meter"><span>{_escaped_text(name)}</span><span><i style="width:{max(0.0, size) / most * 100:.1f}%"></i></span><span>{_escaped_text(told)}</span></div>'
         for name, size, told in entries
     )
 
@@ -229,47 +233,47 @@ def meters(entries: Sequence[tuple[str, float, str]]) -> str:
 # Parts
 
 
-def _diagnosis(data: Mapping[str, Any]) -> list[str]:
-    made = [f'<p class="dim">{_text(data["subject"])}</p>']
+def _diagnosis_as_html(data: Mapping[str, Any]) -> list[str]:
+    made = [f'<p class="dim">{_escaped_text(data["subject"])}</p>']
     for check in data["checks"]:
         rules = (
-            f"<p>rules: {', '.join(f'<code>{_text(rule)}</code>' for rule in check['rules'])}</p>"
+            f"<p>rules: {', '.join(f'<code>{_escaped_text(rule)}</code>' for rule in check['rules'])}</p>"
             if check["rules"]
             else ""
         )
-        fixes = "".join(f"<p>fix: {_text(fix)}</p>" for fix in check["fixes"][:12])
+        fixes = "".join(f"<p>fix: {_escaped_text(fix)}</p>" for fix in check["fixes"][:12])
         made.append(
-            f'<section class="card"><h3><span class="state {check["state"]}">{check["state"]}</span>{_text(check["title"])}</h3>'
-            f"<p>{_text(check['summary'])}</p>{_lines(check['evidence'])}{rules}{fixes}</section>"
+            f'<section class="card"><h3><span class="state {check["state"]}">{check["state"]}</span>{_escaped_text(check["title"])}</h3>'
+            f"<p>{_escaped_text(check['summary'])}</p>{_lines_as_html(check['evidence'])}{rules}{fixes}</section>"
         )
     return made
 
 
-def _verdicts(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+def _verdicts_as_html(entries: Sequence[Mapping[str, Any]]) -> list[str]:
     made = []
     for entry in entries:
-        rules = ", ".join(f"<code>{_text(rule['id'])}</code>" for rule in entry["rules"])
-        change = f"<p>change: {_text(entry['change'])}</p>" if entry["change"] else ""
-        fixes = "".join(f"<p>fix: {_text(fix)}</p>" for fix in entry["fixes"])
+        rules = ", ".join(f"<code>{_escaped_text(rule['id'])}</code>" for rule in entry["rules"])
+        change = f"<p>change: {_escaped_text(entry['change'])}</p>" if entry["change"] else ""
+        fixes = "".join(f"<p>fix: {_escaped_text(fix)}</p>" for fix in entry["fixes"])
         made.append(
-            f'<section class="card"><h3><span class="state {entry["outcome"]}">{_text(entry["outcome"])}</span>{_text(entry["summary"])}</h3>'
-            f"{_lines(entry['evidence'])}{change}{fixes}{f'<p>rules: {rules}</p>' if rules else ''}</section>"
+            f'<section class="card"><h3><span class="state {entry["outcome"]}">{_escaped_text(entry["outcome"])}</span>{_escaped_text(entry["summary"])}</h3>'
+            f"{_lines_as_html(entry['evidence'])}{change}{fixes}{f'<p>rules: {rules}</p>' if rules else ''}</section>"
         )
     return made
 
 
-def _data(data: Mapping[str, Any]) -> list[str]:
+def _data_as_html(data: Mapping[str, Any]) -> list[str]:
     rates = data["rates"]
     batch = rates["batch_seconds"]
     figures = [
         ("throughput", f"{figure(rates['samples_per_second'])} samples/s"),
-        ("batch, median", _milliseconds(batch["median"])),
-        ("batch, p99", _milliseconds(batch["p99"])),
+        ("batch, median", _milliseconds_text(batch["median"])),
+        ("batch, p99", _milliseconds_text(batch["p99"])),
         ("CPUs at work", f"{rates['cpus_busy']:.2g}"),
     ]
     if data["consumer"]:
         figures.append(("device idle", f"{data['consumer']['idle_share']['value']:.0%}"))
-    made = [f'<p class="dim">{_text(data["source"])}</p>', _figures(figures)]
+    made = [f'<p class="dim">{_escaped_text(data["source"])}</p>', _figures_as_html(figures)]
     series = [value * 1e3 for value in data["series"]]
     chart = line_chart(series, unit="ms", across="batch", label="time of each batch in milliseconds")
     bars = histogram(series, unit="ms per batch", label="distribution of the batch times in milliseconds")
@@ -283,24 +287,24 @@ def _data(data: Mapping[str, Any]) -> list[str]:
             (
                 f"{stage['operation']}({stage['function']})" if stage["function"] else stage["operation"],
                 stage["seconds_per_batch"],
-                _milliseconds(stage["seconds_per_batch"]),
+                _milliseconds_text(stage["seconds_per_batch"]),
             )
             for stage in data["stages"]
         ]
         made.append(
             f'<section class="card"><h3>Time inside each stage, per batch</h3>{meters(rows)}</section>'
         )
-    return made + _verdicts(data["verdicts"])
+    return made + _verdicts_as_html(data["verdicts"])
 
 
-def _step(data: Mapping[str, Any]) -> list[str]:
+def _step_as_html(data: Mapping[str, Any]) -> list[str]:
     figures = [
-        ("step, median", _milliseconds(data["step_seconds"]["median"])),
+        ("step, median", _milliseconds_text(data["step_seconds"]["median"])),
         ("waits for data", f"{data['data_share']['value']:.0%}"),
         ("throughput", f"{figure(data['samples_per_second'])} samples/s"),
     ]
-    made = [f'<p class="dim">{_text(data["source"])}</p>', _figures(figures)]
-    rows = [(name, part["value"], _milliseconds(part["value"])) for name, part in data["parts"].items()]
+    made = [f'<p class="dim">{_escaped_text(data["source"])}</p>', _figures_as_html(figures)]
+    rows = [(name, part["value"], _milliseconds_text(part["value"])) for name, part in data["parts"].items()]
     if rows:
         made.append(f'<section class="card"><h3>Parts of a step</h3>{meters(rows)}</section>')
     compared = [
@@ -312,10 +316,10 @@ def _step(data: Mapping[str, Any]) -> list[str]:
         made.append(
             f'<section class="card"><h3>Time of a step with a change, as a share of without</h3>{meters(compared)}</section>'
         )
-    return made + _verdicts(data["verdicts"])
+    return made + _verdicts_as_html(data["verdicts"])
 
 
-def _devices(data: Mapping[str, Any]) -> list[str]:
+def _devices_as_html(data: Mapping[str, Any]) -> list[str]:
     made = []
     for device in data["devices"]:
         inside = ""
@@ -329,9 +333,9 @@ def _devices(data: Mapping[str, Any]) -> list[str]:
                 label=f"{series['name']} in {series['unit']}",
             )
             if chart:
-                inside += f"<p>{_text(series['name'])}</p>{chart}"
+                inside += f"<p>{_escaped_text(series['name'])}</p>{chart}"
         made.append(
-            f'<section class="card"><h3>{_text(device["kind"])} {_text(device["index"])} {_text(device["name"])}</h3>{inside or "<p>no readings</p>"}</section>'
+            f'<section class="card"><h3>{_escaped_text(device["kind"])} {_escaped_text(device["index"])} {_escaped_text(device["name"])}</h3>{inside or "<p>no readings</p>"}</section>'
         )
     if data["pipeline"]:
         rows = [
@@ -341,11 +345,11 @@ def _devices(data: Mapping[str, Any]) -> list[str]:
         made.append(
             f'<section class="card"><h3>Stages of the pipeline</h3>{meters(rows)}<p>overlap {data["pipeline"]["overlap_share"]:.0%}</p></section>'
         )
-    return made + _verdicts(data["verdicts"])
+    return made + _verdicts_as_html(data["verdicts"])
 
 
 def _search(data: Mapping[str, Any]) -> list[str]:
-    made = [f"<p>{_text(data['summary'])}</p>"]
+    made = [f"<p>{_escaped_text(data['summary'])}</p>"]
     names = list(data["space"])
     tried = [entry for entry in data["tried"] if entry["samples_per_second"] is not None]
     best = max((entry["samples_per_second"] for entry in tried), default=None)
@@ -353,7 +357,7 @@ def _search(data: Mapping[str, Any]) -> list[str]:
         made.append(grid(tried, names[0], names[1], data["space"], best))
     ranked = sorted(tried, key=lambda entry: -entry["samples_per_second"])[:20]
     rows = [
-        (_setting(entry, names), entry["samples_per_second"], f"{figure(entry['samples_per_second'])}/s")
+        (_setting_text(entry, names), entry["samples_per_second"], f"{figure(entry['samples_per_second'])}/s")
         for entry in ranked
     ]
     made.append(f'<section class="card"><h3>Samples per second, best first</h3>{meters(rows)}</section>')
@@ -361,13 +365,13 @@ def _search(data: Mapping[str, Any]) -> list[str]:
     if failed:
         made.append(
             '<section class="card"><h3>What failed</h3>'
-            + _lines([f"{_setting(entry, names)}: {entry['error']}" for entry in failed])
+            + _lines_as_html([f"{_setting_text(entry, names)}: {entry['error']}" for entry in failed])
             + "</section>"
         )
     return made
 
 
-def _setting(entry: Mapping[str, Any], names: Sequence[str]) -> str:
+def _setting_text(entry: Mapping[str, Any], names: Sequence[str]) -> str:
     return ", ".join(f"{name} {entry['values'][name]}" for name in names)
 
 
@@ -386,10 +390,10 @@ def grid(
     for entry in tried:
         key = (str(entry["values"][down]), str(entry["values"][across]))
         cells[key] = max(cells.get(key, 0.0), entry["samples_per_second"])
-    head = "".join(f"<th>{_text(value)}</th>" for value in space[across])
+    head = "".join(f"<th>{_escaped_text(value)}</th>" for value in space[across])
     rows = ""
     for value in space[down]:
-        row = f"<th>{_text(value)}</th>"
+        row = f"<th>{_escaped_text(value)}</th>"
         for other in space[across]:
             rate = cells.get((str(value), str(other)))
             if rate is None or not best:
@@ -399,7 +403,7 @@ def grid(
                 row += f'<td{mark} style="background:color-mix(in srgb,var(--accent) {rate / best * 45:.0f}%,transparent)">{figure(rate)}</td>'
         rows += f"<tr>{row}</tr>"
     return (
-        f'<section class="card scroll"><table><caption>samples/s: {_text(down)} down, {_text(across)} across; the best is outlined</caption>'
+        f'<section class="card scroll"><table><caption>samples/s: {_escaped_text(down)} down, {_escaped_text(across)} across; the best is outlined</caption>'
         f"<tr><th></th>{head}</tr>{rows}</table></section>"
     )
 

@@ -39,7 +39,7 @@ def document(report: Report) -> dict[str, Any]:
     for file in report.files:
         for index, (finding, fingerprint) in enumerate(fingerprints(file.findings)):
             edits = file.edits[index] if index < len(file.edits) else None
-            results.append(_result(finding, fingerprint, positions, file, edits))
+            results.append(_result_as_sarif(finding, fingerprint, positions, file, edits))
     return {
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -50,7 +50,7 @@ def document(report: Report) -> dict[str, Any]:
                         "name": "cfgfix",
                         "version": __version__,
                         "semanticVersion": __version__,
-                        "rules": [_rule(rule) for rule in rules],
+                        "rules": [_rule_as_sarif(rule) for rule in rules],
                     }
                 },
                 "columnKind": "unicodeCodePoints",
@@ -59,7 +59,9 @@ def document(report: Report) -> dict[str, Any]:
                     {
                         "executionSuccessful": not report.errors,
                         "exitCode": int(report.exit_code()),
-                        "toolExecutionNotifications": [_notification(error) for error in report.errors],
+                        "toolExecutionNotifications": [
+                            _notification_as_sarif(error) for error in report.errors
+                        ],
                     }
                 ],
                 "results": results,
@@ -68,7 +70,7 @@ def document(report: Report) -> dict[str, Any]:
     }
 
 
-def _rule(rule: Rule) -> dict[str, Any]:
+def _rule_as_sarif(rule: Rule) -> dict[str, Any]:
     from cfgfix.rules.reader import load_yaml, refuted
 
     data = load_yaml(rule.path)
@@ -99,7 +101,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _result(
+def _result_as_sarif(
     finding: Finding,
     fingerprint: str,
     positions: dict[str, int],
@@ -111,7 +113,7 @@ def _result(
         "ruleIndex": positions[finding.rule],
         "level": _LEVELS[finding.severity],
         "message": {"text": message(finding)},
-        "locations": [_location(finding.location)],
+        "locations": [_location_as_sarif(finding.location)],
         "partialFingerprints": {"cfgfix/v1": fingerprint},
         "properties": {"confidence": finding.confidence.label, "state": finding.state.value},
     }
@@ -119,7 +121,8 @@ def _result(
         result["properties"]["profile"] = finding.profile
     if finding.related or finding.same:
         result["relatedLocations"] = [
-            _location(place, number) for number, place in enumerate((*finding.related, *finding.same), 1)
+            _location_as_sarif(place, number)
+            for number, place in enumerate((*finding.related, *finding.same), 1)
         ]
     if finding.flow:
         result["codeFlows"] = [
@@ -127,7 +130,8 @@ def _result(
                 "threadFlows": [
                     {
                         "locations": [
-                            {"location": _location(step)} for step in (*finding.flow, finding.location)
+                            {"location": _location_as_sarif(step)}
+                            for step in (*finding.flow, finding.location)
                         ]
                     }
                 ]
@@ -142,8 +146,8 @@ def _result(
                 "description": {"text": f"{finding.fix.title} ({finding.fix.safety.label})"},
                 "artifactChanges": [
                     {
-                        "artifactLocation": _artifact(file.path),
-                        "replacements": _replacements(edits, file),
+                        "artifactLocation": _artifact_as_sarif(file.path),
+                        "replacements": _replacements_as_sarif(edits, file),
                     }
                 ],
             }
@@ -151,7 +155,7 @@ def _result(
     return result
 
 
-def _replacements(edits: Sequence[Edit], file: FileReport) -> list[dict[str, Any]]:
+def _replacements_as_sarif(edits: Sequence[Edit], file: FileReport) -> list[dict[str, Any]]:
     assert file.text is not None
     source = SourceFile.from_bytes(file.text.encode("utf-8", "surrogatepass"), file.path)
     rows: list[dict[str, Any]] = []
@@ -171,10 +175,10 @@ def _replacements(edits: Sequence[Edit], file: FileReport) -> list[dict[str, Any
     return rows
 
 
-def _location(place: Location, number: int | None = None) -> dict[str, Any]:
+def _location_as_sarif(place: Location, number: int | None = None) -> dict[str, Any]:
     data: dict[str, Any] = {
         "physicalLocation": {
-            "artifactLocation": _artifact(place.path),
+            "artifactLocation": _artifact_as_sarif(place.path),
             "region": {
                 "startLine": place.line,
                 "startColumn": place.column,
@@ -190,7 +194,7 @@ def _location(place: Location, number: int | None = None) -> dict[str, Any]:
     return data
 
 
-def _artifact(path: str) -> dict[str, str]:
+def _artifact_as_sarif(path: str) -> dict[str, str]:
     import os
     from urllib.parse import quote
 
@@ -202,8 +206,8 @@ def _artifact(path: str) -> dict[str, str]:
     return {"uri": uri, "uriBaseId": "SRCROOT"}
 
 
-def _notification(error: CfgfixError) -> dict[str, Any]:
+def _notification_as_sarif(error: CfgfixError) -> dict[str, Any]:
     data: dict[str, Any] = {"level": "error", "message": {"text": str(error)}}
     if error.path is not None:
-        data["locations"] = [{"physicalLocation": {"artifactLocation": _artifact(error.path)}}]
+        data["locations"] = [{"physicalLocation": {"artifactLocation": _artifact_as_sarif(error.path)}}]
     return data

@@ -24,7 +24,7 @@ def render(data: Mapping[str, Any], paint: Paint) -> str:
         key=lambda entry: (-entry["trial_seconds"], -entry["samples_per_second"]),
     )
     most = max((entry["samples_per_second"] for entry in ran), default=0.0) or 1.0
-    rows = [(_setting(entry["values"], names), entry) for entry in ran[:MOST_ROWS]]
+    rows = [(_setting_text(entry["values"], names), entry) for entry in ran[:MOST_ROWS]]
     width = max((len(text) for text, _ in rows), default=0)
     lines = [paint("bold", f"search: {data['source']}"), paint("dim", f"cache {data['cache']}"), ""]
     lines.append("samples/s, those measured longest first:")
@@ -38,17 +38,17 @@ def render(data: Mapping[str, Any], paint: Paint) -> str:
         lines.append(paint("dim", f"  and {len(ran) - len(rows)} more: see --json"))
     failed = [entry for entry in data["tried"] if entry["samples_per_second"] is None]
     lines += [
-        paint("warning", f"  failed: {_setting(entry['values'], names)}: {entry['error']}")
+        paint("warning", f"  failed: {_setting_text(entry['values'], names)}: {entry['error']}")
         for entry in failed[:MOST_ROWS]
     ]
     lines += [
-        paint("dim", f"  left out: {_setting(entry['values'], names)}: {entry['reason']}")
+        paint("dim", f"  left out: {_setting_text(entry['values'], names)}: {entry['reason']}")
         for entry in data["excluded"][:MOST_ROWS]
     ]
     lines.append("")
     lines += _wrap(data["summary"])
     for change in data["changes"] if data["gain"] else ():
-        lines.append(f"  {change['key']}: {_value(change['from'])} -> {_value(change['to'])}")
+        lines.append(f"  {change['key']}: {_value_text(change['from'])} -> {_value_text(change['to'])}")
     for text in data["code_changes"] if data["gain"] else ():
         lines += _wrap(f"in the code: {text}")
     lines += [paint("dim", line) for note in data["notes"] for line in _wrap(f"note: {note}")]
@@ -68,11 +68,11 @@ def render(data: Mapping[str, Any], paint: Paint) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _setting(values: Mapping[str, Any], names: list[str]) -> str:
-    return ", ".join(f"{name} {_value(values[name])}" for name in names)
+def _setting_text(values: Mapping[str, Any], names: list[str]) -> str:
+    return ", ".join(f"{name} {_value_text(values[name])}" for name in names)
 
 
-def _value(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -30,7 +30,7 @@ def with_safe_texts(report: Report, *, paths: bool = True) -> Report:
     path = visible if paths else str
     return replace(
         report,
-        files=tuple(_file(file, path) for file in report.files),
+        files=tuple(_file_in_words(file, path) for file in report.files),
         skipped=tuple(replace(skip, reason=visible(skip.reason)) for skip in report.skipped),
         hardware=visible(report.hardware),
         stale=tuple(map(visible, report.stale)),
@@ -38,8 +38,8 @@ def with_safe_texts(report: Report, *, paths: bool = True) -> Report:
     )
 
 
-def _file(file: FileReport, path: Callable[[str], str]) -> FileReport:
-    shown = partial(_finding, path=path)
+def _file_in_words(file: FileReport, path: Callable[[str], str]) -> FileReport:
+    shown = partial(_finding_in_words, path=path)
     return replace(
         file,
         path=path(file.path),
@@ -54,8 +54,8 @@ def _file(file: FileReport, path: Callable[[str], str]) -> FileReport:
     )
 
 
-def _finding(finding: Finding, path: Callable[[str], str]) -> Finding:
-    place = partial(_place, path=path)
+def _finding_in_words(finding: Finding, path: Callable[[str], str]) -> Finding:
+    place = partial(_place_in_words, path=path)
     return replace(
         finding,
         message=visible(finding.message),
@@ -74,7 +74,7 @@ def _fix(fix: Fix) -> Fix:
     return replace(fix, title=visible(fix.title), why=visible(fix.why) if fix.why else fix.why)
 
 
-def _place(place: Location, path: Callable[[str], str]) -> Location:
+def _place_in_words(place: Location, path: Callable[[str], str]) -> Location:
     return replace(place, path=path(place.path), label=visible(place.label) if place.label else place.label)
 
 

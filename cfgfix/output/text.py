@@ -30,10 +30,10 @@ def render(report: Report, style: Style = PLAIN) -> str:
     lines: list[str] = []
     for file in text_report(report).report.files:
         for finding in file.findings:
-            lines += _finding(finding, file, style.paint)
+            lines += _finding_lines(finding, file, style.paint)
             lines.append("")
     if report.diff:
-        lines += _diffs(report, style.paint)
+        lines += _diff_lines(report, style.paint)
     lines += summary(report, style)
     return "\n".join(lines) + "\n" if lines else ""
 
@@ -47,7 +47,7 @@ def concise(report: Report, style: Style = PLAIN) -> str:
         for finding in file.findings
     ]
     if report.diff:
-        lines += _diffs(report, style.paint)
+        lines += _diff_lines(report, style.paint)
     lines += summary(report, style)
     return "\n".join(lines) + "\n" if lines else ""
 
@@ -63,7 +63,7 @@ def concise_line(finding: Finding, paint: Paint) -> str:
     return f"{paint('path', place)} {paint(finding.severity.label, finding.severity.label)} {finding.rule} {finding.name}: {message(finding)}{mark}"
 
 
-def _finding(finding: Finding, file: FileReport, paint: Paint) -> list[str]:
+def _finding_lines(finding: Finding, file: FileReport, paint: Paint) -> list[str]:
     place = finding.location
     head = (
         f"{paint('path', f'{place.path}:{place.line}:{place.column}')}: {paint(finding.severity.label, finding.severity.label)} "
@@ -109,7 +109,7 @@ def frame(text: str, place: Location, related: Sequence[Location], paint: Paint)
     for other in related:
         if other.path == place.path:
             marks.setdefault(other.line, []).append((other, False))
-    rows = _lines(text)
+    rows = _printable_lines(text)
     gutter = len(str(max(marks)))
     shown: list[str] = [f"{' ' * gutter} {paint('frame', '|')}"]
     previous = None
@@ -121,15 +121,15 @@ def frame(text: str, place: Location, related: Sequence[Location], paint: Paint)
         previous = number
         row = rows[number - 1]
         shown.append(
-            f"{paint('frame', str(number).rjust(gutter))} {paint('frame', '|')} {_printable(row[:MAX_LINE])[:MAX_LINE]}".rstrip()
+            f"{paint('frame', str(number).rjust(gutter))} {paint('frame', '|')} {_printable_row(row[:MAX_LINE])[:MAX_LINE]}".rstrip()
         )
         for location, primary in sorted(marks[number], key=lambda item: item[0].column):
             first = location.column - 1
             if first >= MAX_LINE:
                 continue
-            start = _width(row[:first])
+            start = _width_of(row[:first])
             stop = location.end_column - 1 if location.end_line == location.line else len(row)
-            width = max(1, _width(row[first : min(stop, first + MAX_LINE)]))
+            width = max(1, _width_of(row[first : min(stop, first + MAX_LINE)]))
             if start >= MAX_LINE:
                 continue
             mark = ("^" if primary else "-") * min(width, MAX_LINE - start)
@@ -141,11 +141,11 @@ def frame(text: str, place: Location, related: Sequence[Location], paint: Paint)
 
 
 @lru_cache(1)
-def _lines(text: str) -> list[str]:
+def _printable_lines(text: str) -> list[str]:
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
-def _printable(row: str) -> str:
+def _printable_row(row: str) -> str:
     if row.isprintable():
         return row
     return "".join(
@@ -154,7 +154,7 @@ def _printable(row: str) -> str:
     )
 
 
-def _width(part: str) -> int:
+def _width_of(part: str) -> int:
     if part.isascii() and "\t" not in part:
         return len(part)
     import unicodedata
@@ -195,7 +195,7 @@ def _printable_line(line: str) -> str:
     return "\t".join(map(visible, body.split("\t"))) + line[len(body) :]
 
 
-def _diffs(report: Report, paint: Paint) -> list[str]:
+def _diff_lines(report: Report, paint: Paint) -> list[str]:
     lines: list[str] = []
     for file in report.files:
         if file.before is not None and file.after is not None:
@@ -259,36 +259,46 @@ def summary(report: Report, style: Style) -> list[str]:
         count = sum(len(file.applied) for file in pending)
         verb = "fixed" if report.fixed else "silenced"
         lines.append(
-            f"{_plural(count, 'finding')} would be {verb} in {_plural(len(pending), 'file')}; nothing is written"
+            f"{_count_with_noun(count, 'finding')} would be {verb} in {_count_with_noun(len(pending), 'file')}; nothing is written"
         )
     if not findings and (pending or (report.errors and not (checked or report.sources))):
         pass  # "no findings" would be said of what is not mended yet, or of what nobody looked at
     elif findings or checked or report.sources:
         total = ", ".join(
-            _plural(counts[severity], severity.label) for severity in reversed(Severity) if counts[severity]
+            _count_with_noun(counts[severity], severity.label)
+            for severity in reversed(Severity)
+            if counts[severity]
         )
         lines.append(
             f"{total or 'no findings'} in "
             + " and ".join(
                 (
-                    [f"{_plural(len(checked), 'config')}{_known_by(checked)}"]
+                    [f"{_count_with_noun(len(checked), 'config')}{_known_by(checked)}"]
                     if checked or not report.sources
                     else []
                 )
-                + ([_plural(report.sources, "Python file") + _not_read(report)] if report.sources else [])
+                + (
+                    [_count_with_noun(report.sources, "Python file") + _not_read(report)]
+                    if report.sources
+                    else []
+                )
             )
-            + (f", {_plural(len(others), 'other file')} passed over" if others else "")
+            + (f", {_count_with_noun(len(others), 'other file')} passed over" if others else "")
         )
         lines += _lines_on_unopened(unopened, show_skipped=style.show_skipped)
     elif len(passed) == 1 and passed[0].alone:
         way = "--dialect NAME --force-dialect checks it all the same"
         lines.append(way if style.show_skipped else f"{_passed_over(passed[0])} ({way})")
     elif passed:
-        lines.append(f"no training config among {_plural(len(passed), 'file')} (--show-skipped tells why)")
+        lines.append(
+            f"no training config among {_count_with_noun(len(passed), 'file')} (--show-skipped tells why)"
+        )
     else:
         lines.append("no configs found")
     if reduced.left_out:
-        lines.append(f"{_plural(reduced.left_out, 'note')} not shown (--min-severity info shows them)")
+        lines.append(
+            f"{_count_with_noun(reduced.left_out, 'note')} not shown (--min-severity info shows them)"
+        )
     lines += _fix_hint(report.findings(), report, style.paint)
     lines += [f"stale in the baseline: {entry}" for entry in report.stale]
     hidden = sum(len(file.hidden) for file in report.files)
@@ -298,7 +308,7 @@ def summary(report: Report, style: Style) -> list[str]:
             if report.since
             else "silenced by comments or the baseline"
         )
-        lines.append(f"{_plural(hidden, 'finding')} {why}")
+        lines.append(f"{_count_with_noun(hidden, 'finding')} {why}")
     is_file = any(file.language != "python" for file in checked)
     if report.hardware and is_file:
         lines.append(report.hardware)
@@ -377,7 +387,9 @@ def _lines_on_unopened(files: Sequence[FileReport], *, show_skipped: bool) -> li
         return []
     verb = "is" if len(files) == 1 else "are"
     hint = "" if show_skipped else ": --show-skipped tells what is lacking"
-    return [f"{_plural(len(files), 'YAML file')} {verb} read by no code that could be followed{hint}"]
+    return [
+        f"{_count_with_noun(len(files), 'YAML file')} {verb} read by no code that could be followed{hint}"
+    ]
 
 
 def _fix_hint(findings: Sequence[Finding], report: Report, paint: Paint) -> list[str]:
@@ -386,7 +398,7 @@ def _fix_hint(findings: Sequence[Finding], report: Report, paint: Paint) -> list
     if report.fixed:
         if unsafe and not report.unsafe_fixes:
             return [
-                f"{_plural(unsafe, 'unsafe fix', 'unsafe fixes')} held back: such a fix may change what the model learns or how much memory a run takes (--unsafe-fixes adds them)"
+                f"{_count_with_noun(unsafe, 'unsafe fix', 'unsafe fixes')} held back: such a fix may change what the model learns or how much memory a run takes (--unsafe-fixes adds them)"
             ]
         return []
     parts = []
@@ -408,11 +420,11 @@ def statistics(report: Report) -> str:
         fixes = sum(finding.fix is not None and finding.fix.safety is Safety.SAFE for finding in findings)
         files = len({finding.location.path for finding in findings})
         rows.append(
-            f"{len(findings):6}  {rule} {findings[0].name}  in {_plural(files, 'file')}"
+            f"{len(findings):6}  {rule} {findings[0].name}  in {_count_with_noun(files, 'file')}"
             + (f", {fixes} with a safe fix" if fixes else "")
         )
     return "\n".join(rows) + "\n" if rows else "no findings\n"
 
 
-def _plural(count: int, word: str, plural: str | None = None) -> str:
+def _count_with_noun(count: int, word: str, plural: str | None = None) -> str:
     return f"{count} {word if count == 1 else plural or word + 's'}"

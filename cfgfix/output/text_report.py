@@ -95,15 +95,15 @@ def _join_places(group: list[Finding]) -> Finding:
     return replace(
         first,
         message=f"{first.message} ({among})",
-        notes=(*first.notes, "also " + _places(group[1:])),
+        notes=(*first.notes, "also " + _places_text(group[1:])),
     )
 
 
-def _places(others: list[Finding]) -> str:
-    named = [_place(finding.location) for finding in others[:MOST_PLACES]]
+def _places_text(others: list[Finding]) -> str:
+    named = [_place_text(finding.location) for finding in others[:MOST_PLACES]]
     more = len(others) - len(named)
     return ", ".join(named) + (f" and {more} more (--output-format json has all)" if more else "")
 
 
-def _place(location: Location) -> str:
+def _place_text(location: Location) -> str:
     return f"{location.path}:{location.line}"

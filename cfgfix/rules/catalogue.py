@@ -305,8 +305,8 @@ def _check_names(path: str, data: Mapping[str, Any], used: Mapping[str, str], kn
         CfgfixError: A concept or an operand does not exist.
     """
     each = data.get("each") or {}
-    places = [("at", name) for name in _texts(data.get("at"))]
-    places += [("each.concept", name) for name in _texts(each.get("concept"))]
+    places = [("at", name) for name in _list_of_texts(data.get("at"))]
+    places += [("each.concept", name) for name in _list_of_texts(each.get("concept"))]
     places += [("related", str(item["at"])) for item in data.get("related") or []]
     places += [
         (f"fix.{action}", str(fix[action]))
@@ -334,7 +334,7 @@ def _unknown_name(path: str, where: str, name: str, kind: str, known: Iterable[s
     )
 
 
-def _texts(value: Any) -> list[str]:
+def _list_of_texts(value: Any) -> list[str]:
     return [] if value is None else [value] if isinstance(value, str) else [str(item) for item in value]
 
 

@@ -69,19 +69,19 @@ else:
     Code = object
 
 
-def _number(value: Any) -> Any:
+def _require_number(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError("a number is needed")
     return value
 
 
-def _ordered(value: Any) -> Any:
+def _require_ordered(value: Any) -> Any:
     if isinstance(value, bool) or value is None:
         raise TypeError("an ordered value is needed")
     return value
 
 
-def _equal(left: Any, right: Any) -> bool:
+def _are_equal(left: Any, right: Any) -> bool:
     """Tell whether two values are equal, keeping `true` and `1` apart."""
     if isinstance(left, bool) is not isinstance(right, bool):
         return False
@@ -91,44 +91,44 @@ def _equal(left: Any, right: Any) -> bool:
 def _is_in(item: Any, group: Any) -> bool:
     if not isinstance(group, (list, tuple)):
         raise TypeError("`in` needs a list")
-    return any(_equal(item, other) for other in group)
+    return any(_are_equal(item, other) for other in group)
 
 
 def _to_int(value: Any) -> int:
-    return int(_number(value))
+    return int(_require_number(value))
 
 
 def _to_float(value: Any) -> float:
-    return float(_number(value))
+    return float(_require_number(value))
 
 
 def _round(value: Any, digits: Any = 0) -> Any:
     if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= 15:
         raise TypeError("round needs 0 to 15 digits")
-    return round(_number(value), digits) if digits else round(_number(value))
+    return round(_require_number(value), digits) if digits else round(_require_number(value))
 
 
-def _lower(value: Any) -> str:
+def _lower_case(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError("text is needed")
     return value.lower()
 
 
-def _matches(value: Any, *prefixes: Any) -> bool:
+def _matches_pattern(value: Any, *prefixes: Any) -> bool:
     return isinstance(value, str) and value.startswith(tuple(str(prefix) for prefix in prefixes))
 
 
-def _mentions(value: Any, *words: Any) -> bool:
+def _mentions_word(value: Any, *words: Any) -> bool:
     return isinstance(value, str) and any(str(word).lower() in value.lower() for word in words)
 
 
-def _length(value: Any) -> int:
+def _length_of(value: Any) -> int:
     if not isinstance(value, (str, list, tuple, dict)):
         raise TypeError("len needs text or a list")
     return len(value)
 
 
-def _product(value: Any) -> Any:
+def _product_of(value: Any) -> Any:
     """Return the product of a list of numbers.
 
     Raises:
@@ -136,7 +136,7 @@ def _product(value: Any) -> Any:
     """
     if not isinstance(value, (list, tuple)) or not value or len(value) > _MOST_FACTORS:
         raise TypeError("a list of numbers is needed")
-    return math.prod(_number(item) for item in value)
+    return math.prod(_require_number(item) for item in value)
 
 
 _MOST_FACTORS = 64
@@ -151,19 +151,19 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _minimum(*values: Any) -> Any:
-    return min(_flat(values))
+def _minimum_of(*values: Any) -> Any:
+    return min(_flat_values(values))
 
 
-def _maximum(*values: Any) -> Any:
-    return max(_flat(values))
+def _maximum_of(*values: Any) -> Any:
+    return max(_flat_values(values))
 
 
-def _flat(values: tuple[Any, ...]) -> list[Any]:
+def _flat_values(values: tuple[Any, ...]) -> list[Any]:
     items = list(values[0]) if len(values) == 1 and isinstance(values[0], (list, tuple)) else list(values)
     if not items:
         raise TypeError("min and max need a value")
-    return [_number(item) for item in items]
+    return [_require_number(item) for item in items]
 
 
 _SLOT_BYTES = {
@@ -195,17 +195,17 @@ def optimizer_slots(name: Any) -> int:
 
 
 _FUNCTIONS: dict[str, tuple[Callable[..., Any], int, int]] = {
-    "min": (_minimum, 1, 8),
-    "max": (_maximum, 1, 8),
-    "abs": (lambda value: abs(_number(value)), 1, 1),
-    "floor": (lambda value: math.floor(_number(value)), 1, 1),
-    "ceil": (lambda value: math.ceil(_number(value)), 1, 1),
+    "min": (_minimum_of, 1, 8),
+    "max": (_maximum_of, 1, 8),
+    "abs": (lambda value: abs(_require_number(value)), 1, 1),
+    "floor": (lambda value: math.floor(_require_number(value)), 1, 1),
+    "ceil": (lambda value: math.ceil(_require_number(value)), 1, 1),
     "round": (_round, 1, 2),
     "int": (_to_int, 1, 1),
     "float": (_to_float, 1, 1),
-    "len": (_length, 1, 1),
-    "product": (_product, 1, 1),
-    "lower": (_lower, 1, 1),
+    "len": (_length_of, 1, 1),
+    "product": (_product_of, 1, 1),
+    "lower": (_lower_case, 1, 1),
     "is_int": (_is_int, 1, 1),
     "is_float": (lambda value: isinstance(value, float), 1, 1),
     "is_number": (_is_number, 1, 1),
@@ -213,16 +213,16 @@ _FUNCTIONS: dict[str, tuple[Callable[..., Any], int, int]] = {
     "is_bool": (lambda value: isinstance(value, bool), 1, 1),
     "is_null": (lambda value: value is None, 1, 1),
     "is_list": (lambda value: isinstance(value, (list, tuple)), 1, 1),
-    "matches": (_matches, 2, 8),
-    "mentions": (_mentions, 2, 8),
+    "matches": (_matches_pattern, 2, 8),
+    "mentions": (_mentions_word, 2, 8),
     "optimizer_slots": (optimizer_slots, 1, 1),
 }
 
 GLOBALS: dict[str, Any] = {
     "__builtins__": {},
-    "_num": _number,
-    "_ord": _ordered,
-    "_eq": _equal,
+    "_num": _require_number,
+    "_ord": _require_ordered,
+    "_eq": _are_equal,
     "_in": _is_in,
     **{f"_f_{name}": function for name, (function, _, _) in _FUNCTIONS.items()},
 }
@@ -505,13 +505,13 @@ def _fill_with(scope: Scope, name: str, form: str) -> str:
         return UNKNOWN
 
 
-def _concatenate(*parts: str) -> str:
+def _joined_texts(*parts: str) -> str:
     return "".join(parts)
 
 
 GLOBALS["_fmt"] = _fill
 GLOBALS["_put"] = _fill_with
-GLOBALS["_cat"] = _concatenate
+GLOBALS["_cat"] = _joined_texts
 
 
 def compile_source(source: str) -> Code:

@@ -44,11 +44,11 @@ class Matcher:
 
     def included(self, path: str) -> bool:
         """Tell whether a file matches an include pattern, by its name or path."""
-        return self._fits(self._include, path)
+        return self._fits_pattern(self._include, path)
 
     def excluded(self, path: str) -> bool:
         """Tell whether a file or folder matches an exclude pattern, by its name or path."""
-        return self._fits(self._exclude, path)
+        return self._fits_pattern(self._exclude, path)
 
     def outside(self, path: str) -> bool:
         """Tell whether a file or a folder above it matches an exclude pattern.
@@ -61,7 +61,7 @@ class Matcher:
         start = os.path.normpath(os.path.join(self._root, *[".."] * above))
         return any(self.excluded(os.path.join(start, *steps[:length])) for length in range(1, len(steps) + 1))
 
-    def _fits(self, pattern: re.Pattern[str], path: str) -> bool:
+    def _fits_pattern(self, pattern: re.Pattern[str], path: str) -> bool:
         folder, name = os.path.split(path)
         if pattern.match(name):
             return True

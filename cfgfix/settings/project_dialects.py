@@ -189,14 +189,14 @@ def has_training_keys(document: Document, dialect: Dialect) -> bool:
 
     One is enough: a person who names a dialect has configs that are too small to be detected.
     """
-    telling = [pattern for pattern in _patterns(dialect) if _is_distinctive(pattern)]
+    telling = [pattern for pattern in _concept_patterns(dialect) if _is_distinctive(pattern)]
     if document.problem is not None:
         names = set(re.findall(_KEY_LINE, document.source.text[:200_000]))
         return any(all(step in names for step in pattern if isinstance(step, str)) for pattern in telling)
     return any(exists(root, pattern) for root in document.roots for pattern in telling)
 
 
-def _patterns(dialect: Dialect) -> list[Pattern]:
+def _concept_patterns(dialect: Dialect) -> list[Pattern]:
     signature = dialect.signature
     found = [*signature.any_of, *(pattern for group in signature.every for pattern in group)]
     for patterns in dialect.concepts.values():

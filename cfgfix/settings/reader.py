@@ -160,7 +160,7 @@ class Finder:
         known = self._asked.get(folder)
         if known is None:
             found = self._nearest_settings(os.path.abspath(folder))
-            known = self._asked[folder] = found if found is not None else self._working()
+            known = self._asked[folder] = found if found is not None else self._settings_of_folder()
         return known
 
     def below(self, folder: str, above: Settings, names: Container[str]) -> Settings:
@@ -182,11 +182,11 @@ class Finder:
             self._known[here] = own
         return own
 
-    def _working(self) -> Settings:
+    def _settings_of_folder(self) -> Settings:
         if self._base is None:
             here = os.path.abspath(".")
             found = self._nearest_settings(here)
-            self._base = found if found is not None else self._adjusted(Settings(root=here))
+            self._base = found if found is not None else self._with_overrides(Settings(root=here))
         return self._base
 
     def _nearest_settings(self, here: str) -> Settings | None:
@@ -214,10 +214,10 @@ class Finder:
                     self.wrong[id(found)] = error
                     return found
                 if found is not None:
-                    return self._adjusted(found)
+                    return self._with_overrides(found)
         return None
 
-    def _adjusted(self, settings: Settings) -> Settings:
+    def _with_overrides(self, settings: Settings) -> Settings:
         return settings if self._adjust is None else self._adjust(settings)
 
 
@@ -296,14 +296,14 @@ def build(table: Mapping[str, Any], path: str) -> Settings:
         setting = BY_NAME.get(name)
         if setting is None:
             raise unknown_setting(name, path)
-        values.update(_values(setting, value, path))
+        values.update(_fields_of_setting(setting, value, path))
     if "tensorflow" in values:
         require_release(values["tensorflow"], path)
     _require_inside(values, path)
     return Settings(**values)
 
 
-def _values(setting: Setting, value: Any, path: str) -> dict[str, Any]:
+def _fields_of_setting(setting: Setting, value: Any, path: str) -> dict[str, Any]:
     """Return the fields of `Settings` for one entry of a settings file, by name.
 
     Raises:
@@ -311,9 +311,9 @@ def _values(setting: Setting, value: Any, path: str) -> dict[str, Any]:
     """
     name = setting.name
     if setting.kind == MACHINE and isinstance(value, dict):
-        return _hardware(value, path)
+        return _fields_of_hardware(value, path)
     if setting.kind == TEXTS:
-        made: Any = _texts(name, value, path)
+        made: Any = _texts_of_setting(name, value, path)
     elif setting.kind == SWITCH:
         if not isinstance(value, bool):
             raise CfgfixError(f"{name} is not true or false", path=path)
@@ -322,15 +322,15 @@ def _values(setting: Setting, value: Any, path: str) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise CfgfixError(f"{name} is not a table", path=path)
         made = {
-            key: _choice(f"{name}.{key}", item, setting.choices, path)
+            key: _choice_of_setting(f"{name}.{key}", item, setting.choices, path)
             if setting.kind == WORDS
-            else _texts(f"{name}.{key}", item, path)
+            else _texts_of_setting(f"{name}.{key}", item, path)
             for key, item in value.items()
         }
     else:
         if not isinstance(value, str):
             raise CfgfixError(f"{name} is not text", path=path)
-        made = _choice(name, value, setting.choices, path) if setting.choices else value
+        made = _choice_of_setting(name, value, setting.choices, path) if setting.choices else value
     return {setting.attribute: made}
 
 
@@ -373,7 +373,7 @@ def _as_texts(value: str | tuple[str, ...]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else value
 
 
-def _hardware(table: Mapping[str, Any], path: str) -> dict[str, Any]:
+def _fields_of_hardware(table: Mapping[str, Any], path: str) -> dict[str, Any]:
     """Return the fields of `Settings` for `[tool.cfgfix.hardware]`.
 
     The entry `default` is the machine that is meant, `profiles` are machines by name.
@@ -401,14 +401,14 @@ def unknown_setting(name: str, path: str) -> CfgfixError:
     )
 
 
-def _texts(name: str, value: Any, path: str) -> tuple[str, ...]:
+def _texts_of_setting(name: str, value: Any, path: str) -> tuple[str, ...]:
     items = [value] if isinstance(value, str) else value
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
         raise CfgfixError(f"{name} is not a list of texts", path=path)
     return tuple(items)
 
 
-def _choice(name: str, value: Any, allowed: tuple[str, ...], path: str) -> str:
+def _choice_of_setting(name: str, value: Any, allowed: tuple[str, ...], path: str) -> str:
     if value not in allowed:
         raise CfgfixError(f"{name} {value!r} is not one of {', '.join(allowed)}", path=path)
     return str(value)

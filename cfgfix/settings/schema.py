@@ -26,7 +26,7 @@ def schema(*, names: bool = True) -> dict[str, Any]:
     """
     properties: dict[str, Any] = {}
     for setting in SETTINGS:
-        about: dict[str, Any] = {"description": setting.help, **_shape(setting, names=names)}
+        about: dict[str, Any] = {"description": setting.help, **_shape_of_setting(setting, names=names)}
         if setting.default is not None and setting.default != {}:
             about["default"] = list(setting.default) if setting.kind == TEXTS else setting.default
         properties[setting.name] = about
@@ -41,7 +41,7 @@ def schema(*, names: bool = True) -> dict[str, Any]:
             "texts": {
                 "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
             },
-            "rule": _text_with_offers(_selectors() if names else ()),
+            "rule": _text_with_offers(_rule_selectors() if names else ()),
             "rules": {
                 "anyOf": [
                     {"$ref": "#/definitions/rule"},
@@ -52,7 +52,7 @@ def schema(*, names: bool = True) -> dict[str, Any]:
     }
 
 
-def _shape(setting: Setting, *, names: bool) -> dict[str, Any]:
+def _shape_of_setting(setting: Setting, *, names: bool) -> dict[str, Any]:
     if setting.kind == TEXTS:
         return {"allOf": [{"$ref": f"#/definitions/{'rules' if setting.holds == 'rule' else 'texts'}"}]}
     if setting.kind == LISTS:
@@ -106,7 +106,7 @@ def _text_with_offers(names: Sequence[str]) -> dict[str, Any]:
     return {"anyOf": [{"enum": list(names)}, {"type": "string"}]} if names else {"type": "string"}
 
 
-def _selectors() -> list[str]:
+def _rule_selectors() -> list[str]:
     rules = builtin().rules
     return [
         "ALL",

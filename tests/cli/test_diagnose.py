@@ -99,7 +99,7 @@ def test_a_users_failure_is_a_failed_check_with_its_reason(cfgfix, project):
 def test_batches_that_are_of_no_use(project, monkeypatch, name, told):
     monkeypatch.chdir(project)
     subject = Subject(None, (), None, {"dataset": f"mine:{name}", "source_roots": [str(project)]})
-    found = checks._loader(subject, lambda what, share: None)
+    found = checks._loader_outcome(subject, lambda what, share: None)
     assert found.state is State.FAIL
     assert told in found.summary
 
@@ -107,7 +107,7 @@ def test_batches_that_are_of_no_use(project, monkeypatch, name, told):
 def test_batches_of_batches_are_told(project, monkeypatch):
     monkeypatch.chdir(project)
     subject = Subject(None, (), None, {"dataset": "mine:twice", "source_roots": [str(project)]})
-    found = checks._loader(subject, lambda what, share: None)
+    found = checks._loader_outcome(subject, lambda what, share: None)
     assert found.state is State.PASS
     assert "element: (8, 8, 4)" in found.evidence
     assert any("batches of batches" in line for line in found.evidence)
@@ -116,7 +116,7 @@ def test_batches_of_batches_are_told(project, monkeypatch):
 def test_a_step_that_xla_cannot_compile(project, monkeypatch):
     monkeypatch.chdir(project)
     options = {"dataset": "mine:good", "step": "mine:uncompilable", "source_roots": [str(project)]}
-    found = checks._compilation(Subject(None, (), None, options), lambda what, share: None)
+    found = checks._compilation_outcome(Subject(None, (), None, options), lambda what, share: None)
     assert found.state is State.FAIL
     assert "XLA" in found.summary
     assert found.rules == ("TFF013",)
@@ -129,8 +129,8 @@ def test_a_check_that_breaks_has_failed(monkeypatch):
     def told(*_arguments):
         raise CfgfixError("cannot be judged")
 
-    monkeypatch.setattr(checks, "_hardware", bad)
-    monkeypatch.setattr(checks, "_configuration", told)
+    monkeypatch.setattr(checks, "_hardware_outcome", bad)
+    monkeypatch.setattr(checks, "_configuration_outcome", told)
     found = {
         outcome.name: outcome for outcome in diagnose(Subject(None, (), None, {}), lambda what, share: None)
     }
@@ -155,7 +155,7 @@ def test_a_check_that_breaks_has_failed(monkeypatch):
 )
 def test_code_for_a_compute_capability(capability, built, fits):
     gpu = {"model": "card", "compute_capability": list(capability)}
-    assert (checks._capability(gpu, built) is None) is fits
+    assert (checks._capability_line(gpu, built) is None) is fits
 
 
 def folder_with_speech(folder):
@@ -172,7 +172,7 @@ def folder_with_speech(folder):
 
 
 def outcome_of_pipeline(read, per_second):
-    return checks._outcome(
+    return checks._outcome_of(
         "pipeline", State.PASS, "", data={"rates": {"read_per_batch": read, "batches_per_second": per_second}}
     )
 
@@ -180,13 +180,13 @@ def outcome_of_pipeline(read, per_second):
 def test_storage_fails_where_it_is_slower_than_the_need(tmp_path):
     folder = folder_with_speech(tmp_path / "set")
     subject = Subject(None, (), None, {"data_path": str(folder)}, step_seconds=1e-9)
-    found = checks._storage(subject, outcome_of_pipeline(10**9, 1))
+    found = checks._storage_outcome(subject, outcome_of_pipeline(10**9, 1))
     if found.state is State.SKIPPED:  # a file system in memory has no cold files
         assert "tmpfs" in found.summary or "memory" in found.summary
         return
     assert found.state is State.FAIL
     assert found.data["needed_mbs"] > found.data["mbs"]
-    easy = checks._storage(
+    easy = checks._storage_outcome(
         Subject(None, (), None, {"data_path": str(folder)}, step_seconds=10.0), outcome_of_pipeline(10, 1)
     )
     assert easy.state is State.PASS
@@ -194,16 +194,16 @@ def test_storage_fails_where_it_is_slower_than_the_need(tmp_path):
 
 def test_storage_that_cannot_be_read_fails(tmp_path):
     gone = Subject(None, (), None, {"data_path": str(tmp_path / "gone")})
-    assert checks._storage(gone, None).state is State.FAIL
+    assert checks._storage_outcome(gone, None).state is State.FAIL
     (tmp_path / "empty").mkdir()
-    empty = checks._storage(Subject(None, (), None, {"data_path": str(tmp_path / "empty")}), None)
+    empty = checks._storage_outcome(Subject(None, (), None, {"data_path": str(tmp_path / "empty")}), None)
     assert empty.state in (State.FAIL, State.SKIPPED)
 
 
 def test_nothing_is_written_into_the_data(tmp_path):
     folder = folder_with_speech(tmp_path / "set")
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
-    checks._storage(Subject(None, (), None, {"data_path": str(folder)}), None)
+    checks._storage_outcome(Subject(None, (), None, {"data_path": str(folder)}), None)
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
 
 
@@ -217,10 +217,10 @@ def test_a_config_is_judged_by_the_settings_nearest_to_it(project, monkeypatch):
     monkeypatch.chdir(project)
     (project / "inner").mkdir()
     (project / "inner" / "train.yaml").write_text(CONFIG.lstrip())
-    plain = checks._configuration(Subject("inner/train.yaml", (), None, {}))
+    plain = checks._configuration_outcome(Subject("inner/train.yaml", (), None, {}))
     assert "YML001" in plain.rules
     (project / "inner" / "cfgfix.toml").write_text('ignore = ["YML001"]\n')
-    assert "YML001" not in checks._configuration(Subject("inner/train.yaml", (), None, {})).rules
+    assert "YML001" not in checks._configuration_outcome(Subject("inner/train.yaml", (), None, {})).rules
 
 
 @pytest.mark.parametrize(

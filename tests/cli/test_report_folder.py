@@ -152,7 +152,7 @@ def test_the_search_is_that_of_tune(project, monkeypatch):
     monkeypatch.setattr(search, "search", pretended)
     options = dict.fromkeys(("data_path", "step", "hardware", "step_ms", "config_loader"))
     options |= {"dataset": "mine:good", "batch_size": 16, "source_roots": (".",), "batches": 20, "time_limit": 60.0, "no_storage": True}  # fmt: skip
-    work = report._Work(
+    work = report._ReportParts(
         "out", "train.yaml", diagnosed_subject("train.yaml", options), options, lambda what, share: None
     )
     work.attempt("search", work.search)

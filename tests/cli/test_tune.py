@@ -382,7 +382,7 @@ def test_what_no_key_gives_is_tried_on_the_dataset(project, monkeypatch):
     assert any(note.startswith("private_threads: the config has no key for it") for note in notes)
     assert bound is not None
     values = {"workers": 2, "private_threads": 4}
-    assert [change[0] for change in searching._changes(bound, values)] == ["workers"]
+    assert [change[0] for change in searching._changes_of_values(bound, values)] == ["workers"]
     (text,) = searching._code_changes(bound, values)
     assert "private_threadpool_size = 4" in text
     assert searching._code_changes(bound, {"workers": 2, "private_threads": 0}) == ()
@@ -443,7 +443,7 @@ def test_a_key_that_changes_nothing_is_left_alone(project, monkeypatch):
     assert set(bound.paths) == {"batch_size", "workers"}
     assert any(note.startswith("data.prefetch_buffer_size changes nothing") for note in notes)
     # Then the code is what is to be changed, and the key stays as it is.
-    assert searching._changes(bound, {"workers": 1, "prefetch": 2}) == ()
+    assert searching._changes_of_values(bound, {"workers": 1, "prefetch": 2}) == ()
     assert searching._code_changes(bound, {"workers": 1, "prefetch": 2})
 
     plan, bound, present, _, _ = planned(project, monkeypatch, SPACE, lambda v: str(v["prefetch"]))

@@ -137,9 +137,9 @@ def test_a_file_put_in_the_place_of_another_of_its_size_and_time(tmp_path):
     for path in paths:
         Path(path).write_text("a: 1\n")
         os.utime(path, ns=(1, 1))
-    before = watch._states(paths[:1])
+    before = watch._file_states(paths[:1])
     os.replace(paths[1], paths[0])
-    assert watch._states(paths[:1]) != before
+    assert watch._file_states(paths[:1]) != before
 
 
 @pytest.mark.parametrize("arguments", [["check", "-"], ["check", "--write-baseline", "b.json"]])

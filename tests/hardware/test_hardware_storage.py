@@ -283,8 +283,8 @@ def test_large_files_are_read_in_blocks_at_random_places(tmp_path, on_disk, monk
     (tmp_path / "shard").write_bytes(bytes(100 * 4096))
     result = measure(str(tmp_path / "shard"), threads=(1,), repeats=2, max_seconds=60.0)
     assert result.method == "blocks at random places"
-    pieces, _ = storage._pieces([("x", 100 * 4096)], random.Random(0))
-    again, _ = storage._pieces([("x", 100 * 4096)], random.Random(0))
+    pieces, _ = storage._file_pieces([("x", 100 * 4096)], random.Random(0))
+    again, _ = storage._file_pieces([("x", 100 * 4096)], random.Random(0))
     assert pieces == again
     assert len({piece.offset for piece in pieces}) == len(pieces) == 64
     assert pieces != sorted(pieces, key=lambda piece: piece.offset)

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from cfgfix.cli.app import cli
 from cfgfix.core.findings import note_parts
-from cfgfix.output.sarif import _rule
+from cfgfix.output.sarif import _rule_as_sarif
 from cfgfix.rules.catalogue import builtin
 from cfgfix.rules.reader import load_yaml, refuted
 from cfgfix.rules.rule import Rule
@@ -26,7 +26,7 @@ def told(text: str) -> str:
 def test_a_rule_tells_its_myth_as_one(rule: Rule) -> None:
     claim = told(str(refuted(load_yaml(rule.path))[0]["claim"]))
     explained = told(CliRunner().invoke(cli, ["explain", rule.id]).output)
-    helped = _rule(rule)["help"]
+    helped = _rule_as_sarif(rule)["help"]
     for text in (explained, helped["text"], helped["markdown"]):
         assert f"Myth: {claim}" in told(text)
         assert "advice:" not in text.lower()
