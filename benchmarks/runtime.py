@@ -397,7 +397,7 @@ def workers() -> dict[str, Any]:
     times = []
     for _ in range(ROUNDS * 2):
         start = time.perf_counter()
-        with parallel._worker() as process:
+        with parallel._worker_process() as process:
             parallel._send(process.stdin, work.tokenize)
             parallel._send(process.stdin, ["a"])
             assert parallel._receive(process.stdout)[0]

@@ -27,7 +27,7 @@ def code_trial(rule: Rule, case: Mapping[str, Any], folder: str) -> Trial:
         CfgfixError: The case itself is wrong.
     """
     texts = write_case_files(case, folder)
-    configs = _configs(case)
+    configs = _configs_of_case(case)
     python = find_python([folder], lambda _path: False)
     language = Python()
     alone = len(texts) == 1
@@ -66,7 +66,7 @@ def place_in_code(path: str, finding: Finding, folder: str) -> str:
     return f"{os.path.relpath(path, folder).replace(os.sep, '/')}#{finding.location.line}"
 
 
-def _configs(case: Mapping[str, Any]) -> list[ConfigFacts]:
+def _configs_of_case(case: Mapping[str, Any]) -> list[ConfigFacts]:
     if "config" not in case:
         return []
     loader: Loader = LOADERS[str(case.get("loader") or "pyyaml")]

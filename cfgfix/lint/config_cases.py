@@ -38,7 +38,7 @@ def config_trial(rule: Rule, case: dict[str, Any]) -> Trial:
         overrides = [tuple(str(item).split("=", 1)) for item in case["set"]]
         document, _ = override(document, [(key, value) for key, value in overrides])
     check = case_check(rule, case)
-    language = Yaml(document, LOADERS[_loader(case)])
+    language = Yaml(document, LOADERS[_loader_of_case(case)])
     path, text = document.source.path, document.source.text
 
     def findings(texts: Mapping[str, str]) -> dict[str, list[Finding]]:
@@ -61,7 +61,7 @@ def place_in_config(finding: Finding) -> str:
     return format_key_path(finding.key_path) if finding.key_path is not None else f"#{finding.location.line}"
 
 
-def _dialect(rule: Rule | None, case: dict[str, Any]) -> Dialect:
+def _dialect_of_case(rule: Rule | None, case: dict[str, Any]) -> Dialect:
     name = case.get("dialect") or (
         min(rule.dialects) if rule is not None and rule.dialects else DEFAULT_DIALECT
     )
@@ -71,8 +71,8 @@ def _dialect(rule: Rule | None, case: dict[str, Any]) -> Dialect:
     return known[name]
 
 
-def _loader(case: dict[str, Any]) -> str:
-    name = str(case.get("loader") or _dialect(None, case).loader)
+def _loader_of_case(case: dict[str, Any]) -> str:
+    name = str(case.get("loader") or _dialect_of_case(None, case).loader)
     if name not in LOADERS:
         raise CfgfixError(f"no loader is called {name!r}")
     return name
@@ -84,7 +84,7 @@ def case_check(rule: Rule, case: dict[str, Any]) -> Callable[[Document], list[Fi
     Raises:
         CfgfixError: The case names what does not exist.
     """
-    dialect = _dialect(rule, case)
+    dialect = _dialect_of_case(rule, case)
     loader = LOADERS[str(case.get("loader") or dialect.loader)]
     if "schema" in case:
         schema: Schema | None = Schema.load(case["schema"], "case") if case["schema"] else None
@@ -114,7 +114,7 @@ def machine_of(case: Mapping[str, Any]) -> tuple[Callable[[str], Any] | None, st
     Raises:
         CfgfixError: It is no machine.
     """
-    hardware = _hardware(case.get("hardware"))
+    hardware = _hardware_of_case(case.get("hardware"))
     if hardware is None:
         return None, None
 
@@ -125,7 +125,7 @@ def machine_of(case: Mapping[str, Any]) -> tuple[Callable[[str], Any] | None, st
     return look, hardware.label
 
 
-def _hardware(stated: Any) -> Hardware | None:
+def _hardware_of_case(stated: Any) -> Hardware | None:
     """Return the machine that a case names, or None where the case names none.
 
     A case names a profile, or gives a mapping with `gpu`, `cpus`, `ram` (GiB), `storage` and `shm`.

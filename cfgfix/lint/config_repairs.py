@@ -67,20 +67,20 @@ class ConfigRepairs:
                     if finding.fix is not None
                     and finding.fix.elsewhere
                     and fixable(finding, unsafe=self._unsafe)
-                    and _identity(path, finding) not in refused
+                    and _finding_identity(path, finding) not in refused
                 ),
                 None,
             )
             if chosen is None:
                 return
             path, finding = chosen
-            problem = self._one(path, finding)
+            problem = self._repair_one(path, finding)
             if problem is not None:
-                refused.add(_identity(path, finding))
+                refused.add(_finding_identity(path, finding))
                 report = self._code[path]
                 self._code[path] = replace(report, refused=(*report.refused, Refused(finding, problem)))
 
-    def _one(self, path: str, finding: Finding) -> str | None:
+    def _repair_one(self, path: str, finding: Finding) -> str | None:
         """Make the repair of one finding, or return the reason why the repair is not made."""
         assert finding.fix is not None
         texts = dict(self._texts)
@@ -90,7 +90,7 @@ class ConfigRepairs:
             if name is None:
                 return f"{item.path} is not among the files that are fixed"
             report = self._configs[name]
-            source = self._source(name)
+            source = self._source_as_fixed(name)
             if isinstance(source, str):
                 return source
             after = _apply_changes(source, report, item)
@@ -98,7 +98,7 @@ class ConfigRepairs:
                 return f"{item.path}: {after}"
             texts[name] = after
             judged[name] = self._judged(SourceFile.from_text(after, name))
-            known = {_error(one) for one in report.findings}
+            known = {_error_identity(one) for one in report.findings}
             new = next((one for one in judged[name].findings if _new_error(one, known)), None)
             if new is not None:
                 return f"the fix would bring a new error: {new.rule} {new.message}"
@@ -110,14 +110,14 @@ class ConfigRepairs:
             return f"{finding.rule} is still found after its fix"
         for other, items in found.items():
             before = self._code.get(other)
-            known = {_error(one) for one in before.findings} if before is not None else set()
+            known = {_error_identity(one) for one in before.findings} if before is not None else set()
             new = next((one for one in items if _new_error(one, known)), None)
             if new is not None:
                 return f"the fix would bring a new error: {new.rule} {new.message}"
         self._keep(path, finding, texts, judged, found)
         return None
 
-    def _source(self, path: str) -> SourceFile | str:
+    def _source_as_fixed(self, path: str) -> SourceFile | str:
         """Return a config as fixed so far, or the reason why the file cannot be read."""
         text = self._texts.get(path)
         report = self._configs[path]
@@ -172,13 +172,13 @@ def _apply_changes(source: SourceFile, report: FileReport, item: FileChanges) ->
     return after
 
 
-def _identity(path: str, finding: Finding) -> tuple[str, str, int]:
+def _finding_identity(path: str, finding: Finding) -> tuple[str, str, int]:
     return path, finding.rule, finding.location.start
 
 
-def _error(finding: Finding) -> tuple[object, ...]:
+def _error_identity(finding: Finding) -> tuple[object, ...]:
     return finding.rule, finding.key_path, finding.context, finding.message
 
 
 def _new_error(finding: Finding, known: set[tuple[object, ...]]) -> bool:
-    return finding.severity is Severity.ERROR and _error(finding) not in known
+    return finding.severity is Severity.ERROR and _error_identity(finding) not in known

@@ -67,7 +67,7 @@ def report_file(
     return report if report.settings is not None else replace(report, settings=project.settings)
 
 
-def _lacking(session: Session, project: Project, document: Document) -> str | None:
+def _reason_unopened(session: Session, project: Project, document: Document) -> str | None:
     """Return the reason why no program is known to open a config.
 
     None where no code was followed, or where no reason is known.
@@ -116,7 +116,7 @@ def _report_config(
         return FileReport(
             source.path,
             passed_over=UNKNOWN_CONFIG,
-            lacking=_lacking(session, project, document),
+            lacking=_reason_unopened(session, project, document),
             alone=alone,
             settings=project.settings,
         )
@@ -175,7 +175,7 @@ def _report_config(
             targets, findings = told, None
     loader = targets[0].loader
     opened_by = code_facts.programs if code_facts is not None else ()
-    lacking = _lacking(session, project, document) if code_facts is None and not forced else None
+    lacking = _reason_unopened(session, project, document) if code_facts is None and not forced else None
     if not project.configs.full():
         project.configs.items.append((document, loader))
     if request.add_ignores is not None:

@@ -22,7 +22,7 @@ def join_by_cause(reports: Sequence[FileReport], rules: Collection[str]) -> list
     groups: dict[Hashable, list[Finding]] = {}
     for report in reports:
         for finding in report.findings:
-            cause = _cause(report, finding, rules)
+            cause = _cause_key(report, finding, rules)
             if cause is not None:
                 groups.setdefault(cause, []).append(finding)
     if all(len(group) < 2 for group in groups.values()):
@@ -33,7 +33,7 @@ def join_by_cause(reports: Sequence[FileReport], rules: Collection[str]) -> list
         findings: list[Finding] = []
         edits = []
         for number, finding in enumerate(report.findings):
-            cause = _cause(report, finding, rules)
+            cause = _cause_key(report, finding, rules)
             if cause in told:
                 continue
             group = groups[cause] if cause is not None else []
@@ -42,7 +42,7 @@ def join_by_cause(reports: Sequence[FileReport], rules: Collection[str]) -> list
             findings.append(_with_others(finding, group) if len(group) > 1 else finding)
             if report.edits:
                 edits.append(report.edits[number])
-        same = len(findings) == len(report.findings) and all(map(_is, findings, report.findings))
+        same = len(findings) == len(report.findings) and all(map(_is_same, findings, report.findings))
         result.append(report if same else replace(report, findings=tuple(findings), edits=tuple(edits)))
     return result
 
@@ -65,7 +65,7 @@ def without_echoes(reports: Sequence[FileReport], yielding: Collection[str]) -> 
 
     def echo(finding: Finding) -> bool:
         return finding.rule in yielding and any(
-            _holds(call, finding.location)
+            _contains_location(call, finding.location)
             for place in finding.related
             for call in calls.get(_place_of(place), ())
         )
@@ -87,18 +87,18 @@ def _place_of(location: Location) -> tuple[str, int, int]:
     return os.path.abspath(location.path), location.start, location.end
 
 
-def _holds(outer: Location, inner: Location) -> bool:
+def _contains_location(outer: Location, inner: Location) -> bool:
     """Tell whether the outer location contains the inner one."""
     path, start, end = _place_of(outer)
     inner_path, inner_start, inner_end = _place_of(inner)
     return path == inner_path and start <= inner_start and inner_end <= end
 
 
-def _is(one: Finding, other: Finding) -> bool:
+def _is_same(one: Finding, other: Finding) -> bool:
     return one is other
 
 
-def _cause(report: FileReport, finding: Finding, rules: Collection[str]) -> Hashable | None:
+def _cause_key(report: FileReport, finding: Finding, rules: Collection[str]) -> Hashable | None:
     """Return a key that is equal for findings of the same cause in code.
 
     None for a finding that is never joined with others.

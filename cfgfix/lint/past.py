@@ -53,7 +53,7 @@ def check_revision(revision: str, asked: Mapping[str, Any], answerer: str) -> Pa
             "--since compares with a revision, and this folder lies in no git repository",
             hint="--write-baseline and --baseline compare without git",
         )
-    git = _Git(root)
+    git = _GitObjects(root)
     commit = git.commit(revision)
     with tempfile.TemporaryDirectory(prefix="cfgfix-since-") as folder:
         tree = os.path.join(os.path.realpath(folder), "tree")
@@ -130,7 +130,7 @@ def _run_check(folder: str, cache: str, asked: Mapping[str, Any], answerer: str)
     return dict(answer)
 
 
-class _Git:
+class _GitObjects:
     """The objects of a repository, read so that its configuration runs no program."""
 
     def __init__(self, root: str) -> None:

@@ -95,7 +95,7 @@ def findings_in_config(
         ]
     findings += by_runs
     skips = rule_set.skips(config.skips, coded=target.usage is not None or code_facts is not None)
-    suppressions = _suppressions(document) if form == YAML_FORM else []
+    suppressions = _suppressions_in(document) if form == YAML_FORM else []
     hidden: list[Finding] = []
     if suppressions:
         judged = {rule.id for rule in rule_set.rules} - {skip.rule for skip in skips}
@@ -109,7 +109,7 @@ def findings_in_config(
     return ConfigFindings(findings, hidden, skips, frozenset(config.limit.cut))
 
 
-def _suppressions(document: Document) -> list[Suppression]:
+def _suppressions_in(document: Document) -> list[Suppression]:
     """Return the suppression comments of a document."""
 
     def found() -> list[tuple[int, str]]:

@@ -45,7 +45,7 @@ def report_python(session: Session, base: Settings, request: Request, reports: l
         session.scanned += [file.path for file in files]
         _ask_for_code(session, project, request)
         scan = _source_run(session, project, request, files)
-        found = _found(scan, request)
+        found = _reports_of_scan(scan, request)
         if request.fix:
             found = _with_config_repairs(session, project, request, scan, found, reports)
         made = list(_as_reports(session, project, request, scan, found))
@@ -135,7 +135,7 @@ def report_python_text(
         # On a command line a person names it; in an editor it is being written.
         files = [replace(file, named=file.path == path) for file in files]
     scan = _source_run(session, project, request, files, {path: source.text})
-    made = list(_as_reports(session, project, request, scan, _found(scan, request)))
+    made = list(_as_reports(session, project, request, scan, _reports_of_scan(scan, request)))
     reports += [replace(report, encoded=report.encoded or same) for report in made] or [empty]
     return 1
 
@@ -185,7 +185,7 @@ def _config_facts(session: Session, edited: Mapping[str, str]) -> list[ConfigFac
     return found
 
 
-def _found(scan: SourceRun, request: Request) -> list[FileReport]:
+def _reports_of_scan(scan: SourceRun, request: Request) -> list[FileReport]:
     if request.add_ignores is not None:
         return scan.add_ignores(request.add_ignores)
     if request.fix:

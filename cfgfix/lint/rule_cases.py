@@ -47,7 +47,7 @@ def run_case(rule: Rule, case: dict[str, Any]) -> CaseResult:
     """Run one case of a rule, and return the result."""
     try:
         with tempfile.TemporaryDirectory(prefix="cfgfix-case-") as folder:
-            problems = list(problems_of(rule, case, _trial(rule, case, folder)))
+            problems = list(problems_of(rule, case, _trial_of_case(rule, case, folder)))
     except CfgfixError as error:
         problems = [f"the case itself is wrong: {error}"]
     except (LookupError, TypeError, ValueError) as error:
@@ -55,7 +55,7 @@ def run_case(rule: Rule, case: dict[str, Any]) -> CaseResult:
     return CaseResult(rule.id, str(case["name"]), tuple(problems))
 
 
-def _trial(rule: Rule, case: dict[str, Any], folder: str) -> Trial:
+def _trial_of_case(rule: Rule, case: dict[str, Any], folder: str) -> Trial:
     """Return a trial of a rule on a case; `folder` is an empty folder for its files."""
     if case.get("opened"):
         from cfgfix.lint.usage_cases import opened_trial

@@ -48,7 +48,7 @@ def first_fix(rule: Rule, view: View, binding: Binding, scope: RuleScope) -> tup
         if spec.when is not None and not is_true(spec.when, scope):
             continue
         try:
-            change = _change(spec, view, binding, scope)
+            change = _change_by_spec(spec, view, binding, scope)
         except Missing as missing:
             reason = reason or (f"{missing.name or 'a value it needs'} is unknown")
             continue
@@ -56,7 +56,7 @@ def first_fix(rule: Rule, view: View, binding: Binding, scope: RuleScope) -> tup
     return None, reason
 
 
-def _change(spec: FixSpec, view: View, binding: Binding, scope: RuleScope) -> Change:
+def _change_by_spec(spec: FixSpec, view: View, binding: Binding, scope: RuleScope) -> Change:
     """Return the change to the document that a fix of a rule file describes.
 
     Raises:

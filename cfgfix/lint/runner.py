@@ -257,7 +257,7 @@ def _run(request: Request, session: Session | None = None) -> Report:
             session.inputs += one.nearby_code.looked
     for code in session.codes():
         session.inputs += code.inputs
-    reads = _reads(session) if request.tell_reads or request.past is not None else {}
+    reads = _reads_by_config(session) if request.tell_reads or request.past is not None else {}
     if request.past is not None:
         from cfgfix.lint.past import with_causes
 
@@ -270,7 +270,7 @@ def _run(request: Request, session: Session | None = None) -> Report:
     written = False
     if (request.fix or request.add_ignores is not None) and not request.diff and request.stdin is None:
         written = write_reports(reports, errors)
-    stale = tuple(_stale(session, reports, skips))
+    stale = tuple(_stale_entries(session, reports, skips))
     from cfgfix.lint.joining import without_echoes
 
     reports = without_echoes(
@@ -318,7 +318,7 @@ def _run(request: Request, session: Session | None = None) -> Report:
     )
 
 
-def _reads(session: Session) -> dict[str, Read]:
+def _reads_by_config(session: Session) -> dict[str, Read]:
     """Return the places where code reads or asks for keys, by config path and key.
 
     A config path is relative to its repository.
@@ -344,7 +344,9 @@ def _loading_line(session: Session) -> str:
     return "; ".join(dict.fromkeys(line for line in lines if line))
 
 
-def _stale(session: Session, reports: Sequence[FileReport], skips: Mapping[str, Skip]) -> Iterator[str]:
+def _stale_entries(
+    session: Session, reports: Sequence[FileReport], skips: Mapping[str, Skip]
+) -> Iterator[str]:
     """Yield the baseline entries that no finding matches any more.
 
     A hook checks one file of many, and a run without a machine judges no rule about one: their entries still stand.

@@ -176,8 +176,10 @@ class Session:
         for selectors in settings.per_file_ignores.values():
             for selector in selectors:
                 _select_rules(catalogue, selector)
-        severities = {key: Severity[value.upper()] for key, value in _severities(catalogue, settings).items()}
-        machines, line = _machines(settings)
+        severities = {
+            key: Severity[value.upper()] for key, value in _severity_settings(catalogue, settings).items()
+        }
+        machines, line = _machines_and_line(settings)
         if len(machines) > 1 and (request.fix or request.add_ignores is not None):
             raise CfgfixError(
                 "a fix is made for one machine", hint="name one profile with --hardware instead of all"
@@ -236,7 +238,7 @@ def _select_rules(catalogue: Catalogue, selector: str) -> Sequence[Rule]:
     return found
 
 
-def _severities(catalogue: Catalogue, settings: Settings) -> dict[str, str]:
+def _severity_settings(catalogue: Catalogue, settings: Settings) -> dict[str, str]:
     return {
         rule.id: value
         for selector, value in settings.severity.items()
@@ -244,7 +246,7 @@ def _severities(catalogue: Catalogue, settings: Settings) -> dict[str, str]:
     }
 
 
-def _machines(settings: Settings) -> tuple[list[Machine], str]:
+def _machines_and_line(settings: Settings) -> tuple[list[Machine], str]:
     """Return the machines to judge by and one line about them."""
     request = settings.hardware
     if request == "all":
@@ -255,11 +257,12 @@ def _machines(settings: Settings) -> tuple[list[Machine], str]:
                 hint="name them under [tool.cfgfix.hardware.profiles]",
             )
         machines = [
-            replace(_machine(text, settings)[0], profile=name) for name, text in settings.profiles.items()
+            replace(_machine_and_line(text, settings)[0], profile=name)
+            for name, text in settings.profiles.items()
         ]
         return machines, f"hardware: {', '.join(settings.profiles)}"
     try:
-        machine, line = _machine(settings.profiles.get(request or "", request), settings)
+        machine, line = _machine_and_line(settings.profiles.get(request or "", request), settings)
     except CfgfixError as error:
         if request is None or not settings.profiles or request in settings.profiles:
             raise
@@ -273,7 +276,7 @@ def _machines(settings: Settings) -> tuple[list[Machine], str]:
     return [machine], line
 
 
-def _machine(request: str | None, settings: Settings) -> tuple[Machine, str]:
+def _machine_and_line(request: str | None, settings: Settings) -> tuple[Machine, str]:
     if request == "none":
         return Machine(None, None), "hardware: none, as asked: rules about the machine are skipped"
     from cfgfix.hardware.presets import is_this_machine, resolve_hardware

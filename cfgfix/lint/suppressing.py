@@ -83,7 +83,9 @@ def about_suppressions(
                 hints[unknown] = f"; did you mean {near}?" if near else ""
             hint = hints.get(unknown, "")
             found.append(
-                _finding(rules[UNKNOWN], source, suppression, f"no rule is called {unknown}{hint}", None)
+                _comment_finding(
+                    rules[UNKNOWN], source, suppression, f"no rule is called {unknown}{hint}", None
+                )
             )
             continue
         if used or UNUSED not in rules:
@@ -93,18 +95,18 @@ def about_suppressions(
             continue
         listed = ", ".join(suppression.rules) or "any rule"
         found.append(
-            _finding(
+            _comment_finding(
                 rules[UNUSED],
                 source,
                 suppression,
                 f"nothing here is found by {listed}",
-                _removal(source, suppression),
+                _removal_of_comment(source, suppression),
             )
         )
     return found
 
 
-def _finding(
+def _comment_finding(
     rule: Rule, source: SourceFile, suppression: Suppression, message: str, fix: ReplaceText | None
 ) -> Finding:
     hit = Hit(
@@ -119,7 +121,7 @@ def _finding(
     return make_finding(rule, hit, TextFile(source))
 
 
-def _removal(source: SourceFile, suppression: Suppression) -> ReplaceText:
+def _removal_of_comment(source: SourceFile, suppression: Suppression) -> ReplaceText:
     """Return the change that deletes a suppression comment.
 
     Its line goes too where nothing else stands there, else the blanks before the comment.

@@ -119,7 +119,7 @@ def target_of(project: Project, dialect: Dialect, machine: Machine) -> Target:
             if dialect.name == "generic" or LOADERS[found].yaml_version != loader.yaml_version:
                 loader = LOADERS[found]
         if dialect.name not in project.schemas:
-            project.schemas[dialect.name] = _schema(project, dialect)
+            project.schemas[dialect.name] = _schema_of_dialect(project, dialect)
         target = Target(
             dialect,
             loader,
@@ -299,7 +299,7 @@ def usage_for(project: Project) -> Usage | None:
     return project.usage
 
 
-def _schema(project: Project, dialect: Dialect) -> Schema | None:
+def _schema_of_dialect(project: Project, dialect: Dialect) -> Schema | None:
     if project.settings.schema is not None:
         path = project.settings.inside(project.settings.schema)
         if names_class(project.settings.schema):

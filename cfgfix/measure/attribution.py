@@ -107,7 +107,7 @@ def attribute(steps: Sequence[Step], looks: Sequence[Look], loop: Loop) -> Attri
     return found
 
 
-def _named(found: Attribution, key: tuple[str, str]) -> tuple[str, str, str]:
+def _stack_key(found: Attribution, key: tuple[str, str]) -> tuple[str, str, str]:
     place = found.places[key].most_common(1)[0][0]
     what, times = found.called[key].most_common(1)[0]
     return key[0] or "Python", place, what if times * 2 >= sum(found.called[key].values()) else ""
@@ -201,7 +201,7 @@ def find_stalls(steps: Sequence[Step], found: Attribution, loop: Loop) -> tuple[
     made = []
     for (when, key), seen in events.items():
         compiled = key not in found.called
-        who, at, what = ("the compiled step", "", "") if compiled else _named(found, key)
+        who, at, what = ("the compiled step", "", "") if compiled else _stack_key(found, key)
         if when == BETWEEN_STEPS and not key[0]:
             who, compiled = "Python", False
         hits, period = regular(seen, len(steps))
@@ -220,7 +220,7 @@ def find_stalls(steps: Sequence[Step], found: Attribution, loop: Loop) -> tuple[
             )
         )
     for key, hits in ends.items():
-        who, at, what = _named(found, key)
+        who, at, what = _stack_key(found, key)
         made.append(
             Stall(
                 who,
@@ -278,7 +278,7 @@ def find_parts(
         return ()
     made = []
     for key, count in looks.items():
-        who, at, what = _named(found, key)
+        who, at, what = _stack_key(found, key)
         by_keras = _is_loop_itself(key, loop) or what.endswith(_KERAS_STEP)
         seconds = spent * count / seen
         share = seconds / total if total else 0.0

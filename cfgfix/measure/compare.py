@@ -32,7 +32,7 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, An
             f"a profile of kind {kinds[0]!r} cannot be held against one of kind {kinds[1]!r}",
             hint="give two files that `cfgfix profile run|data|step --json` wrote",
         )
-    taken = _taken(before), _taken(after)
+    taken = _share_taken(before), _share_taken(after)
     disturbed = max(taken) >= TAKEN
     rows = []
     for name, (path, unit, faster) in _FIGURES[str(kinds[0])].items():
@@ -46,13 +46,13 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, An
                     "before": old,
                     "after": new,
                     "ratio": change,
-                    "certain": _differ(before, after, path, change)
+                    "certain": _is_difference(before, after, path, change)
                     and (unit != "share" or abs(new - old) >= SHARE_CHANGED)
                     and not (disturbed and faster and not _fastest_agrees(before, after, change, faster)),
                     "speed": (1 / change if faster == "less" else change) if faster else None,
                 }
             )
-    first, second = _problems(before), _problems(after)
+    first, second = _problems_by_name(before), _problems_by_name(after)
     return {
         "kind": "comparison",
         "of": kinds[0],
@@ -98,7 +98,7 @@ def _value_at(form: Mapping[str, object], path: tuple[str, ...]) -> Any:
     return value
 
 
-def _differ(
+def _is_difference(
     before: Mapping[str, Any], after: Mapping[str, Any], path: tuple[str, ...], change: float
 ) -> bool:
     """Return whether two figures differ by more than their intervals allow.
@@ -112,7 +112,7 @@ def _differ(
     return abs(change - 1) >= CHANGED
 
 
-def _taken(form: Mapping[str, object]) -> float:
+def _share_taken(form: Mapping[str, object]) -> float:
     """Return the share of the CPUs that worked for other processes.
 
     0 where the share is not known.
@@ -135,7 +135,7 @@ def _fastest_agrees(
     return bool((new < old) == ((change < 1) == (faster == "less")))
 
 
-def _problems(form: Mapping[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+def _problems_by_name(form: Mapping[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
     """Return the problems of a profile by verdict name and subject.
 
     The subject has no figures, since these differ from run to run.
@@ -155,7 +155,7 @@ def render(found: Mapping[str, Any]) -> str:
     """Return a comparison as text."""
     lines = [f"{'':<24} {'before':>12} {'after':>12}"]
     for row in found["figures"]:
-        old, new = (_amount(row[name], row["unit"]) for name in ("before", "after"))
+        old, new = (_amount_text(row[name], row["unit"]) for name in ("before", "after"))
         told = "" if row["certain"] else "  no change that shows"
         if row["certain"] and row["speed"]:
             told = f"  {times_as_fast(row['speed'])}"
@@ -171,7 +171,7 @@ def render(found: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _amount(value: float, unit: str) -> str:
+def _amount_text(value: float, unit: str) -> str:
     if unit == "share":
         return f"{value:.1%}"
     return f"{value * 1e3:.3g} ms" if unit == "s" else f"{value:.4g}"

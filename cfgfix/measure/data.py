@@ -65,9 +65,9 @@ class MachineLoad:
     """Measures the CPUs at work for other processes from now on."""
 
     def __init__(self) -> None:
-        self._start = self._now()
+        self._start = self._clock_readings()
 
-    def _now(self) -> tuple[float, float, float]:
+    def _clock_readings(self) -> tuple[float, float, float]:
         import psutil
 
         times = psutil.cpu_times()
@@ -81,7 +81,9 @@ class MachineLoad:
 
     def shares(self) -> tuple[float, float]:
         """Return the CPUs at work for this process and for others on average so far."""
-        moment, busy, own = (now - then for now, then in zip(self._now(), self._start, strict=True))
+        moment, busy, own = (
+            now - then for now, then in zip(self._clock_readings(), self._start, strict=True)
+        )
         if moment <= 0:
             return 0.0, 0.0
         return own / moment, max(0.0, (busy - own) / moment)
@@ -158,7 +160,7 @@ def measure_consumer(make: DatasetMaker, rates: Rates, plan: Plan, progress: Pro
     assert step is not None
     pace = max(step, rates.batch.mean)
     batches = max(MIN_BATCHES * 2, min(plan.batches, math.ceil(plan.seconds / pace)))
-    before = _floor(make, step, progress)
+    before = _waits_in_memory(make, step, progress)
     line = iterate(
         call_maker(make),
         batches=batches,
@@ -167,7 +169,7 @@ def measure_consumer(make: DatasetMaker, rates: Rates, plan: Plan, progress: Pro
         progress=progress,
         what=f"feeding a device that needs {step * 1e3:g} ms per batch",
     )
-    floor = bootstrap(np.concatenate([before, _floor(make, step, progress)]))
+    floor = bootstrap(np.concatenate([before, _waits_in_memory(make, step, progress)]))
     rest = line.after(line.steadiness().start)
     # The start of an epoch is judged by itself.
     usual = np.ones(rest.waits.size, dtype=bool)
@@ -193,7 +195,7 @@ def measure_consumer(make: DatasetMaker, rates: Rates, plan: Plan, progress: Pro
     return Consumer(step, idle, predicted, floor.value, float(rest.gaps.mean()), profiler)
 
 
-def _floor(make: DatasetMaker, step: float, progress: Progress) -> Floats:
+def _waits_in_memory(make: DatasetMaker, step: float, progress: Progress) -> Floats:
     """Return the seconds that a consumer waits for each of several batches in memory."""
     import tensorflow as tf
 
@@ -246,7 +248,7 @@ def measure_differential(
     batches = max(
         MIN_BATCHES, min(plan.batches, 60, math.ceil(plan.seconds / 2 / max(rates.batch.mean, 1e-6)))
     )
-    delivery, delivery_cpu = _delivery(make, rates, batches, progress, notes)
+    delivery, delivery_cpu = _delivery_rate(make, rates, batches, progress, notes)
     state = storage.cache_state(files)
     warm_lines: list[float] = []
     cold_lines: list[float] = []
@@ -314,7 +316,7 @@ def measure_differential(
     )
 
 
-def _delivery(
+def _delivery_rate(
     make: DatasetMaker, rates: Rates, batches: int, progress: Progress, notes: list[str]
 ) -> tuple[float | None, float | None]:
     """Return seconds and CPU seconds per batch with all elements in memory.
@@ -417,7 +419,7 @@ def measure(
     within = None
     if oscillation.outcome is Found.OSCILLATING and rest.restarts:
         level = series.copy()
-        level[_near(rest.restarts, level.size)] = np.median(series)
+        level[_batches_near_starts(rest.restarts, level.size)] = np.median(series)
         within = find_oscillation(level)
     causes = find_causes(oscillation, intervals, series, first_index=rates.warmup + 1)
     stages: tuple[Stage, ...] = ()
@@ -513,7 +515,7 @@ def _fill(dataset: Any, plan: Plan, progress: Progress, notes: list[str]) -> Non
         )
 
 
-def _near(restarts: Sequence[int], size: int) -> list[int]:
+def _batches_near_starts(restarts: Sequence[int], size: int) -> list[int]:
     """Return the first two batches of each epoch, where threads still start."""
     return [place for first in restarts for place in (first, first + 1) if place < size]
 

@@ -82,7 +82,7 @@ def _items_of(made: Sequence[object]) -> Iterator[object]:
     from multiprocessing.pool import ThreadPool
 
     pool: Any = multiprocessing.Pool(workers, _keep, (made,)) if processes else ThreadPool(workers)
-    item = _item if processes else made.__getitem__
+    item = _item_at if processes else made.__getitem__
     ahead = max(int(getattr(made, "max_queue_size", 10) or 10), workers)
     waiting: collections.deque[Any] = collections.deque()
     try:
@@ -104,7 +104,7 @@ def _keep(made: object) -> None:
     _kept[:] = [made]
 
 
-def _item(place: int) -> object:
+def _item_at(place: int) -> object:
     return _kept[0][place]
 
 

@@ -45,10 +45,10 @@ def judge(found: DataProfile, graph: Node | None, cpus: int) -> tuple[Verdict, .
         cpus: How many CPUs there are to use.
     """
     load = Load(cpus, found.rates.cpus_busy, found.rates.cpus_elsewhere, found.rates.delayed)
-    fed = _feeds(found, load)
+    fed = _supply_verdict(found, load)
     keeps_up = fed.outcome is not Outcome.PROBLEM
     causes = [
-        _bottleneck(
+        _bottleneck_verdict(
             found,
             graph,
             load,
@@ -56,9 +56,9 @@ def judge(found: DataProfile, graph: Node | None, cpus: int) -> tuple[Verdict, .
             good=fed.outcome is Outcome.GOOD,
         ),
         None if keeps_up else _missing_prefetch(found, graph, load),
-        _starts(found, load),
-        _fetches(found, keeps_up=fed.outcome is Outcome.GOOD),
-        _needs(found, keeps_up=keeps_up),
+        _start_verdict(found, load),
+        _fetch_verdict(found, keeps_up=fed.outcome is Outcome.GOOD),
+        _need_verdict(found, keeps_up=keeps_up),
     ]
     if fed.outcome is Outcome.GOOD and any(
         cause is not None and cause.name == "epoch start" and cause.outcome is Outcome.PROBLEM
@@ -81,7 +81,7 @@ def judge(found: DataProfile, graph: Node | None, cpus: int) -> tuple[Verdict, .
     made = [
         fed,
         *causes,
-        _oscillates(found, keeps_up=fed.outcome is not Outcome.PROBLEM),
+        _oscillation_verdict(found, keeps_up=fed.outcome is not Outcome.PROBLEM),
         _not_settled(found),
     ]
     made += [
@@ -93,7 +93,7 @@ def judge(found: DataProfile, graph: Node | None, cpus: int) -> tuple[Verdict, .
     return tuple(verdict for verdict in made if verdict is not None)
 
 
-def _feeds(found: DataProfile, load: Load) -> Verdict:
+def _supply_verdict(found: DataProfile, load: Load) -> Verdict:
     consumer = found.consumer
     if consumer is None:
         text = f"gives {figure(found.rates.batches_per_second, 3)} batches/s; whether that is enough depends on the step"
@@ -132,7 +132,7 @@ def _feeds(found: DataProfile, load: Load) -> Verdict:
     alone = _undisturbed_seconds(found)
     if alone is not None:
         evidence.append(f"undisturbed, its slowest part takes {alone * 1e3:.3g} ms per batch")
-    swings = _swings(found)
+    swings = _do_times_swing(found)
     if (
         load.contended
         and not swings
@@ -169,7 +169,7 @@ def _waits_by_itself(found: DataProfile, lost: float) -> bool:
     return 0.0 < delayed < EXPLAINED * lost
 
 
-def _swings(found: DataProfile) -> bool:
+def _do_times_swing(found: DataProfile) -> bool:
     """Tell whether the batch times oscillate enough to count.
 
     Swings from starts of epochs are left out: they have their own verdict.
@@ -188,7 +188,7 @@ def _undisturbed_seconds(found: DataProfile) -> float | None:
     limits = pacing.find_limits(
         stages, cpu_seconds=found.rates.cpu_per_batch, cpus=found.feeding.cpus_usable if found.feeding else 1
     )
-    if not found.stages or not limits or _swings(found):
+    if not found.stages or not limits or _do_times_swing(found):
         # What returns in time with the batches is no other process.
         return None
     start = found.start.seconds / found.start.batches if found.start and found.start.batches else 0.0
@@ -196,7 +196,7 @@ def _undisturbed_seconds(found: DataProfile) -> float | None:
     return limits[0].seconds + (0.0 if found.rates.restarts else start)
 
 
-def _bottleneck(
+def _bottleneck_verdict(
     found: DataProfile, graph: Node | None, load: Load, outcome: Outcome, *, good: bool
 ) -> Verdict | None:
     pace = found.pace
@@ -232,7 +232,7 @@ def _bottleneck(
     )
 
 
-def _starts(found: DataProfile, load: Load) -> Verdict | None:
+def _start_verdict(found: DataProfile, load: Load) -> Verdict | None:
     """Return the verdict on the time of each epoch's start, or None where it is short."""
     start = found.start
     if start is None or start.seconds < NOTABLE_START:
@@ -280,7 +280,7 @@ def _starts(found: DataProfile, load: Load) -> Verdict | None:
     )
 
 
-def _needs(found: DataProfile, *, keeps_up: bool) -> Verdict | None:
+def _need_verdict(found: DataProfile, *, keeps_up: bool) -> Verdict | None:
     feeding = found.feeding
     if feeding is None:
         return None
@@ -331,7 +331,7 @@ _CAUSE_CHANGES = (
 )
 
 
-def _oscillates(found: DataProfile, *, keeps_up: bool) -> Verdict:
+def _oscillation_verdict(found: DataProfile, *, keeps_up: bool) -> Verdict:
     swing = found.oscillation
     if swing.outcome is Found.INCONCLUSIVE:
         return Verdict("oscillation", Outcome.INCONCLUSIVE, swing.reason)
@@ -405,7 +405,7 @@ def _missing_prefetch(found: DataProfile, graph: Node | None, load: Load) -> Ver
     )
 
 
-def _fetches(found: DataProfile, *, keeps_up: bool) -> Verdict | None:
+def _fetch_verdict(found: DataProfile, *, keeps_up: bool) -> Verdict | None:
     parts = found.differential
     if parts is None or parts.fetch is None or not parts.fetch.excludes_zero or parts.fetch.value <= 0:
         return None

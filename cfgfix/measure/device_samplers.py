@@ -15,7 +15,7 @@ from cfgfix.measure.oscillation import find_oscillation
 from cfgfix.measure.statistics import Floats
 
 
-class _Reader:
+class _ReadingThread:
     """Takes a reading every `interval` seconds in a thread of its own."""
 
     def __init__(self, interval: float) -> None:
@@ -38,7 +38,7 @@ class _Reader:
         raise NotImplementedError
 
 
-class Sampler(_Reader):
+class Sampler(_ReadingThread):
     """Reads NVML in a thread of its own.
 
     Args:
@@ -86,7 +86,7 @@ class Sampler(_Reader):
             return None
 
     def _uses(self, index: int, handle: Any, pid: int) -> bool:
-        wanted = _family(pid)
+        wanted = _process_family(pid)
         for name in ("nvmlDeviceGetComputeRunningProcesses", "nvmlDeviceGetGraphicsRunningProcesses"):
             function = getattr(self._nvml, name, None)
             entries = self._ask(index, name, function, handle) if function else None
@@ -201,16 +201,18 @@ class Sampler(_Reader):
             )
             made.append(
                 _with_oscillation(
-                    Device(index, self._name(index, handle), "GPU", series, self._facts(index, handle))
+                    Device(
+                        index, self._card_name(index, handle), "GPU", series, self._card_facts(index, handle)
+                    )
                 )
             )
         return tuple(made)
 
-    def _name(self, index: int, handle: Any) -> str:
+    def _card_name(self, index: int, handle: Any) -> str:
         name = self._ask(index, "name", self._nvml.nvmlDeviceGetName, handle)
         return name.decode() if isinstance(name, bytes) else str(name or f"GPU {index}")
 
-    def _facts(self, index: int, handle: Any) -> dict[str, str]:
+    def _card_facts(self, index: int, handle: Any) -> dict[str, str]:
         nvml = self._nvml
         facts = {}
         memory = self._memory(index, handle)
@@ -262,7 +264,7 @@ def _sample_value(nvml: Any, kind: int, value: Any) -> float:
     return float(value.uiVal)
 
 
-def _family(pid: int) -> set[int]:
+def _process_family(pid: int) -> set[int]:
     """Return the ids of a process and its children.
 
     A launcher's workers hold the GPU, not the launcher.
@@ -333,7 +335,7 @@ def open_nvml() -> tuple[Any | None, str]:
     return pynvml, f"{count} GPU" + ("s" if count > 1 else "")
 
 
-class CpuSampler(_Reader):
+class CpuSampler(_ReadingThread):
     """Reads the CPU time of the machine, and of one process with its children.
 
     Args:
@@ -353,13 +355,13 @@ class CpuSampler(_Reader):
 
         start = before = time.perf_counter()
         psutil.cpu_percent()
-        spent = self._spent()
+        spent = self._resources_spent()
         while not self._stop.wait(self._interval):
             now = time.perf_counter()
             self._machine[0].append(now - start)
             self._machine[1].append(psutil.cpu_percent())
             if self._pid is not None:
-                more = self._spent()
+                more = self._resources_spent()
                 if more is None:
                     break
                 if spent is not None:
@@ -370,7 +372,7 @@ class CpuSampler(_Reader):
                 spent = more
             before = now
 
-    def _spent(self) -> tuple[float, float] | None:
+    def _resources_spent(self) -> tuple[float, float] | None:
         """Return CPU seconds and resident bytes of the process and its children."""
         if self._pid is None:
             return None

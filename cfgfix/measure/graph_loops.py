@@ -47,8 +47,8 @@ def replace_loops(make_watch: Callable[[tf.data.Dataset, str], Watch | None]) ->
         distributed = {name: functions[name] for name in _DISTRIBUTED if name in functions}
     except (ImportError, AttributeError):
         return lambda: None
-    registry.update({kind: _watched(made, make_watch) for kind, made in plain.items()})
-    functions.update({name: _watched(made, make_watch) for name, made in distributed.items()})
+    registry.update({kind: _watched_loop(made, make_watch) for kind, made in plain.items()})
+    functions.update({name: _watched_loop(made, make_watch) for name, made in distributed.items()})
 
     def undo() -> None:
         registry.update(plain)
@@ -69,7 +69,7 @@ def _takes_batches(kind: object) -> bool:
     )
 
 
-def _watched(plain: Loop, make_watch: Callable[[tf.data.Dataset, str], Watch | None]) -> Loop:
+def _watched_loop(plain: Loop, make_watch: Callable[[tf.data.Dataset, str], Watch | None]) -> Loop:
     def loop(source: tf.data.Dataset, test: object, body: Body, *rest: object) -> None:
         watch = make_watch(source, loop_place())
         if watch is None:
@@ -92,7 +92,7 @@ def _turn(body: Body, element: object, watch: Watch) -> None:
     ]
     with tf.control_dependencies(parts):
         come = tf.numpy_function(
-            _quiet(watch.come), [rows_in(element), tf.cast(shape_number(element), tf.int64)], []
+            _quiet_call(watch.come), [rows_in(element), tf.cast(shape_number(element), tf.int64)], []
         )
     before = len(graph.get_operations())
     with tf.control_dependencies([getattr(come, "op", come)]):
@@ -101,7 +101,7 @@ def _turn(body: Body, element: object, watch: Watch) -> None:
         tf.numpy_function(watch.done, [], [])
 
 
-def _quiet(call: BatchCome) -> BatchCome:
+def _quiet_call(call: BatchCome) -> BatchCome:
     return lambda rows, shape: call(int(rows), int(shape))
 
 

@@ -116,7 +116,7 @@ def _mark(place: Mapping[str, str]) -> str:
     return MARK + quote(json.dumps(dict(place)), safe="")
 
 
-def _guard(tensor: Any, place: Mapping[str, str], wrong: Callable[[Any], Any]) -> Any:
+def _guarded_tensor(tensor: Any, place: Mapping[str, str], wrong: Callable[[Any], Any]) -> Any:
     """Return a tensor whose evaluation fails while `wrong` holds for a value."""
     import tensorflow as tf
 
@@ -153,12 +153,12 @@ def guarded() -> Iterator[None]:
     def call_layer(self: Any, *arguments: Any, **keywords: Any) -> Any:
         given = call(self, *arguments, **keywords)
         place = {"kind": "layer", "name": str(self.name), "class": type(self).__name__}
-        return tf.nest.map_structure(lambda part: _guard(part, place, tf.math.is_nan), given)
+        return tf.nest.map_structure(lambda part: _guarded_tensor(part, place, tf.math.is_nan), given)
 
     def derive(self: Any, target: Any, sources: Any, *arguments: Any, **keywords: Any) -> Any:
         place = {"kind": "loss", "name": "the loss"}
         tf.nest.map_structure(
-            lambda part: _guard(part, place, lambda tensor: ~tf.math.is_finite(tensor)), target
+            lambda part: _guarded_tensor(part, place, lambda tensor: ~tf.math.is_finite(tensor)), target
         )
         found = gradient(self, target, sources, *arguments, **keywords)
         # A scaled loss overflows on purpose; its step is then left out.

@@ -122,19 +122,19 @@ class Observation:
         # Nothing here may start the runtime: the program may yet want to set threads or devices.
         iterator, distributed = iterator_kind(), distributed_kinds()
         function: Any = type(tf.function(lambda: None))
-        self._replace(iterator, "_create_iterator", self._created)
-        self._replace(iterator, "_next_internal", self._next)
+        self._replace(iterator, "_create_iterator", self._creating_hook)
+        self._replace(iterator, "_next_internal", self._next_hook)
         self._replace(iterator, "get_next_as_optional", self._next_optional)
-        self._replace(function, "__call__", self._called)
-        self._replace(tf.GradientTape, "gradient", self._derived)
+        self._replace(function, "__call__", self._call_hook)
+        self._replace(tf.GradientTape, "gradient", self._gradient_hook)
         for made in distributed.datasets:
-            self._replace(made, "__iter__", self._distributed)
+            self._replace(made, "__iter__", self._distributed_hook)
         for taken in distributed.iterators:
-            self._replace(taken, "get_next", self._next)
+            self._replace(taken, "get_next", self._next_hook)
             self._replace(taken, "get_next_as_optional", self._next_optional)
         self._undo.append(replace_loops(self._loop_in_function))
         for kind in ("fit", "evaluate", "predict"):
-            self._replace(tf.keras.Model, kind, self._method(kind))
+            self._replace(tf.keras.Model, kind, self._method_hook(kind))
         self._replace(tf.keras.Model, "train_on_batch", self._one_batch)
         self._contexts.enter_context(self.fetches.on())
         plain_end, threading.excepthook = threading.excepthook, _quiet_end(threading.excepthook)
@@ -216,7 +216,7 @@ class Observation:
 
     # --- iterators
 
-    def _created(self, plain: Any) -> Any:
+    def _creating_hook(self, plain: Any) -> Any:
         import tensorflow as tf
 
         def create(iterator: Any, dataset: Any) -> Any:
@@ -237,7 +237,7 @@ class Observation:
 
         return create
 
-    def _distributed(self, plain: Any) -> Any:
+    def _distributed_hook(self, plain: Any) -> Any:
         def iterate(distributed: object) -> object:
             if not self._is_here or self._inside_call:
                 return plain(distributed)
@@ -257,7 +257,7 @@ class Observation:
     """Whether a distributed iterator is at work, which is made of others."""
 
     def _epoch_begins(self, iterator: object, dataset: object, begin: float) -> None:
-        loop = self._home()
+        loop = self._current_loop()
         loop.epochs += 1
         loop.fresh = True
         loop.dataset, loop.given = dataset, self._fed[-1] if self._fed else None
@@ -281,14 +281,14 @@ class Observation:
         self._homes[number] = loop
         self._iterators[number] = weakref.ref(iterator, forget)
 
-    def _place(self) -> tuple[str, str]:
+    def _current_place(self) -> tuple[str, str]:
         return self._kinds[-1] if self._kinds else "loop", user_place() or "?"
 
-    def _home(self) -> Loop:
-        place = self._place()
+    def _current_loop(self) -> Loop:
+        place = self._current_place()
         return self.loops.setdefault(place, Loop(*place))
 
-    def _taken(self, plain: Any, iterator: Any, *names: Any, distributed: bool) -> Any:
+    def _next_element(self, plain: Any, iterator: Any, *names: Any, distributed: bool) -> Any:
         """Return the next element of an iterator.
 
         The iterators inside a distributed iterator are not observed meanwhile.
@@ -299,7 +299,7 @@ class Observation:
         finally:
             self._inside_distributed = False
 
-    def _next(self, plain: Any) -> Any:
+    def _next_hook(self, plain: Any) -> Any:
         import tensorflow as tf
 
         own = iterator_kind()
@@ -309,7 +309,9 @@ class Observation:
                 return plain(iterator, *names)
             inner = not isinstance(iterator, own)
             if not tf.executing_eagerly():
-                return self._clocks.take(lambda: self._taken(plain, iterator, *names, distributed=inner))
+                return self._clocks.take(
+                    lambda: self._next_element(plain, iterator, *names, distributed=inner)
+                )
             if not self._is_here:
                 return plain(iterator, *names)
             loop = self._homes.get(id(iterator))
@@ -318,7 +320,7 @@ class Observation:
             begin = time.perf_counter()
             state, self._state = self._state, "wait"
             try:
-                element = self._taken(plain, iterator, *names, distributed=inner)
+                element = self._next_element(plain, iterator, *names, distributed=inner)
             except (StopIteration, tf.errors.OutOfRangeError):
                 if loop is not None:
                     self._steps.drop(loop)
@@ -346,7 +348,7 @@ class Observation:
             if tf.executing_eagerly() or not self._on.is_set() or self._inside_distributed:
                 return plain(iterator)
             inner = not isinstance(iterator, own)
-            return self._clocks.take(lambda: self._taken(plain, iterator, distributed=inner))
+            return self._clocks.take(lambda: self._next_element(plain, iterator, distributed=inner))
 
         return take
 
@@ -354,7 +356,7 @@ class Observation:
 
     _inside_call = False
 
-    def _called(self, plain: Any) -> Any:
+    def _call_hook(self, plain: Any) -> Any:
         kinds = (iterator_kind(), *distributed_kinds().iterators)
 
         def call(function: Any, *arguments: Any, **keywords: Any) -> Any:
@@ -500,14 +502,14 @@ class Observation:
         outer = self._steps.open_loop if self._steps.open is not None else None
         if (
             outer is None
-            or (outer.lone and outer.place == self._place()[1])
+            or (outer.lone and outer.place == self._current_place()[1])
             or self._steps.only_looked(outer)
             or (
                 self._steps.ended is not None
-                and self._steps.takes_over(self._place(), time.perf_counter(), lone=True)
+                and self._steps.takes_over(self._current_place(), time.perf_counter(), lone=True)
             )
         ):
-            loop = self._home()
+            loop = self._current_loop()
             loop.lone = True
             self._steps.begin(loop)
             if self._steps.open is not None:
@@ -527,7 +529,7 @@ class Observation:
         else:
             self.returned.append((len(loop.steps), scalars_of(given)))
 
-    def _derived(self, plain: Any) -> Any:
+    def _gradient_hook(self, plain: Any) -> Any:
         import tensorflow as tf
 
         def gradient(tape: Any, *arguments: Any, **keywords: Any) -> Any:
@@ -551,7 +553,7 @@ class Observation:
 
     # --- Keras
 
-    def _method(self, kind: str) -> Callable[[Any], Any]:
+    def _method_hook(self, kind: str) -> Callable[[Any], Any]:
         def make(plain: Any) -> Any:
             def method(model: Any, *arguments: Any, **keywords: Any) -> Any:
                 if not (self._trains_here() if kind == "fit" else self._is_here):
@@ -563,7 +565,7 @@ class Observation:
                 if kind == "fit" and getattr(model, "run_eagerly", False):
                     place = user_place() or "?"
                     self.loops.setdefault((kind, place), Loop(kind, place)).eager = True
-                home, begin = self._place(), time.perf_counter()
+                home, begin = self._current_place(), time.perf_counter()
                 try:
                     return plain(model, *arguments, **keywords)
                 finally:
@@ -588,7 +590,7 @@ class Observation:
         known = self._models.get(id(model))
         if known is None or known() is not model:
             self._models[id(model)] = weakref.ref(model)
-            place = self._place()
+            place = self._current_place()
             loop = self.loops.get(place)
             done = len(loop.steps) if loop is not None else 0
             # What is traced before its first step counts as the last of the one before.
@@ -605,15 +607,15 @@ class Observation:
                 self._steps.open is None
                 or outer is None
                 or (
-                    self._steps.gives_way(outer, self._place())
-                    and (outer.lone or outer.place != self._place()[1])
+                    self._steps.gives_way(outer, self._current_place())
+                    and (outer.lone or outer.place != self._current_place()[1])
                 )
                 or (
                     self._steps.ended is not None
-                    and self._steps.takes_over(self._place(), time.perf_counter(), lone=True)
+                    and self._steps.takes_over(self._current_place(), time.perf_counter(), lone=True)
                 )
             ):
-                home = self._home()
+                home = self._current_loop()
                 home.lone = home.dataset is None
                 self._steps.begin(home)
                 if self._steps.open is not None and hasattr(x, "__len__"):

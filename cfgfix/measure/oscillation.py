@@ -114,7 +114,7 @@ class Cause:
 
 
 @dataclass(slots=True)
-class _Peaks:
+class _RowPeaks:
     """The best candidate of each row of a table of series."""
 
     score: Floats
@@ -131,7 +131,7 @@ def _without_trend(rows: Floats, basis: Floats) -> Floats:
     return np.asarray(rows - (rows @ basis) @ basis.T, dtype=np.float64)
 
 
-def _score(rows: Floats) -> _Peaks:
+def _peaks_of_rows(rows: Floats) -> _RowPeaks:
     """Return the largest H statistic of each row, with its frequency and harmonics.
 
     All frequencies with at least MIN_CYCLES cycles are tried; rows must be centred.
@@ -157,10 +157,10 @@ def _score(rows: Floats) -> _Peaks:
         best[:, :fits] = np.where(better, value, best[:, :fits])
     place = best.argmax(axis=1)
     row = np.arange(rows.shape[0])
-    return _Peaks(best[row, place], index[place] / (_OVERSAMPLING * count), used[row, place])
+    return _RowPeaks(best[row, place], index[place] / (_OVERSAMPLING * count), used[row, place])
 
 
-def _highest(count: int) -> float:
+def _highest_frequency(count: int) -> float:
     """Return the highest frequency to test a series of this length for.
 
     It lies a little above the Nyquist frequency, from which it cannot be told: a cycle of 12.01 values needs its
@@ -169,24 +169,24 @@ def _highest(count: int) -> float:
     return 0.5 + 0.5 / count
 
 
-def _waves(count: int, frequency: float, harmonics: int) -> Floats:
+def _cosines_and_sines(count: int, frequency: float, harmonics: int) -> Floats:
     """Return cosines and sines of a frequency and its harmonics, shape (count, 2k).
 
     Harmonics above the Nyquist frequency are left out.
     """
     order = np.arange(1, harmonics + 1)
-    order = order[order * frequency <= _highest(count)]
+    order = order[order * frequency <= _highest_frequency(count)]
     angle = 2 * math.pi * frequency * np.arange(count)[:, None] * order
     return np.concatenate([np.cos(angle), np.sin(angle)], axis=1)
 
 
 def _cycle(series: Floats, frequency: float, harmonics: int) -> Floats:
     """Return the mean cycle laid over the whole series."""
-    waves = _waves(series.size, frequency, harmonics)
+    waves = _cosines_and_sines(series.size, frequency, harmonics)
     return np.asarray(waves @ np.linalg.lstsq(waves, series, rcond=None)[0], dtype=np.float64)
 
 
-def _memory(rest: Floats, order: int) -> Floats:
+def _autoregression_of(rest: Floats, order: int) -> Floats:
     """Return the autoregression coefficients of the residuals of a fit.
 
     They are those of Yule and Walker, with the order chosen by AIC; the order is 0 where neighbours are independent.
@@ -219,7 +219,7 @@ def _shuffle(series: Floats, rows: int, random: np.random.Generator) -> Floats:
     return np.asarray(random.permuted(np.tile(series, (rows, 1)), axis=1), dtype=np.float64)
 
 
-def _autoregressions(series: Floats, phi: Floats, rows: int, random: np.random.Generator) -> Floats:
+def _autoregressive_series(series: Floats, phi: Floats, rows: int, random: np.random.Generator) -> Floats:
     """Return rows of random series with the autoregression `phi`.
 
     Their innovations are those of `series`, shuffled.
@@ -242,7 +242,7 @@ def _block_mean(count: int) -> float:
     return max(3.0, math.sqrt(count) / 1.5)
 
 
-def _blocks(series: Floats, rows: int, random: np.random.Generator) -> Floats:
+def _shuffled_blocks(series: Floats, rows: int, random: np.random.Generator) -> Floats:
     """Return rows of random series: pieces of the given series in another order."""
     length = _block_mean(series.size)
     table = np.empty((rows, series.size))
@@ -253,7 +253,7 @@ def _blocks(series: Floats, rows: int, random: np.random.Generator) -> Floats:
     return table
 
 
-class _Surrogates:
+class _SurrogateScores:
     """Draws the largest scores of surrogate series, of one kind."""
 
     def __init__(self, kind: str, series: Floats, phi: Floats, random: np.random.Generator) -> None:
@@ -271,11 +271,11 @@ class _Surrogates:
                 table = _shuffle(self._series, size, self._random)
             elif self._kind == "memory":
                 table = _without_trend(
-                    _autoregressions(self._series, self._phi, size, self._random), self._basis
+                    _autoregressive_series(self._series, self._phi, size, self._random), self._basis
                 )
             else:
-                table = _blocks(self._series, size, self._random)
-            parts.append(_score(table).score)
+                table = _shuffled_blocks(self._series, size, self._random)
+            parts.append(_peaks_of_rows(table).score)
             rows -= size
         self.scores = np.concatenate(parts)
 
@@ -287,7 +287,7 @@ class _Surrogates:
         return float((1 + np.sum(self.scores >= score)) / (1 + self.scores.size))
 
 
-def _fundamental(series: Floats, frequency: float) -> tuple[float, int]:
+def _fundamental_of(series: Floats, frequency: float) -> tuple[float, int]:
     """Return the fundamental frequency of a candidate, and its number of harmonics.
 
     Of the candidate, its parts and its multiples, Schwarz's criterion prefers this pair. Noise at the odd harmonics
@@ -302,7 +302,7 @@ def _fundamental(series: Floats, frequency: float) -> tuple[float, int]:
         if multiple != 1 and not MIN_CYCLES / count <= candidate <= 0.5:
             continue
         for harmonics in range(1, HARMONICS + 1):
-            if harmonics > 1 and harmonics * candidate > _highest(count):
+            if harmonics > 1 and harmonics * candidate > _highest_frequency(count):
                 break
             centre = _refine_frequency(series, candidate, harmonics)
             left = series - _cycle(series, centre, harmonics)
@@ -312,11 +312,11 @@ def _fundamental(series: Floats, frequency: float) -> tuple[float, int]:
     return best[1], best[2]
 
 
-def _harmonics(series: Floats, frequency: float) -> int:
+def _harmonics_at(series: Floats, frequency: float) -> int:
     """Return the number of harmonics that Schwarz's criterion prefers at a frequency."""
     costs = []
     for harmonics in range(1, HARMONICS + 1):
-        if harmonics > 1 and harmonics * frequency > _highest(series.size):
+        if harmonics > 1 and harmonics * frequency > _highest_frequency(series.size):
             break
         left = series - _cycle(series, frequency, harmonics)
         power = max(float(left @ left), 1e-12 * float(series @ series))
@@ -331,7 +331,7 @@ def _refine_frequency(series: Floats, frequency: float, harmonics: int) -> float
         grid = np.linspace(max(frequency - width, 1e-6), min(frequency + width, 0.5), 41)
         gains = []
         for candidate in grid:
-            waves = _waves(series.size, float(candidate), harmonics)
+            waves = _cosines_and_sines(series.size, float(candidate), harmonics)
             fit = waves @ np.linalg.lstsq(waves, series, rcond=None)[0]
             gains.append(float(fit @ fit))
         frequency = float(grid[int(np.argmax(gains))])
@@ -345,7 +345,7 @@ def _period_interval(series: Floats, frequency: float, harmonics: int, cycle: Fl
     The standard error of a frequency is sqrt(6 / n) * noise / (pi * n * amplitude) for a sine (Montgomery and O'Donoghue 1999);
     the h-th harmonic pins it h times better, so the amplitude is replaced by the root of the sum of (h * amplitude_h)**2.
     """
-    waves = _waves(series.size, frequency, harmonics)
+    waves = _cosines_and_sines(series.size, frequency, harmonics)
     weights = np.linalg.lstsq(waves, series, rcond=None)[0]
     half = weights.size // 2
     heights = np.hypot(weights[:half], weights[half:])
@@ -357,7 +357,7 @@ def _period_interval(series: Floats, frequency: float, harmonics: int, cycle: Fl
 
 
 @dataclass(slots=True)
-class _View:
+class _SeriesView:
     """The result of the test for one form of a series."""
 
     series: Floats
@@ -366,7 +366,7 @@ class _View:
     detectable: float
 
 
-def _views(raw: Floats) -> tuple[Floats, Floats | None]:
+def _views_of_series(raw: Floats) -> tuple[Floats, Floats | None]:
     """Return a series without trend and outliers, and with its recurring outliers.
 
     Both forms are centred. The first form pulls all values to five robust deviations, so that outliers neither hide
@@ -387,23 +387,23 @@ def _views(raw: Floats) -> tuple[Floats, Floats | None]:
     return narrow - narrow.mean(), wide
 
 
-def _compare_with_surrogates(series: Floats, seed: int) -> _View:
+def _compare_with_surrogates(series: Floats, seed: int) -> _SeriesView:
     """Return the best period of a series, tested against its surrogates."""
     count = int(series.size)
-    peak = _score(series[None, :])
+    peak = _peaks_of_rows(series[None, :])
     frequency, harmonics, score = float(peak.frequency[0]), int(peak.harmonics[0]), float(peak.score[0])
     # What the candidate leaves of its own cycle would look like memory: its frequency lies between those of the grid, and the
     # score, which charges little for a harmonic but looks at the wrong places for the high ones, may have left some out.
     frequency = _refine_frequency(series, frequency, harmonics)
-    harmonics = _harmonics(series, frequency)
+    harmonics = _harmonics_at(series, frequency)
     cycle = _cycle(series, frequency, harmonics)
-    phi = _memory(series - cycle, min(8, count // 12))
+    phi = _autoregression_of(series - cycle, min(8, count // 12))
     random = np.random.default_rng(seed)
     kinds: tuple[str, ...] = ("memory",) if phi.size else ("shuffle",)
     if phi.size and frequency * _block_mean(count) < 1:
         # Wandering noise looks periodic at long periods; a short period would survive inside the blocks.
         kinds = ("memory", "blocks")
-    nulls = [_Surrogates(kind, series, phi, random) for kind in kinds]
+    nulls = [_SurrogateScores(kind, series, phi, random) for kind in kinds]
     p_value = 0.0
     for null in nulls:
         # A score that a tenth of the first surrogates reach cannot come below the limits with more of them.
@@ -414,7 +414,7 @@ def _compare_with_surrogates(series: Floats, seed: int) -> _View:
     threshold = max(float(np.quantile(null.scores, 1 - ALPHA)) for null in nulls)
     # A sine of amplitude A adds n A**2 / (2 variance) to the score of its frequency.
     detectable = 2 * math.sqrt(2 * max(threshold, 0.0) / count) * float(np.std(series - cycle))
-    return _View(series, frequency, p_value, detectable)
+    return _SeriesView(series, frequency, p_value, detectable)
 
 
 def find_oscillation(values: ArrayLike, *, seed: int = 0) -> Oscillation:
@@ -435,7 +435,7 @@ def find_oscillation(values: ArrayLike, *, seed: int = 0) -> Oscillation:
         )
     if float(np.ptp(raw)) <= 1e-12 * max(1.0, float(np.max(np.abs(raw)))):
         return Oscillation(Outcome.NONE, "the values are all the same", count, p_value=1.0, detectable=0.0)
-    narrow, wide = _views(raw)
+    narrow, wide = _views_of_series(raw)
     if float(narrow.std()) <= 1e-9 * float(np.std(raw)):
         return Oscillation(
             Outcome.NONE, "the values follow a smooth trend", count, p_value=1.0, detectable=0.0
@@ -456,7 +456,7 @@ def find_oscillation(values: ArrayLike, *, seed: int = 0) -> Oscillation:
             f"a hint of a period near {1 / frequency:.3g} (p = {p_value:.2g}); measure more batches to decide"
         )
         return Oscillation(Outcome.INCONCLUSIVE, reason, count, p_value=p_value, detectable=detectable)
-    frequency, harmonics = _fundamental(series, frequency)
+    frequency, harmonics = _fundamental_of(series, frequency)
     frequency = _refine_frequency(series, frequency, harmonics)
     cycle = _cycle(series, frequency, harmonics)
     period = 1 / frequency

@@ -342,7 +342,7 @@ def _explain_slowest(
         wanted = (load.busy + load.delayed) / stage.at_once
         waits = waits and not (load.contended and load.delayed and wanted >= 0.5)
         crowded = load.elsewhere >= CPU_BOUND * load.cpus - load.busy and not waits
-        return _python(stage, lock, outcome, text, crowded=crowded)
+        return _python_verdict(stage, lock, outcome, text, crowded=crowded)
     rest = first.seconds - stage.seconds / stage.at_once
     waits = stage.quiet_seconds is not None and cpu_seconds < 0.5 * stage.quiet_seconds
     if load.full and not waits:
@@ -393,7 +393,7 @@ def _pool_change(stage: Stage) -> str:
     )
 
 
-def _python(
+def _python_verdict(
     stage: Stage, lock: Lock | None, outcome: Outcome, text: str, *, crowded: bool
 ) -> tuple[float, Verdict]:
     generator = stage.operation in ("Generator", "FromGenerator")

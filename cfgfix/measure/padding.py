@@ -67,7 +67,7 @@ class Padding:
 
 
 @dataclass(slots=True)
-class _Component:
+class _PaddedComponent:
     name: str
     whole_numbers: bool
     content: list[Lengths] = field(default_factory=list)
@@ -132,9 +132,9 @@ def read_padding(dataset: Any, *, batches: int = 50, seconds: float = 1.0) -> Pa
     """
     import tensorflow as tf
 
-    paths = _paths(getattr(dataset, "element_spec", None))
+    paths = _parts_by_path(getattr(dataset, "element_spec", None))
     sequences = {
-        name: _Component(name, spec.dtype.is_integer)
+        name: _PaddedComponent(name, spec.dtype.is_integer)
         for name, spec in paths.items()
         if isinstance(spec, tf.TensorSpec)
         and (spec.dtype.is_floating or spec.dtype.is_integer)
@@ -154,7 +154,7 @@ def read_padding(dataset: Any, *, batches: int = 50, seconds: float = 1.0) -> Pa
     begin, seen, cells = time.perf_counter(), 0, 0
     with user_code("iterating the dataset"):
         for element in dataset:
-            parts = _paths(element)
+            parts = _parts_by_path(element)
             for name, part in parts.items():
                 if not isinstance(part, tf.Tensor) or part.dtype == tf.string:
                     continue
@@ -172,30 +172,32 @@ def read_padding(dataset: Any, *, batches: int = 50, seconds: float = 1.0) -> Pa
     return max(found, key=lambda made: made.weight * made.saved, default=None)
 
 
-def _paths(element: Any) -> dict[str, Any]:
+def _parts_by_path(element: Any) -> dict[str, Any]:
     """Return the parts of an element by path: keys and positions, joined by dots."""
     import tensorflow as tf
 
     flat = tf.nest.flatten(element)
     try:
-        names = [".".join(map(str, path)) for path in _names(element)]
+        names = [".".join(map(str, path)) for path in _part_names(element)]
     except TypeError:
         return {}
     return dict(zip(names, flat, strict=True)) if len(names) == len(flat) else {}
 
 
-def _names(element: Any, path: tuple[object, ...] = ()) -> Iterator[tuple[object, ...]]:
+def _part_names(element: Any, path: tuple[object, ...] = ()) -> Iterator[tuple[object, ...]]:
     if isinstance(element, dict):
         for key in sorted(element):
-            yield from _names(element[key], (*path, key))
+            yield from _part_names(element[key], (*path, key))
     elif isinstance(element, (tuple, list)):
         for place, part in enumerate(element):
-            yield from _names(part, (*path, place))
+            yield from _part_names(part, (*path, place))
     else:
         yield path
 
 
-def _add_lengths(component: _Component, values: npt.NDArray[Any], told: dict[str, npt.NDArray[Any]]) -> None:
+def _add_lengths(
+    component: _PaddedComponent, values: npt.NDArray[Any], told: dict[str, npt.NDArray[Any]]
+) -> None:
     lengths = content_lengths(values)
     component.content.append(lengths)
     component.padded.append(values.shape[1])
@@ -205,7 +207,9 @@ def _add_lengths(component: _Component, values: npt.NDArray[Any], told: dict[str
             component.told.setdefault(name, []).append(vector.astype(np.int64))
 
 
-def _padding_of(component: _Component, batches: int, cells: int, padded_batches: bool) -> Padding | None:
+def _padding_of(
+    component: _PaddedComponent, batches: int, cells: int, padded_batches: bool
+) -> Padding | None:
     """Return the padding of a component of the batches.
 
     None where nothing shows that the equal values at its end are padding.

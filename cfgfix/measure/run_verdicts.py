@@ -64,9 +64,13 @@ def judge(
     made = [
         *judge_numbers(found.not_finite),
         # What a loop without a dataset waits for is Python between its steps.
-        *(() if loop.lone or anew_each else _input(found, wait_share=wait_share, floor=floor, busy=busy)),
+        *(
+            ()
+            if loop.lone or anew_each
+            else _input_verdicts(found, wait_share=wait_share, floor=floor, busy=busy)
+        ),
         *batches,
-        *_stalls(found),
+        *_stall_verdicts(found),
         *_between_steps(found, eager=eager, lone=loop.lone),
         *judge_retraces(
             [trace for trace in found.traces if not (trace.xla and trace.kind == "shape")],
@@ -75,14 +79,14 @@ def judge(
             compiled=not eager and not found.compilations,
             run_seconds=total,
         ),
-        *_graph(loop, steps, eager=eager),
-        *_xla(found, total),
-        *_syncs(found, total),
+        *_graph_verdicts(loop, steps, eager=eager),
+        *_xla_verdicts(found, total),
+        *_sync_verdicts(found, total),
         *judge_padding(found.padding, step_share=found.shares["call"]),
-        *_evaluation(found),
-        *_predictions(found),
+        *_evaluation_verdicts(found),
+        *_prediction_verdicts(found),
         *(_fit_for_each(found) if anew_each else ()),
-        *_memory(found, compiling=traced or bool(found.traces or found.compilations)),
+        *_memory_verdicts(found, compiling=traced or bool(found.traces or found.compilations)),
         *_device_memory(found, compiling=traced or bool(found.traces or found.compilations)),
     ]
     made += () if anew_each else _starts_of_epochs(found, made)
@@ -100,7 +104,7 @@ def gain(share: float) -> float:
     return 1 / max(1 - share, 0.02)
 
 
-def _input(found: RunProfile, *, wait_share: float, floor: float, busy: float) -> Iterator[Verdict]:
+def _input_verdicts(found: RunProfile, *, wait_share: float, floor: float, busy: float) -> Iterator[Verdict]:
     from cfgfix.measure.verdicts import from_dict
 
     low, high = INPUT_BOUND
@@ -178,7 +182,7 @@ _KERAS_DATA = "keras.src.trainers.data_adapters."
 """What Keras itself does for the data at the end of an epoch."""
 
 
-def _stalls(found: RunProfile) -> Iterator[Verdict]:
+def _stall_verdicts(found: RunProfile) -> Iterator[Verdict]:
     for stall in found.stalls:
         if stall.share < WORTH_TELLING:
             continue
@@ -188,7 +192,7 @@ def _stalls(found: RunProfile) -> Iterator[Verdict]:
         if doubtful and stall.when != EPOCH_END:
             continue
         often = (
-            f"every {_steps(stall.period)} steps"
+            f"every {_steps_text(stall.period)} steps"
             if stall.period is not None
             else counted(stall.count, "time")
         )
@@ -204,7 +208,7 @@ def _stalls(found: RunProfile) -> Iterator[Verdict]:
             Outcome.PROBLEM
             if stall.share >= NOTABLE and not (building or by_keras or unexplained)
             else Outcome.INFO,
-            f"{stall.label} takes {_ms(stall.seconds)} {often}, {stall.share:.1%} of the run",
+            f"{stall.label} takes {_milliseconds_text(stall.seconds)} {often}, {stall.share:.1%} of the run",
             (f"{counted(stall.count, 'time')} in {counted(found.steps, 'step')}, {stall.when}",),
             change="look at what the step does then: other shapes, a branch, Python inside it"
             if stall.compiled
@@ -217,7 +221,7 @@ def _stalls(found: RunProfile) -> Iterator[Verdict]:
         )
 
 
-def _steps(period: float) -> str:
+def _steps_text(period: float) -> str:
     """Return a period as text, rounded where it lies near a whole number of steps.
 
     A stall that comes a little late moves the mean off the whole number.
@@ -225,7 +229,7 @@ def _steps(period: float) -> str:
     return f"{round(period)}" if abs(period - round(period)) < 0.25 else f"{period:.3g}"
 
 
-def _ms(seconds: float) -> str:
+def _milliseconds_text(seconds: float) -> str:
     return f"{seconds * 1e3:.3g} ms" if seconds < 10 else f"{seconds:.3g} s"
 
 
@@ -238,7 +242,7 @@ def _between_steps(found: RunProfile, *, eager: bool, lone: bool) -> Iterator[Ve
                 yield Verdict(
                     "between steps",
                     Outcome.INFO,
-                    f"Keras itself takes {_ms(part.seconds)} between the steps, {part.share:.1%} of the run",
+                    f"Keras itself takes {_milliseconds_text(part.seconds)} between the steps, {part.share:.1%} of the run",
                     change="model.compile(steps_per_execution=10) calls it once for ten steps"
                     if found.kind == "fit"
                     else "model.fit, or a step of one's own in a tf.function, runs less Python for each batch",
@@ -248,7 +252,7 @@ def _between_steps(found: RunProfile, *, eager: bool, lone: bool) -> Iterator[Ve
         yield Verdict(
             "between steps",
             Outcome.PROBLEM if part.share >= 2 * NOTABLE else Outcome.INFO,
-            f"{part.label} takes {_ms(part.seconds)} in every step, {part.share:.1%} of the run",
+            f"{part.label} takes {_milliseconds_text(part.seconds)} in every step, {part.share:.1%} of the run",
             ("seen at work between the compiled calls",),
             change="where it makes the batches, let a tf.data pipeline make them ahead: from_generator, or map, and prefetch"
             if lone
@@ -257,7 +261,7 @@ def _between_steps(found: RunProfile, *, eager: bool, lone: bool) -> Iterator[Ve
         )
 
 
-def _graph(loop: Loop, steps: Sequence[Step], *, eager: bool) -> Iterator[Verdict]:
+def _graph_verdicts(loop: Loop, steps: Sequence[Step], *, eager: bool) -> Iterator[Verdict]:
     if not eager or not any(step.trains for step in steps):
         return
     if loop.kind == "fit":
@@ -280,7 +284,7 @@ def _graph(loop: Loop, steps: Sequence[Step], *, eager: bool) -> Iterator[Verdic
     )
 
 
-def _xla(found: RunProfile, total: float) -> Iterator[Verdict]:
+def _xla_verdicts(found: RunProfile, total: float) -> Iterator[Verdict]:
     if not found.xla:
         return
     cost = [one.seconds for one in found.compilations]
@@ -288,7 +292,7 @@ def _xla(found: RunProfile, total: float) -> Iterator[Verdict]:
     evidence = [f"compiled with XLA: {', '.join(found.xla)}", f"{counted(found.shapes, 'shape')} of batches"]
     if cost:
         evidence.append(
-            f"{counted(len(cost), 'compilation')} of {_ms(float(np.median(cost)))} each, {share:.1%} of the run"
+            f"{counted(len(cost), 'compilation')} of {_milliseconds_text(float(np.median(cost)))} each, {share:.1%} of the run"
         )
     text = "the step is compiled with XLA already"
     if len(cost) < MANY_COMPILATIONS:
@@ -310,7 +314,7 @@ def _xla(found: RunProfile, total: float) -> Iterator[Verdict]:
     )
 
 
-def _syncs(found: RunProfile, total: float) -> Iterator[Verdict]:
+def _sync_verdicts(found: RunProfile, total: float) -> Iterator[Verdict]:
     if not found.syncs:
         return
     waited = sum(sync.seconds for sync in found.syncs)
@@ -319,7 +323,7 @@ def _syncs(found: RunProfile, total: float) -> Iterator[Verdict]:
         # A value now and then, as for a line of a log or while a dataset is built.
         return
     evidence = [
-        f"{short(sync.place)}: {sync.how} {counted(sync.count, 'time')}, {_ms(sync.seconds)}"
+        f"{short(sync.place)}: {sync.how} {counted(sync.count, 'time')}, {_milliseconds_text(sync.seconds)}"
         for sync in found.syncs[:5]
     ]
     yield Verdict(
@@ -333,7 +337,7 @@ def _syncs(found: RunProfile, total: float) -> Iterator[Verdict]:
     )
 
 
-def _evaluation(found: RunProfile) -> Iterator[Verdict]:
+def _evaluation_verdicts(found: RunProfile) -> Iterator[Verdict]:
     from cfgfix.measure.verdicts import from_dict
 
     looked = found.evaluation
@@ -368,7 +372,7 @@ def _predicts_often(looked: Evaluation | None) -> TypeGuard[Evaluation]:
     return looked is not None and looked.predictions >= PREDICTS_OFTEN
 
 
-def _predictions(found: RunProfile) -> Iterator[Verdict]:
+def _prediction_verdicts(found: RunProfile) -> Iterator[Verdict]:
     """Yield a verdict where calls of `predict` in every step take a share of the run."""
     looked = found.evaluation
     if not _predicts_often(looked):
@@ -378,7 +382,7 @@ def _predictions(found: RunProfile) -> Iterator[Verdict]:
         yield Verdict(
             "predict",
             Outcome.PROBLEM if share >= 2 * NOTABLE else Outcome.INFO,
-            f"model.predict takes {_ms(looked.predict_seconds)} in each of {looked.predictions:.2g} calls a step, {share:.1%} of the run",
+            f"model.predict takes {_milliseconds_text(looked.predict_seconds)} in each of {looked.predictions:.2g} calls a step, {share:.1%} of the run",
             (
                 f"most of it at {short(looked.place)}",
                 "predict makes a dataset, callbacks and a loop in every call",
@@ -396,7 +400,7 @@ def _fit_for_each(found: RunProfile) -> Iterator[Verdict]:
         yield Verdict(
             "fit",
             Outcome.PROBLEM if share >= 2 * NOTABLE else Outcome.INFO,
-            f"model.fit is called for each batch, {_ms(share * found.step.mean)} each time, {share:.1%} of the run",
+            f"model.fit is called for each batch, {_milliseconds_text(share * found.step.mean)} each time, {share:.1%} of the run",
             ("fit makes a dataset, callbacks and a loop in every call; its step is part of that time",),
             change="model.train_on_batch(x, y), or a step of one's own in a tf.function; or fit for many batches at once",
             worth=gain(share),
@@ -421,7 +425,7 @@ def _starts_of_epochs(found: RunProfile, made: Sequence[Verdict]) -> Iterator[Ve
         )
 
 
-def _memory(found: RunProfile, *, compiling: bool) -> Iterator[Verdict]:
+def _memory_verdicts(found: RunProfile, *, compiling: bool) -> Iterator[Verdict]:
     """Yield a verdict where the memory grows through the whole run.
 
     While functions are compiled or a cache is filled this is no problem: what is compiled or read is kept.

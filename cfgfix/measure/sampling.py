@@ -570,19 +570,19 @@ def run_child(
             except subprocess.TimeoutExpired:
                 raise UserCodeError(
                     f"did not end within {seconds:g} s, and was stopped",
-                    trace=_tail(output),
+                    trace=_end_of_stream(output),
                     hint="give it more time with --time-limit, or measure fewer batches",
                 ) from None
         finally:
-            _end(process)
+            _end_process(process)
             listener.join(5)
             lines.close()
         if interrupted and found.get("event") != "result":
             raise KeyboardInterrupt
-        return _outcome(found, process.returncode, _tail(output))
+        return _outcome_of_child(found, process.returncode, _end_of_stream(output))
 
 
-def _tail(stream: Any, size: int = 4000) -> str:
+def _end_of_stream(stream: Any, size: int = 4000) -> str:
     stream.seek(0, os.SEEK_END)
     stream.seek(max(0, stream.tell() - size))
     text = str(stream.read().decode("utf-8", "replace"))
@@ -590,7 +590,7 @@ def _tail(stream: Any, size: int = 4000) -> str:
     return re.sub(r"(?m)^(WARNING: All log messages before absl|[IW]\d{4} \d\d:).*\n?", "", text)
 
 
-def _end(process: Any) -> None:
+def _end_process(process: Any) -> None:
     """End a child process and all processes that it started.
 
     They share a session, so the whole process group is ended.
@@ -605,7 +605,7 @@ def _end(process: Any) -> None:
     process.wait()
 
 
-def _outcome(found: dict[str, Any], code: int, printed: str) -> dict[str, Any]:
+def _outcome_of_child(found: dict[str, Any], code: int, printed: str) -> dict[str, Any]:
     event = found.get("event")
     if event == "result":
         result: dict[str, Any] = found["result"]

@@ -86,7 +86,7 @@ def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     parent = os.getppid()
     failed: dict[str, str] = {}
     done = [0]
-    with _told(progress, str(options.get("what", "searching")), done, len(trials)):
+    with _report_progress(progress, str(options.get("what", "searching")), done, len(trials)):
         for number, trial in enumerate(trials):
             done.append(number)
             if os.getppid() != parent or (until is not None and time.time() >= until):
@@ -103,7 +103,7 @@ def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
             append(options["journal"], {"event": "start", "id": trial["id"]})
             try:
                 with _limit(options["trial_limit"], options["journal"], trial["id"], until):
-                    found = _trial({**options, **trial}, files)
+                    found = _measure_trial({**options, **trial}, files)
             except UserCodeError as error:
                 text = f"{error.message}\n{error.trace}"
                 memory = any(name in text for name in OUT_OF_MEMORY)
@@ -125,7 +125,7 @@ def job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _told(progress: Progress, what: str, done: Sequence[int], count: int) -> Iterator[None]:
+def _report_progress(progress: Progress, what: str, done: Sequence[int], count: int) -> Iterator[None]:
     """Report the progress of the trials at intervals while the body runs."""
     ended = threading.Event()
 
@@ -191,7 +191,7 @@ def _limit(seconds: float, journal: str, name: str, until: float | None = None) 
         timer.cancel()
 
 
-def _trial(options: Mapping[str, Any], files: tuple[str, ...]) -> dict[str, Any]:
+def _measure_trial(options: Mapping[str, Any], files: tuple[str, ...]) -> dict[str, Any]:
     """Measure one setting."""
     import tensorflow as tf
 
@@ -221,16 +221,16 @@ def _trial(options: Mapping[str, Any], files: tuple[str, ...]) -> dict[str, Any]
             threads.threading.private_threadpool_size = values["private_threads"]
             dataset = dataset.with_options(threads)
         graph = _graph_text(dataset)
-        dataset = _changed(
+        dataset = _with_setting(
             dataset, {name: values[name] for name in options.get("by_code", ()) if name in values}
         )
-    step = _step(options, dataset, values) if options.get("step") else None
+    step = _step_function(options, dataset, values) if options.get("step") else None
     begin = time.perf_counter()
-    timeline = _timed(dataset, step, options["seconds"])
+    timeline = _timeline_of(dataset, step, options["seconds"])
     if timeline.waits.size < LEAST_BATCHES and not options.get("cold"):
         # What was spent before the first batch is not the pipeline's rate, so it is given on top.
         more = 3 * options["seconds"] + 2 * (timeline.build + timeline.first)
-        timeline = _timed(dataset, step, more)
+        timeline = _timeline_of(dataset, step, more)
     return {
         "samples_per_second": float(timeline.samples.sum() / timeline.periods.sum()),
         "batches": int(timeline.waits.size),
@@ -261,7 +261,7 @@ def _graph_text(dataset: Any) -> str | None:
     return json.dumps([told, threads.private_threadpool_size, threads.max_intra_op_parallelism])
 
 
-def _changed(dataset: Any, values: Mapping[str, Any]) -> Any:
+def _with_setting(dataset: Any, values: Mapping[str, Any]) -> Any:
     """Return a dataset with the private threads and prefetch of a setting applied.
 
     Only those that no key of the config gives; 0 leaves the dataset as the code makes it.
@@ -275,11 +275,13 @@ def _changed(dataset: Any, values: Mapping[str, Any]) -> Any:
     return dataset.prefetch(values["prefetch"]) if values.get("prefetch") else dataset
 
 
-def _timed(dataset: Any, step: Callable[[int, Any], None] | None, seconds: float) -> Timeline:
+def _timeline_of(dataset: Any, step: Callable[[int, Any], None] | None, seconds: float) -> Timeline:
     return iterate(dataset, batches=MOST_BATCHES, seconds=seconds, on_batch=step)
 
 
-def _step(options: Mapping[str, Any], dataset: Any, values: Mapping[str, Any]) -> Callable[[int, Any], None]:
+def _step_function(
+    options: Mapping[str, Any], dataset: Any, values: Mapping[str, Any]
+) -> Callable[[int, Any], None]:
     """Return a function that runs the compiled step on a batch and waits for its end."""
     import tensorflow as tf
 

@@ -74,14 +74,14 @@ def find_shards(graph: Node | None, files: Sequence[str], cpus: int) -> Shards |
     total = sum(sizes.values())
     if reader is None or len(sizes) < 2 or not total:
         return None
-    at_once = min(_cycle(reader) or cpus, len(sizes))
+    at_once = min(_open_file_count(reader) or cpus, len(sizes))
     largest = max(sizes, key=lambda file: sizes[file])
     return Shards(
         len(sizes), at_once, largest, sizes[largest] / total, read_alone(list(sizes.values()), at_once)
     )
 
 
-def _cycle(reader: Node) -> int | None:
+def _open_file_count(reader: Node) -> int | None:
     """Return the number of files that an interleave has open.
 
     None where tf.data chooses the number.

@@ -131,7 +131,7 @@ def _read_model(iterator: Any) -> Any:
 
 
 @dataclass(slots=True)
-class _Cost:
+class _StageCost:
     operation: str
     function: str | None
     python: bool
@@ -185,7 +185,7 @@ class StageCosts:
         """Nodes of the graph that are measured by themselves."""
         self._before: dict[int, tuple[int, int]] = {}
         self._order: dict[tuple[int, ...], int] = {}
-        self._costs: list[_Cost] = []
+        self._costs: list[_StageCost] = []
 
     def start(self, model: Any | None) -> None:
         """Take a reading of the model to compare the next one with.
@@ -205,14 +205,14 @@ class StageCosts:
             self._visit(model, key, self._graph, (place,))
         self.start(model)
 
-    def _since(self, model: Any, key: int) -> tuple[int, int]:
+    def _counts_since(self, model: Any, key: int) -> tuple[int, int]:
         node = model.nodes[key]
         time_before, elements_before = self._before.get(key, (0, 0))
         return max(node.processing_time - time_before, 0), max(node.num_elements - elements_before, 0)
 
-    def _inside(self, model: Any, key: int) -> int:
-        return self._since(model, key)[0] + sum(
-            self._inside(model, entry) for entry in model.nodes[key].inputs
+    def _count_inside(self, model: Any, key: int) -> int:
+        return self._counts_since(model, key)[0] + sum(
+            self._count_inside(model, entry) for entry in model.nodes[key].inputs
         )
 
     def _names_below(self, model: Any, key: int) -> set[str]:
@@ -254,7 +254,7 @@ class StageCosts:
         if position is None:
             position = self._order[path] = len(self._costs)
             self._costs.append(
-                _Cost(
+                _StageCost(
                     operation=same.operation if same is not None else re.sub(r"V\d+$", "", entry.name),
                     function=same.function if same is not None else None,
                     python=same is not None and (same.python or same.operation == "Generator"),
@@ -266,11 +266,11 @@ class StageCosts:
         cost = self._costs[position]
         # A node may come into view after its consumer: its input had ended when that was first seen.
         cost.inputs += [child for child in inputs if child not in cost.inputs]
-        spent, elements = self._since(model, key)
-        spent += sum(self._since(model, other)[0] for other in own[1:])
+        spent, elements = self._counts_since(model, key)
+        spent += sum(self._counts_since(model, other)[0] for other in own[1:])
         if elements and same is not None:
             self.seen.add(id(same))
-        spent += sum(self._inside(model, child) for child in extra)
+        spent += sum(self._count_inside(model, child) for child in extra)
         cost.nanoseconds += spent
         cost.elements += elements
         cost.each.append((spent / 1e9, elements))
@@ -288,9 +288,9 @@ class StageCosts:
     def elements_at(self, node: Node) -> float:
         """Return the number of elements that a graph node gives for each batch."""
         place = next((place for place, cost in enumerate(self._costs) if cost.node is node), None)
-        return self._flow().get(place, 1.0) if place is not None else 1.0
+        return self._elements_per_batch().get(place, 1.0) if place is not None else 1.0
 
-    def _flow(self) -> dict[int, float]:
+    def _elements_per_batch(self) -> dict[int, float]:
         """Return the elements per batch of each stage, from the kinds of later stages.
 
         Counting would take buffers that fill or drain meanwhile, and ends of epochs that no reading saw, for work.
@@ -298,14 +298,14 @@ class StageCosts:
         """
         flow: dict[int, float] = {}
         for place in reversed(self._in_order()):
-            flow.setdefault(place, 1.0 if place in self._roots() else 0.0)
+            flow.setdefault(place, 1.0 if place in self._root_stages() else 0.0)
             cost = self._costs[place]
             if flow[place] and cost.below:
                 for child in cost.inputs:
                     flow[child] = flow[place] * cost.below
         return {place: value for place, value in flow.items() if value}
 
-    def _roots(self) -> list[int]:
+    def _root_stages(self) -> list[int]:
         consumed = {child for cost in self._costs for child in cost.inputs}
         return [place for place in range(len(self._costs)) if place not in consumed]
 
@@ -319,7 +319,7 @@ class StageCosts:
                     visit(child)
                 order.append(place)
 
-        for root in self._roots():
+        for root in self._root_stages():
             visit(root)
         return order
 
@@ -330,7 +330,7 @@ class StageCosts:
             batches: How many were taken.
             held: Nodes in front of a shuffle that takes all their elements before it gives the first.
         """
-        flow = self._flow()
+        flow = self._elements_per_batch()
         order = self._in_order()
         made = []
         for place in order:

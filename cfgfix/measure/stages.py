@@ -70,7 +70,7 @@ def _measure(
     graph = read_graph(dataset)
     total = StageCosts(graph, pool)
     taken = read_costs(dataset, total, has_cache(graph), batches, seconds, warmup, progress)
-    gaps = list(_gaps(dataset, graph, total.seen)) if depth else []
+    gaps = list(_unseen_parts(dataset, graph, total.seen)) if depth else []
     total.elsewhere.update(id(node) for gap in gaps for node in walk(gap.node))
     stages = total.stages(taken, frozenset(_nodes_before_full_shuffle(dataset, graph)))
     for gap in gaps:
@@ -123,7 +123,7 @@ def _put_before_consumer(
 
 
 @dataclass(frozen=True, slots=True)
-class _Gap:
+class _UnseenPart:
     """A part of the pipeline that was not seen at work, as a dataset to iterate alone."""
 
     dataset: Any
@@ -133,16 +133,18 @@ class _Gap:
     shuffled: bool
 
 
-def _gaps(dataset: Any, graph: Node | None, seen: set[int]) -> Iterator[_Gap]:
+def _unseen_parts(dataset: Any, graph: Node | None, seen: set[int]) -> Iterator[_UnseenPart]:
     """Yield the topmost parts of a pipeline that were not seen at work."""
 
-    def visit(part: Any, node: Node, parent: Node | None, above: frozenset[str]) -> Iterator[_Gap]:
+    def visit(part: Any, node: Node, parent: Node | None, above: frozenset[str]) -> Iterator[_UnseenPart]:
         name = normal(node.operation)
         # Only what lies behind a node that was seen is missing; a node without a model counterpart is passed.
         if id(node) in seen:
             parent = node
         elif parent is not None and name not in UNSEEN:
-            yield _Gap(part, node, parent, "cache" in above, bool(above & {"shuffle", "shuffleandrepeat"}))
+            yield _UnseenPart(
+                part, node, parent, "cache" in above, bool(above & {"shuffle", "shuffleandrepeat"})
+            )
             return
         inputs = part._inputs()  # noqa: SLF001 - the only way to a dataset's inputs; tried with TensorFlow 2.15 to 2.21
         if len(inputs) == len(node.inputs):

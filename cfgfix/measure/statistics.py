@@ -80,8 +80,8 @@ class Summary:
             "max": self.high,
             "std": self.deviation,
             "robust_std": self.robust_deviation,
-            "cv": _number(self.variation),
-            "robust_cv": _number(self.robust_variation),
+            "cv": _number_or_none(self.variation),
+            "robust_cv": _number_or_none(self.robust_variation),
             "mean_interval": self.mean_interval.as_dict(),
         }
 
@@ -109,7 +109,7 @@ class Steadiness:
         }
 
 
-def _number(value: float) -> float | None:
+def _number_or_none(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
@@ -304,7 +304,7 @@ def slope(values: ArrayLike) -> float:
     return float(np.median(array[half:] - array[: array.size - half])) / half
 
 
-def _ranks(values: Floats) -> Floats:
+def _ranks_of(values: Floats) -> Floats:
     order = np.argsort(values, kind="stable")
     ranks = np.empty(values.size)
     ranks[order] = np.arange(values.size)
@@ -324,7 +324,7 @@ def trend_p_value(values: ArrayLike) -> float:
     if array.size < 8 or float(np.ptp(array)) == 0:
         return 1.0
     index = np.arange(array.size, dtype=np.float64)
-    ranks = _ranks(array)
+    ranks = _ranks_of(array)
     rho = float(np.corrcoef(index, ranks)[0, 1])
     line = np.polynomial.Polynomial.fit(index, ranks, 1)
     r = min(max(lag_one(ranks - line(index)), 0.0), 0.98)

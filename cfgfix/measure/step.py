@@ -147,7 +147,9 @@ def measure(
             for function in subject.trainer.functions.values():
                 function(batch)
                 function(batch)
-            runs = {name: _runner(function, batch) for name, function in subject.trainer.functions.items()}
+            runs = {
+                name: _timed_runner(function, batch) for name, function in subject.trainer.functions.items()
+            }
             times = time_in_turn(
                 runs, rounds=plan.rounds, seconds=plan.seconds, progress=progress, what="timing the parts"
             )
@@ -161,7 +163,7 @@ def measure(
         else:
             subject.whole(batch)
             times = time_in_turn(
-                {"step": _runner(subject.whole, batch)},
+                {"step": _timed_runner(subject.whole, batch)},
                 rounds=plan.rounds,
                 seconds=plan.seconds,
                 progress=progress,
@@ -170,16 +172,16 @@ def measure(
             whole = times["step"]
         peak = {name: float(tf.config.experimental.get_memory_info(name)["peak"]) for name in gpus}
     machine = MachineLoad()
-    waits, steps, samples, delayed = _loop(subject, dataset, plan, progress)
+    waits, steps, samples, delayed = _time_loop(subject, dataset, plan, progress)
     load = Load(usable_cpus(), *machine.shares(), delayed)
     # Of a step of a millisecond the call of `next` alone is a noticeable share.
     in_memory = tf.data.Dataset.from_tensors(batch).repeat().prefetch(2)
-    floor = bootstrap(_loop(subject, in_memory, replace(plan, seconds=plan.seconds / 4), progress)[0])
+    floor = bootstrap(_time_loop(subject, in_memory, replace(plan, seconds=plan.seconds / 4), progress)[0])
     operations = StepOperations(missing="not asked for")
     if plan.trace:
         progress("tracing with TensorFlow's profiler", 0.0)
         with user_code("running the step"):
-            operations = trace_operations(_runner(subject.whole, batch), steps=TRACED_STEPS)
+            operations = trace_operations(_timed_runner(subject.whole, batch), steps=TRACED_STEPS)
         if operations.missing is not None:
             notes.append(f"no times of operations: {operations.missing}")
     compiled_inside = any(trace.xla for trace in tracings.traces)
@@ -230,7 +232,7 @@ def measure(
     return replace(found, verdicts=judge(found, on_gpu=bool(gpus)))
 
 
-def _runner(function: Callable[[Any], Any], batch: Any) -> Callable[[], float]:
+def _timed_runner(function: Callable[[Any], Any], batch: Any) -> Callable[[], float]:
     return lambda: timed(function, batch)
 
 
@@ -269,7 +271,7 @@ def _watch(
     return tracings, fetches, done
 
 
-def _loop(
+def _time_loop(
     subject: StepSubject, dataset: Any, plan: StepPlan, progress: Progress
 ) -> tuple[Floats, Floats, int, float]:
     """Time the training loop; return waits, step times, samples and waiting threads.
@@ -334,7 +336,7 @@ def _compare(
             baseline(batch)
         except Exception as error:  # noqa: BLE001 - the finding, as below
             return tuple(
-                Comparison(name, None, None, f"it does not compile as a whole: {_reason(error)}")
+                Comparison(name, None, None, f"it does not compile as a whole: {_reason_text(error)}")
                 for name, _, _ in cases
             )
     for name, precision, xla in cases:
@@ -348,9 +350,9 @@ def _compare(
             without = subject.rebuild(False) if already else baseline
             if already:
                 without(batch)
-            plain = _runner(without, batch)
+            plain = _timed_runner(without, batch)
             times = time_in_turn(
-                {"plain": plain, "changed": _runner(changed, batch)},
+                {"plain": plain, "changed": _timed_runner(changed, batch)},
                 rounds=plan.rounds,
                 seconds=plan.seconds / 2,
                 progress=progress,
@@ -365,13 +367,13 @@ def _compare(
                 )
             )
         except Exception as error:  # noqa: BLE001 - the user's step failing under the change is the finding
-            found.append(Comparison(name, None, None, _reason(error)))
+            found.append(Comparison(name, None, None, _reason_text(error)))
         finally:
             keras.mixed_precision.set_global_policy(before)
     return tuple(found)
 
 
-def _reason(error: BaseException) -> str:
+def _reason_text(error: BaseException) -> str:
     cause = error.__cause__ if isinstance(error, UserCodeError) and error.__cause__ is not None else error
     lines = [line.strip() for line in str(cause).splitlines() if line.strip()]
     telling = [line for line in lines if "unsupported operations" in line or "not compilable" in line]

@@ -21,19 +21,19 @@ PYTHON_OPERATIONS = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
 def judge(found: StepProfile, *, on_gpu: bool) -> tuple[Verdict, ...]:
     """Return the verdicts on the figures of a training step."""
     made = [
-        _data(found),
+        _data_verdict(found),
         *judge_retraces(found.traces, found.made_anew, found.watched_steps, compiled=found.compiled),
-        _eager(found),
-        _syncs(found),
-        _python(found),
+        _eager_verdict(found),
+        _sync_verdict(found),
+        _python_verdict(found),
     ]
     if found.xla_inside:
         made.append(Verdict("XLA", Outcome.INFO, "functions of the step are compiled with XLA already"))
-    made += [_comparison(comparison, on_gpu) for comparison in found.comparisons]
+    made += [_comparison_verdict(comparison, on_gpu) for comparison in found.comparisons]
     return tuple(verdict for verdict in made if verdict is not None)
 
 
-def _data(found: StepProfile) -> Verdict:
+def _data_verdict(found: StepProfile) -> Verdict:
     low, high = INPUT_BOUND
     share = found.data_share
     evidence = (
@@ -208,7 +208,7 @@ def judge_retraces(
     return verdicts
 
 
-def _eager(found: StepProfile) -> Verdict | None:
+def _eager_verdict(found: StepProfile) -> Verdict | None:
     if found.compiled:
         return None
     return Verdict(
@@ -221,7 +221,7 @@ def _eager(found: StepProfile) -> Verdict | None:
     )
 
 
-def _syncs(found: StepProfile) -> Verdict | None:
+def _sync_verdict(found: StepProfile) -> Verdict | None:
     if not found.syncs:
         return None
     steps = max(found.watched_steps - 1, 1)
@@ -242,7 +242,7 @@ def _syncs(found: StepProfile) -> Verdict | None:
     )
 
 
-def _python(found: StepProfile) -> Verdict | None:
+def _python_verdict(found: StepProfile) -> Verdict | None:
     """Return the verdict on Python inside a compiled step.
 
     None where it takes no noticeable share of the step.
@@ -262,7 +262,7 @@ def _python(found: StepProfile) -> Verdict | None:
     )
 
 
-def _already(key: str, name: str, ratio: Interval, evidence: list[str], *, on_gpu: bool) -> Verdict:
+def _verdict_on_used(key: str, name: str, ratio: Interval, evidence: list[str], *, on_gpu: bool) -> Verdict:
     """Return the verdict on XLA or mixed precision in a step that already uses it."""
     text = f"the step is compiled with {name} already"
     if ratio.low <= 1 <= ratio.high:
@@ -280,7 +280,7 @@ def _already(key: str, name: str, ratio: Interval, evidence: list[str], *, on_gp
     )
 
 
-def _comparison(comparison: Comparison, on_gpu: bool) -> Verdict:
+def _comparison_verdict(comparison: Comparison, on_gpu: bool) -> Verdict:
     name = comparison.name
     xla = name == "XLA"
     key = "XLA" if xla else "mixed precision"
@@ -302,7 +302,7 @@ def _comparison(comparison: Comparison, on_gpu: bool) -> Verdict:
     if comparison.compile_seconds is not None and not math.isnan(comparison.compile_seconds):
         evidence.append(f"its first call took {comparison.compile_seconds:.3g} s more")
     if comparison.already:
-        return _already(key, name, ratio, evidence, on_gpu=on_gpu)
+        return _verdict_on_used(key, name, ratio, evidence, on_gpu=on_gpu)
     if ratio.high < 1:
         return Verdict(
             key,

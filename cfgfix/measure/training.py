@@ -84,7 +84,7 @@ def analyse(
         raise CfgfixError(
             f"{source}: {counted(seen, 'training step')} ran, {LEAST_STEPS} are needed",
             code=ExitCode.UNREADABLE,
-            hint=_hint(observation),
+            hint=_advice_on_steps(observation),
         )
     lead = warm_up(loop.steps)
     context = f"{loop.kind} {loop.place}"
@@ -103,7 +103,7 @@ def analyse(
     busy = float(np.median([step.seconds - step.wait for step in inside]))
     each = busy / float(np.median([step.batches for step in inside]))
     notes: list[str] = []
-    shares = _shares(steps, found, total)
+    shares = _shares_by_kind(steps, found, total)
     rows = sum(step.samples for step in steps)
     profile: dict[str, Any] | None = None
     wait_share = sum(step.wait for step in usual) / max(sum(step.seconds for step in usual), 1e-9)
@@ -125,7 +125,7 @@ def analyse(
         and dataset is not None
         and (wait_share >= INPUT_BOUND[0] or shares["epochs"] >= INPUT_BOUND[0])
     ):
-        floor = _floor(dataset, each) * busy / each
+        floor = _wait_in_memory(dataset, each) * busy / each
         profile = _measure_data(dataset, each, plan, notes, progress)
     later = [trace for trace in observation.tracings.traces if trace.step > lead and trace.context == context]
     steady_shapes = len({step.shape for step in loop.steps if step.shape})
@@ -166,12 +166,12 @@ def analyse(
         stopped=observation.stopped,
         data=profile,
         not_finite=find_not_finite(read_scalars(observation.returned), broken_weights(observation.trained)),
-        padding=_padding(dataset) if shares["call"] >= STEP_BOUND else None,
+        padding=_padding_of(dataset) if shares["call"] >= STEP_BOUND else None,
         evaluation=_look_at_evaluation(loops, len(loop.steps), plan, notes, progress)
         if shares["evaluation"] >= EVALUATION_TELLING
         else None,
         notes=tuple(notes),
-        user_files=tuple(_files(observation)),
+        user_files=tuple(_users_files(observation)),
     )
     anew = {
         name: count
@@ -198,7 +198,7 @@ def analyse(
     )
 
 
-def _hint(observation: Observation) -> str:
+def _advice_on_steps(observation: Observation) -> str:
     """Return advice on how to have enough training steps observed."""
     taken = [loop for loop in observation.loops.values() if loop.steps]
     if observation.trained and not any(step.trains for loop in taken for step in loop.steps):
@@ -272,7 +272,7 @@ def _look_at_evaluation(
     return replace(found, data=_measure_data(dataset, loop.ran / loop.turns, plan, notes, progress))
 
 
-def _padding(dataset: Any) -> Padding | None:
+def _padding_of(dataset: Any) -> Padding | None:
     """Return the padding of a dataset's batches, or None if they cannot be read again."""
     try:
         return read_padding(dataset) if dataset is not None else None
@@ -280,13 +280,13 @@ def _padding(dataset: Any) -> Padding | None:
         return None
 
 
-def _files(observation: Observation) -> Iterator[str]:
+def _users_files(observation: Observation) -> Iterator[str]:
     """Yield the user's Python files that the training thread was seen in."""
     seen = dict.fromkeys(look.place.rpartition(":")[0] for look in observation.looks if look.place)
     yield from (file for file in seen if file.endswith(".py") and os.path.isfile(file))
 
 
-def _shares(steps: Sequence[Step], found: Attribution, total: float) -> dict[str, float]:
+def _shares_by_kind(steps: Sequence[Step], found: Attribution, total: float) -> dict[str, float]:
     """Return the share of the run by kind.
 
     The kinds are wait, call, trace, Python, evaluation and epochs; the shares add up to one.
@@ -316,7 +316,7 @@ def _shares(steps: Sequence[Step], found: Attribution, total: float) -> dict[str
     }
 
 
-def _floor(dataset: Any, busy: float) -> float:
+def _wait_in_memory(dataset: Any, busy: float) -> float:
     """Return the median wait for a batch that lies in memory, in seconds."""
     import tensorflow as tf
 

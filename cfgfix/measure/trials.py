@@ -83,8 +83,8 @@ def loader_job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]
     with user_code("making the dataset"):
         dataset = make()
     spec = dataset.element_spec
-    names = [_name(path) for path, _ in _flat(spec)]
-    promised = [entry for _, entry in _flat(spec)]
+    names = [_path_name(path) for path, _ in _flat_parts(spec)]
+    promised = [entry for _, entry in _flat_parts(spec)]
     problems: list[str] = []
     shapes: dict[str, set[str]] = {name: set() for name in names}
     taken, first = 0, None
@@ -94,12 +94,12 @@ def loader_job(options: Mapping[str, Any], progress: Progress) -> dict[str, Any]
                 first = time.perf_counter() - start
             taken += 1
             progress("taking batches", taken / wanted)
-            for name, promise, (_, value) in zip(names, promised, _flat(element), strict=True):
+            for name, promise, (_, value) in zip(names, promised, _flat_parts(element), strict=True):
                 if hasattr(value, "shape") and not isinstance(value, tf.RaggedTensor):
                     shapes[name].add(str(tuple(value.shape)))
                 if hasattr(promise, "is_compatible_with") and not promise.is_compatible_with(value):
                     problems.append(f"{name} of batch {taken} is {value!r:.200}, promised is {promise}")
-                problems += _unusable(tf, name, taken, value)
+                problems += _unusable_lines(tf, name, taken, value)
     if not taken:
         problems.append("the pipeline gives no batch at all")
     open_shapes = [
@@ -135,7 +135,7 @@ _BATCHES = frozenset({"batch", "parallelbatch", "paddedbatch", "mapandbatch", "d
 _TAKES_APART = frozenset({"unbatch", "flatmap", "interleave", "parallelinterleave", "window", "rebatch"})
 
 
-def _unusable(tf: Any, name: str, number: int, value: Any) -> list[str]:
+def _unusable_lines(tf: Any, name: str, number: int, value: Any) -> list[str]:
     """Return a line on a batch that is empty or holds infinities or NaN.
 
     No line for a usable batch.
@@ -150,15 +150,15 @@ def _unusable(tf: Any, name: str, number: int, value: Any) -> list[str]:
     return []
 
 
-def _flat(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...], Any]]:
+def _flat_parts(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...], Any]]:
     if isinstance(value, Mapping):
-        return [item for key in sorted(value, key=str) for item in _flat(value[key], (*path, key))]
+        return [item for key in sorted(value, key=str) for item in _flat_parts(value[key], (*path, key))]
     if isinstance(value, tuple) and not hasattr(value, "shape"):
-        return [item for index, entry in enumerate(value) for item in _flat(entry, (*path, index))]
+        return [item for index, entry in enumerate(value) for item in _flat_parts(entry, (*path, index))]
     return [(path, value)]
 
 
-def _name(path: tuple[Any, ...]) -> str:
+def _path_name(path: tuple[Any, ...]) -> str:
     if not path:
         return "element"
     name = ".".join(map(str, path))

@@ -95,7 +95,7 @@ class OldLimit:
 _GUIDE = "older GPU guide of MyXTTSModel, thresholds for good, acceptable and bad"
 
 
-def _band(value: float, edges: tuple[float, float], names: tuple[str, str, str]) -> str:
+def _band_name(value: float, edges: tuple[float, float], names: tuple[str, str, str]) -> str:
     return names[0] if value < edges[0] else names[1] if value <= edges[1] else names[2]
 
 
@@ -164,7 +164,7 @@ def old_limits(
             figure,
             value,
             unit,
-            _band(-value if edges[0] < 0 else value, edges, names),
+            _band_name(-value if edges[0] < 0 else value, edges, names),
             limits,
             _GUIDE,
             caution,

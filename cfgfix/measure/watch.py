@@ -145,7 +145,8 @@ def difference(now: Signature, earlier: list[Signature]) -> tuple[tuple[str, ...
         if best is None or len(lines) < len(best):
             best, kinds = (
                 lines,
-                {_kind(old[path], new[path]) for path in changed} | ({"structure"} if other else set()),
+                {_kind_of_tracing(old[path], new[path]) for path in changed}
+                | ({"structure"} if other else set()),
             )
     if not best:
         return (), "unknown"
@@ -153,7 +154,7 @@ def difference(now: Signature, earlier: list[Signature]) -> tuple[tuple[str, ...
     return best, next(kind for kind in order if kind in kinds)
 
 
-def _kind(old: str, new: str) -> str:
+def _kind_of_tracing(old: str, new: str) -> str:
     if old.endswith("]") and new.endswith("]"):
         return "shape" if old.split("[", maxsplit=1)[0] == new.split("[", maxsplit=1)[0] else "dtype"
     return "python value"
@@ -300,7 +301,7 @@ class Fetches:
         kind = tensor_kind()
         kept = {name: kind.__dict__.get(name) for name in _FETCHES}
         for name, how in _FETCHES.items():
-            setattr(kind, name, self._wrapped(getattr(kind, name), how))
+            setattr(kind, name, self._wrapped_fetch(getattr(kind, name), how))
         try:
             yield self
         finally:
@@ -310,7 +311,7 @@ class Fetches:
                 else:
                     setattr(kind, name, method)
 
-    def _wrapped(self, plain: Any, how: str) -> Any:
+    def _wrapped_fetch(self, plain: Any, how: str) -> Any:
         def method(tensor: Any, *arguments: Any, **keywords: Any) -> Any:
             if (
                 self._inside

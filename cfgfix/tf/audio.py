@@ -358,7 +358,7 @@ class LogMel:
             batch *= tf.where(loudest > 0, one.peak / tf.maximum(loudest, 1e-12), 1.0)
         if one.center:
             batch = self._extend(batch, lengths, size)
-        found = self._mel(batch)
+        found = self._mel_of_batch(batch)
         frames = one.frames(lengths)
         count = one.frames(fixed) if fixed is not None else tf.shape(found)[1]
         valid = tf.range(count)[None, :, None] < frames[:, None, None]
@@ -377,7 +377,7 @@ class LogMel:
         position = tf.where(position > last, 2 * last - position, position)
         return tf.gather(batch, tf.clip_by_value(position, 0, last), batch_dims=1)
 
-    def _mel(self, batch: Any) -> Any:
+    def _mel_of_batch(self, batch: Any) -> Any:
         one = self.settings
         if batch.shape[1] is not None and batch.shape[1] < one.n_fft:
             return tf.zeros([tf.shape(batch)[0], 0, one.n_mels])

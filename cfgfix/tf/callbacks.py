@@ -281,7 +281,7 @@ class StepRecorder:
         self._measured_wait = clock is not None
         self._clock_start = 0.0
         self._started = 0.0
-        self._sampler = _Sampler(gpu)
+        self._sampler = _ResourceSampler(gpu)
         self._usage: Usage | None = None
         self._next_sample = 0.0
         self._sampled = 0
@@ -387,7 +387,7 @@ class StepRecorder:
                 f"no step was counted: {self.steps} steps, of which {self._warmup} are the warm-up"
             )
         numbers = summarise(times)
-        outcome, reason, period = _oscillation(times[-LOOK_STEPS:])
+        outcome, reason, period = _oscillation_of(times[-LOOK_STEPS:])
         return Statistics(
             steps=len(times),
             warmup=self._warmup,
@@ -407,15 +407,15 @@ class StepRecorder:
     def _look(self) -> None:
         wait = self.data_wait()
         if wait is not None and wait >= INPUT_BOUND:
-            self._say(
+            self._warn_of_cause(
                 "data wait",
                 (Fault.PYTHON_STAGE, Fault.SERIAL_PYTHON_MAP, Fault.NOTHING_OVERLAPS, Fault.CALLS_ABOVE_CPUS),
                 f"{wait:.0%} of the step time is spent waiting for data (from {INPUT_BOUND:.0%} a run is highly"
-                " input-bound): the settings are " + self._settings("workers", "prefetch", "cache"),
+                " input-bound): the settings are " + self._settings_text("workers", "prefetch", "cache"),
             )
         leak = self._leak.judge()
         if leak.leaking and self._sampler.total and leak.grown >= LEAK_SHARE * self._sampler.total:
-            self._say(
+            self._warn_of_cause(
                 "leak",
                 (Fault.PYTHON_ARGUMENT, Fault.FUNCTION_MADE_ANEW, Fault.CHANGING_SHAPES),
                 f"memory in use grows with the steps: {leak.reason}; kept tensors and graphs traced anew do that",
@@ -423,18 +423,18 @@ class StepRecorder:
         if "oscillation" in self.warned or self._spent < (self._looked + self._look_cost) / LOOK_SHARE:
             return
         started = time.perf_counter()
-        outcome, reason, period = _oscillation(list(self._times)[-LOOK_STEPS:])
+        outcome, reason, period = _oscillation_of(list(self._times)[-LOOK_STEPS:])
         self._look_cost = time.perf_counter() - started
         self._looked += self._look_cost
         if outcome == "oscillating" and period is not None:
-            self._say(
+            self._warn_of_cause(
                 "oscillation",
                 (Fault.PREFETCH_TOO_LONG,),
                 f"step times swing with a period of {period:.1f} steps ({reason}): look at what happens every so many"
-                f" steps, and at a prefetch smaller than the producer's bursts: {self._settings('prefetch')}",
+                f" steps, and at a prefetch smaller than the producer's bursts: {self._settings_text('prefetch')}",
             )
 
-    def _settings(self, *names: str) -> str:
+    def _settings_text(self, *names: str) -> str:
         """Return config keys with their values, as text for a warning."""
         found: list[str] = []
         for name in names:
@@ -442,7 +442,7 @@ class StepRecorder:
             found.append(self._concepts.place(name) + ("" if value is None else f" (now {value})"))
         return ", ".join(found)
 
-    def _say(self, cause: str, faults: Sequence[Fault], message: str) -> None:
+    def _warn_of_cause(self, cause: str, faults: Sequence[Fault], message: str) -> None:
         if cause not in self.warned:
             self.warned[cause] = message
             rules = [rule.id for rule in builtin().explaining(*faults)]
@@ -490,7 +490,7 @@ def _write_scalar(tag: str, value: float) -> None:
     tf.summary.write(tag, tf.constant(value, tf.float32), metadata=metadata)
 
 
-def _oscillation(times: Sequence[float]) -> tuple[str, str, float | None]:
+def _oscillation_of(times: Sequence[float]) -> tuple[str, str, float | None]:
     """Return whether step times oscillate, with the reason and the period in steps."""
     from cfgfix.measure.oscillation import find_oscillation
 
@@ -498,7 +498,7 @@ def _oscillation(times: Sequence[float]) -> tuple[str, str, float | None]:
     return found.outcome.value, found.reason, found.period
 
 
-class _Sampler:
+class _ResourceSampler:
     """Reads memory and utilisation: of an NVIDIA GPU, or else of this process."""
 
     def __init__(self, gpu: int | None) -> None:
@@ -518,7 +518,7 @@ class _Sampler:
         try:
             pynvml.nvmlInit()
             self._nvml = pynvml
-            self._handle = pynvml.nvmlDeviceGetHandleByIndex(_physical(gpu or 0))
+            self._handle = pynvml.nvmlDeviceGetHandleByIndex(_driver_index(gpu or 0))
             self.total = int(pynvml.nvmlDeviceGetMemoryInfo(self._handle).total)
         except pynvml.NVMLError:
             self._handle = None
@@ -555,7 +555,7 @@ def _host_bytes() -> int:
     return 0 if total is None else int(total * 2**20)
 
 
-def _physical(index: int) -> int:
+def _driver_index(index: int) -> int:
     """Return the driver's index of the GPU that this process sees as `index`."""
     listed = [part.strip() for part in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if part.strip()]
     if index < len(listed) and listed[index].isdigit():

@@ -32,7 +32,7 @@ class Stage:
 
 
 @dataclass(slots=True)
-class _Graph:
+class _DatasetGraph:
     """The graph of a dataset, as TensorFlow writes it down."""
 
     nodes: dict[str, Any] = field(default_factory=dict)
@@ -41,12 +41,12 @@ class _Graph:
     problem: str | None = None
 
 
-def graph_of(dataset: Any) -> _Graph:
+def graph_of(dataset: Any) -> _DatasetGraph:
     """Return the graph of a dataset, read through TensorFlow's own serialisation.
 
     Where it cannot be serialised, the graph is empty and `problem` says why.
     """
-    found = _Graph()
+    found = _DatasetGraph()
     try:
         text = tf.raw_ops.DatasetToGraphV2(
             input_dataset=tf.data.experimental.to_variant(dataset),
@@ -74,7 +74,7 @@ def _functions_of(node: Any) -> list[str]:
     return names
 
 
-def _ops_below(graph: _Graph, node: Any) -> set[str]:
+def _ops_below(graph: _DatasetGraph, node: Any) -> set[str]:
     """Return every operation in the functions that a node calls, also through others."""
     seen: set[str] = set()
     ops: set[str] = set()
@@ -114,7 +114,7 @@ def _is_random(op: str) -> bool:
     )
 
 
-def _kind_of_work(graph: _Graph, node: Any) -> str:
+def _kind_of_work(graph: _DatasetGraph, node: Any) -> str:
     inside = _ops_below(graph, node)
     if any(_is_random(op) for op in inside) or _is_random(node.op):
         return "random"
@@ -123,7 +123,7 @@ def _kind_of_work(graph: _Graph, node: Any) -> str:
     return ""
 
 
-def _constant(graph: _Graph, name: str) -> int | None:
+def _constant_of_node(graph: _DatasetGraph, name: str) -> int | None:
     node = graph.nodes.get(name.split(":", maxsplit=1)[0].lstrip("^"))
     if node is None or node.op != "Const":
         return None
@@ -153,7 +153,7 @@ _BUFFER_INPUT = {
 """Which input of these operations is a buffer or a batch size."""
 
 
-def _chain(graph: _Graph) -> list[Any]:
+def _dataset_nodes(graph: _DatasetGraph) -> list[Any]:
     """Return the dataset nodes from the source to the end, along the first input."""
     chain: list[Any] = []
     name = graph.end
@@ -175,18 +175,18 @@ def parallelism_text(number: int | None) -> str:
     return "" if number is None else "auto" if number == AUTOTUNE else str(number)
 
 
-def stages_of(graph: _Graph) -> list[Stage]:
+def stages_of(graph: _DatasetGraph) -> list[Stage]:
     """Return the stages of a pipeline, from the source to the end."""
     stages: list[Stage] = []
-    for node in _chain(graph):
+    for node in _dataset_nodes(graph):
         if node.op == "OptionsDataset":
             continue
         inputs = [item for item in node.input if not item.startswith("^")]
         parallel = buffer = None
         if node.op in _PARALLEL_INPUT:
-            parallel = _constant(graph, inputs[_PARALLEL_INPUT[node.op]])
+            parallel = _constant_of_node(graph, inputs[_PARALLEL_INPUT[node.op]])
         if node.op in _BUFFER_INPUT:
-            buffer = _constant(graph, inputs[_BUFFER_INPUT[node.op]])
+            buffer = _constant_of_node(graph, inputs[_BUFFER_INPUT[node.op]])
         name = node.op.rsplit("V", 1)[0] if node.op[-2:-1] == "V" and node.op[-1].isdigit() else node.op
         stages.append(
             Stage(
@@ -218,23 +218,23 @@ def randomness(dataset: Any) -> tuple[str, str] | None:
     if graph.problem is not None:
         return "the pipeline", "unknown"
     for node, stage in zip(
-        [item for item in _chain(graph) if item.op != "OptionsDataset"], stages_of(graph), strict=True
+        [item for item in _dataset_nodes(graph) if item.op != "OptionsDataset"], stages_of(graph), strict=True
     ):
         if stage.remarks == "random":
             return stage.name, "random"
-        if "Shuffle" in node.op and _reshuffles(node):
+        if "Shuffle" in node.op and _does_reshuffle(node):
             return stage.name, "shuffle"
         if stage.remarks == "Python" or node.op.startswith(_GENERATOR):
             return stage.name, "unknown"
     for node in graph.nodes.values():  # a dataset beside the first input, such as one of a zip
         if "Dataset" in node.op and (
-            _kind_of_work(graph, node) == "random" or ("Shuffle" in node.op and _reshuffles(node))
+            _kind_of_work(graph, node) == "random" or ("Shuffle" in node.op and _does_reshuffle(node))
         ):
             return node.op, "random"
     return None
 
 
-def _reshuffles(node: Any) -> bool:
+def _does_reshuffle(node: Any) -> bool:
     attribute = node.attr.get("reshuffle_each_iteration")
     return attribute is None or bool(attribute.b)
 

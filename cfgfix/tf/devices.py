@@ -104,7 +104,7 @@ class Report:
         }
 
 
-class _End:
+class _DataEnd:
     """The end of the data, or the exception that ended it."""
 
     __slots__ = ("error",)
@@ -113,7 +113,7 @@ class _End:
         self.error = error
 
 
-class _Shared:
+class _SharedState:
     """The state shared by the thread and the pipeline.
 
     The thread holds no reference to the pipeline, so that the pipeline can be dropped.
@@ -130,7 +130,7 @@ def _device_scope(device: str | None) -> Any:
     return tf.device(f"/{device}") if device else contextlib.nullcontext()
 
 
-def _known(device: str | None) -> str | None:
+def _known_device(device: str | None) -> str | None:
     if device is None:
         return None
     name = device.removeprefix("/").removeprefix("device:").upper()
@@ -150,12 +150,12 @@ def _wait_for(value: Any) -> None:
             tf.reshape(part, [-1])[:1].numpy()
 
 
-def _called(function: Callable[..., Any], device: str | None, item: Any) -> Any:
+def _call_on_device(function: Callable[..., Any], device: str | None, item: Any) -> Any:
     with _device_scope(device):
         return function(*item) if isinstance(item, tuple) else function(item)
 
 
-def _copied(value: Any, device: str | None) -> Any:
+def _copied_to_device(value: Any, device: str | None) -> Any:
     if device is None:
         return value
     with _device_scope(device):
@@ -163,7 +163,7 @@ def _copied(value: Any, device: str | None) -> Any:
 
 
 def _produce(
-    shared: _Shared,
+    shared: _SharedState,
     source: Iterator[Any],
     prepare: Callable[..., Any],
     device: str | None,
@@ -180,15 +180,15 @@ def _produce(
             try:
                 item = next(source)
             except StopIteration:
-                shared.ready.put(_End())
+                shared.ready.put(_DataEnd())
                 return
             prepare_start = time.perf_counter()
-            made = _copied(_called(prepare, device, item), target)
+            made = _copied_to_device(_call_on_device(prepare, device, item), target)
             _wait_for(made)
             shared.ready.put((made, source_start, prepare_start, time.perf_counter()))
             del item, made
     except BaseException as error:  # noqa: BLE001 - it is raised again on the caller's side
-        shared.ready.put(_End(error))
+        shared.ready.put(_DataEnd(error))
 
 
 class DevicePipeline:
@@ -232,13 +232,13 @@ class DevicePipeline:
                     f"{concepts.place(name)} needs the answer of configure, which knows what that GPU is called now",
                     hint="pass applied=configure(config)",
                 )
-        self.prepare_device = _known(prepare_device or roles.get("data"))
-        self.step_device = _known(step_device or roles.get("model"))
+        self.prepare_device = _known_device(prepare_device or roles.get("data"))
+        self.step_device = _known_device(step_device or roles.get("model"))
         wanted = concepts.whole("device_buffer", buffers, least=1)
         self.buffers = TRIPLE if wanted is None else wanted
         self._source = source
         self._prepare = prepare
-        self._shared: _Shared | None = None
+        self._shared: _SharedState | None = None
         self._thread: threading.Thread | None = None
         self._finalizer: weakref.finalize[Any, Any] | None = None
         self._timings: deque[Timing] = deque(maxlen=KEPT)
@@ -263,7 +263,7 @@ class DevicePipeline:
         """
         if self._thread is not None:
             raise CfgfixError("a loop over this pipeline is still running", hint="leave it, or call close()")
-        shared = _Shared(self.buffers)
+        shared = _SharedState(self.buffers)
         self._shared = shared
         self._thread = threading.Thread(
             target=_produce,
@@ -274,15 +274,15 @@ class DevicePipeline:
         # A pipeline that is dropped, or a program that ends within the loop, still lets the thread end.
         self._finalizer = weakref.finalize(self, _stop, shared, self._thread)
         self._thread.start()
-        return self._batches(shared, self._thread)
+        return self._batches_from_thread(shared, self._thread)
 
-    def _batches(self, shared: _Shared, thread: threading.Thread) -> Iterator[Any]:
+    def _batches_from_thread(self, shared: _SharedState, thread: threading.Thread) -> Iterator[Any]:
         try:
             while True:
                 wait_start = time.perf_counter()
                 answer = self._take(shared, thread)
                 wait_end = time.perf_counter()
-                if isinstance(answer, _End):
+                if isinstance(answer, _DataEnd):
                     if answer.error is not None:
                         raise answer.error
                     return
@@ -303,15 +303,15 @@ class DevicePipeline:
                 self.close()
 
     @staticmethod
-    def _take(shared: _Shared, thread: threading.Thread) -> Any:
+    def _take(shared: _SharedState, thread: threading.Thread) -> Any:
         while True:
             try:
                 return shared.ready.get(timeout=_POLL_SECONDS)
             except queue.Empty:
                 if shared.stop.is_set():
-                    return _End()
+                    return _DataEnd()
                 if not thread.is_alive() and shared.ready.empty():
-                    return _End(CfgfixError("the preparing thread ended without a word"))
+                    return _DataEnd(CfgfixError("the preparing thread ended without a word"))
 
     def run(self, step: Callable[..., Any], *, limit: int | None = None) -> Report:
         """Run a step for every batch and return the times of the stages.
@@ -324,7 +324,7 @@ class DevicePipeline:
         batches = iter(self)
         try:
             for count, batch in enumerate(batches, start=1):
-                _wait_for(_called(step, self.step_device, batch))
+                _wait_for(_call_on_device(step, self.step_device, batch))
                 if count == limit:
                     break
         finally:
@@ -347,10 +347,12 @@ class DevicePipeline:
         """
 
         def prepared(item: Any) -> Any:
-            return _copied(_called(self._prepare, self.prepare_device, item), self.step_device)
+            return _copied_to_device(
+                _call_on_device(self._prepare, self.prepare_device, item), self.step_device
+            )
 
         def stepped(batch: Any) -> Any:
-            return _called(step, self.step_device, batch)
+            return _call_on_device(step, self.step_device, batch)
 
         return self._source, [
             (f"prepare on {self.prepare_device}" if self.prepare_device else "prepare", prepared),
@@ -436,7 +438,7 @@ BALANCE = 1.1
 differ by some percent from run to run."""
 
 
-def _stop(shared: _Shared, thread: threading.Thread) -> None:
+def _stop(shared: _SharedState, thread: threading.Thread) -> None:
     shared.stop.set()
     if thread is not threading.current_thread():
         thread.join(JOIN_SECONDS)
@@ -493,7 +495,7 @@ class LeakMonitor:
     def __init__(
         self, device: str | None = None, *, read: Callable[[], int] | None = None, warmup: int = 10
     ) -> None:
-        name = _known(device)
+        name = _known_device(device)
         if name is not None and not name.startswith("GPU") and read is None:
             raise CfgfixError(
                 "TensorFlow tells the memory of GPUs alone",

@@ -157,14 +157,16 @@ def identity_of(paths: Sequence[str | os.PathLike[str]], how: str = "stat") -> s
                     "utf-8", "surrogateescape"
                 )
             else:
-                text = f"{os.path.basename(name)}\0".encode("utf-8", "surrogateescape") + _digest(name)
+                text = f"{os.path.basename(name)}\0".encode("utf-8", "surrogateescape") + _digest_of_file(
+                    name
+                )
         except OSError as error:
             raise UnreadableError(f"cannot be read: {error.strerror}", path=name) from error
         whole.update(text)
     return whole.hexdigest()
 
 
-def _digest(path: str) -> bytes:
+def _digest_of_file(path: str) -> bytes:
     found = blake2b(digest_size=32)
     with open(path, "rb") as stream:
         while part := stream.read(1 << 20):
@@ -272,7 +274,7 @@ def _open_build(place: str, name: str, *, verify: bool) -> tuple[dict[str, Any] 
         path = os.path.join(place, MANIFEST)
         with open(path, encoding="utf-8") as stream:
             manifest = json.loads(stream.read(MAX_MANIFEST))
-        problem = _problem(manifest, place, name, verify=verify)
+        problem = _manifest_problem(manifest, place, name, verify=verify)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         problem = f"its manifest cannot be used: {error}"
     if not problem:
@@ -284,7 +286,7 @@ def _open_build(place: str, name: str, *, verify: bool) -> tuple[dict[str, Any] 
     return None, f"the build that was there is damaged: {problem}"
 
 
-def _problem(manifest: dict[str, Any], place: str, name: str, *, verify: bool) -> str:
+def _manifest_problem(manifest: dict[str, Any], place: str, name: str, *, verify: bool) -> str:
     if manifest["format"] != FORMAT or manifest["fingerprint"] != name:
         return "it was made for other settings"
     for key, (dtype, shape) in manifest["spec"].items():
@@ -299,7 +301,7 @@ def _problem(manifest: dict[str, Any], place: str, name: str, *, verify: bool) -
         path = os.path.join(place, row["name"])
         if os.path.getsize(path) != row["bytes"]:
             return f"{row['name']} has another size"
-        if verify and _digest(path).hex() != row["blake2b"]:
+        if verify and _digest_of_file(path).hex() != row["blake2b"]:
             return f"{row['name']} has another checksum"
     return ""
 
@@ -314,7 +316,7 @@ def _build(
     compression: str,
 ) -> dict[str, Any]:
     dataset = make()
-    spec = _spec(dataset)
+    spec = _element_spec(dataset)
     work = os.path.join(root, f".building-{secrets.token_hex(8)}")
     try:
         os.mkdir(work, 0o755)
@@ -358,7 +360,7 @@ def _as_json(value: Any) -> Any:
     return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)[:200]
 
 
-def _spec(dataset: Any) -> dict[str, tuple[str, list[int | None]]]:
+def _element_spec(dataset: Any) -> dict[str, tuple[str, list[int | None]]]:
     element = dataset.element_spec
     if not isinstance(element, dict) or not element:
         raise CfgfixError(
@@ -387,7 +389,7 @@ def _write(dataset: Any, work: str, shards: int, compression: str) -> list[dict[
         for index, element in enumerate(dataset.as_numpy_iterator()):
             # Where the number is known the shards are consecutive parts, else they are filled in turn.
             shard = min(shards - 1, index * shards // count) if count > 0 else index % shards
-            writers[shard].write(_example(element))
+            writers[shard].write(_serialized_example(element))
             records[shard] += 1
     finally:
         for writer in writers:
@@ -408,7 +410,7 @@ def _write(dataset: Any, work: str, shards: int, compression: str) -> list[dict[
                     "name": name,
                     "records": number,
                     "bytes": os.path.getsize(path),
-                    "blake2b": _digest(path).hex(),
+                    "blake2b": _digest_of_file(path).hex(),
                 }
             )
         else:
@@ -416,7 +418,7 @@ def _write(dataset: Any, work: str, shards: int, compression: str) -> list[dict[
     return rows
 
 
-def _example(element: Mapping[str, Any]) -> bytes:
+def _serialized_example(element: Mapping[str, Any]) -> bytes:
     features: dict[str, Any] = {}
     for key, value in element.items():
         array = np.asarray(value)

@@ -39,12 +39,12 @@ def fingerprint(value: Any) -> str:
     >>> fingerprint(lambda text: text.lower()) == fingerprint(lambda text: text.upper())
     False
     """
-    walk = _Walk()
+    walk = _DigestWalk()
     walk.add(value)
     return walk.digest()
 
 
-class _Walk:
+class _DigestWalk:
     def __init__(self) -> None:
         self._hash = blake2b(digest_size=16)
         self._seen: dict[int, int] = {}
@@ -87,13 +87,13 @@ class _Walk:
         if isinstance(value, Mapping):
             self._put("mapping", str(len(value)).encode())
             for digest, key, item in sorted(
-                ((_single(key), key, item) for key, item in value.items()), key=lambda row: row[0]
+                ((_single_text(key), key, item) for key, item in value.items()), key=lambda row: row[0]
             ):
                 self._put("key", digest.encode())
                 self.add(key)
                 self.add(item)
         elif isinstance(value, (set, frozenset)):
-            self._put("set", "".join(sorted(_single(item) for item in value)).encode())
+            self._put("set", "".join(sorted(_single_text(item) for item in value)).encode())
         elif isinstance(value, (list, tuple)):
             self._put(type(value).__name__, str(len(value)).encode())
             for item in value:
@@ -110,33 +110,33 @@ class _Walk:
             self.add(value.__func__)
             self.add(value.__self__)
         elif isinstance(value, types.FunctionType):
-            self._function(value)
+            self._add_function(value)
         elif isinstance(value, types.CodeType):
-            self._code(value)
+            self._add_code(value)
         elif isinstance(value, types.ModuleType):
-            self._module(value)
+            self._add_module(value)
         elif isinstance(value, type):
-            self._type(value)
+            self._add_type(value)
         elif isinstance(value, (types.MethodDescriptorType, types.WrapperDescriptorType)):
             self._put(
                 "descriptor",
                 f"{value.__qualname__}@{_name_with_version(value.__objclass__.__module__)}".encode(),
             )
         elif isinstance(value, (types.BuiltinFunctionType, types.BuiltinMethodType)):
-            self._builtin(value)
+            self._add_builtin(value)
         else:
-            self._instance(value)
+            self._add_instance(value)
 
-    def _function(self, function: types.FunctionType) -> None:
+    def _add_function(self, function: types.FunctionType) -> None:
         module = function.__module__ or ""
         if not self._package:
             self._package = module.partition(".")[0]
-        elif self._foreign(module):
+        elif self._is_foreign(module):
             self._put("function", f"{_name_with_version(module)}.{function.__qualname__}".encode())
             return
         wrapped = getattr(function, "__wrapped__", None)
         self._put("function", function.__qualname__.encode())
-        self._code(function.__code__)
+        self._add_code(function.__code__)
         for item in (function.__defaults__, function.__kwdefaults__, wrapped):
             self.add(item)
         for cell in function.__closure__ or ():
@@ -145,21 +145,21 @@ class _Walk:
             except ValueError:
                 content = None
             self.add(content)
-        for name in sorted(_names(function.__code__)):
+        for name in sorted(_names_in_code(function.__code__)):
             if name in function.__globals__:
                 self._put("global", name.encode())
                 self.add(function.__globals__[name])
 
-    def _foreign(self, module: str) -> bool:
+    def _is_foreign(self, module: str) -> bool:
         """Return whether a module belongs to another package that has a known version."""
         return module.partition(".")[0] != self._package and not _name_with_version(module).endswith("@?")
 
-    def _module(self, module: types.ModuleType) -> None:
+    def _add_module(self, module: types.ModuleType) -> None:
         """Add a module to the digest: its source, and the own modules it takes names from.
 
         A module of another package counts by its version.
         """
-        if self._foreign(module.__name__):
+        if self._is_foreign(module.__name__):
             self._put("module", _name_with_version(module.__name__).encode())
             return
         self._put("module", module.__name__.encode())
@@ -174,22 +174,22 @@ class _Walk:
             other = item if isinstance(item, types.ModuleType) else None
             if other is None and isinstance(item, (types.FunctionType, type)):
                 other = sys.modules.get(item.__module__ or "")
-            if other is not None and other is not module and not self._foreign(other.__name__):
+            if other is not None and other is not module and not self._is_foreign(other.__name__):
                 self._put("uses", name.encode())
                 self.add(other)
 
-    def _code(self, code: types.CodeType) -> None:
+    def _add_code(self, code: types.CodeType) -> None:
         self._put("code", code.co_code)
         self.add(code.co_names)
         self.add(code.co_varnames)
         for constant in code.co_consts:
             if isinstance(constant, types.CodeType):
-                self._code(constant)
+                self._add_code(constant)
             else:
                 self.add(constant)
 
-    def _type(self, kind: type) -> None:
-        if self._foreign(kind.__module__):
+    def _add_type(self, kind: type) -> None:
+        if self._is_foreign(kind.__module__):
             self._put("type", f"{_name_with_version(kind.__module__)}.{kind.__qualname__}".encode())
             return
         self._put("type", kind.__qualname__.encode())
@@ -205,7 +205,7 @@ class _Walk:
         for base in kind.__bases__:
             self.add(base)
 
-    def _builtin(self, function: Any) -> None:
+    def _add_builtin(self, function: Any) -> None:
         owner = getattr(function, "__self__", None)
         if owner is None or isinstance(owner, types.ModuleType):
             self._put(
@@ -215,7 +215,7 @@ class _Walk:
             self._put("bound", function.__name__.encode())
             self.add(owner)
 
-    def _instance(self, value: Any) -> None:
+    def _add_instance(self, value: Any) -> None:
         own = getattr(value, "fingerprint", None)
         if callable(own):
             text = own()
@@ -233,7 +233,7 @@ class _Walk:
             self._put("no content", type(value).__qualname__.encode())
             return
         state = getattr(value, "__dict__", None)
-        slots = [name for kind in type(value).__mro__ for name in _slots(kind) if hasattr(value, name)]
+        slots = [name for kind in type(value).__mro__ for name in _slot_names(kind) if hasattr(value, name)]
         if state is None and not slots:
             raise CfgfixError(
                 f"a {type(value).__module__}.{type(value).__qualname__} does not show its content",
@@ -245,7 +245,7 @@ class _Walk:
         self.add({**(state or {}), **{name: getattr(value, name) for name in slots}})
 
 
-def _slots(kind: type) -> tuple[str, ...]:
+def _slot_names(kind: type) -> tuple[str, ...]:
     slots = kind.__dict__.get("__slots__", ())
     return (
         (slots,)
@@ -254,17 +254,17 @@ def _slots(kind: type) -> tuple[str, ...]:
     )
 
 
-def _single(value: Any) -> str:
-    walk = _Walk()
+def _single_text(value: Any) -> str:
+    walk = _DigestWalk()
     walk.add(value)
     return walk.digest()
 
 
-def _names(code: types.CodeType) -> set[str]:
+def _names_in_code(code: types.CodeType) -> set[str]:
     names = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            names |= _names(constant)
+            names |= _names_in_code(constant)
     return names
 
 

@@ -135,12 +135,12 @@ def map_parallel(
     if mode == "serial":
         return [function(item) for item in items], Way("serial", 1, None, None, "asked for")
     if mode == "threads":
-        return _threads(function, items, workers), Way("threads", workers, None, None, "asked for")
+        return _map_by_threads(function, items, workers), Way("threads", workers, None, None, "asked for")
     if mode == "processes":
         obstacle = _why_not_sendable(function)
         if obstacle:
             raise CfgfixError(f"worker processes cannot run this function: {obstacle}", hint="use threads")
-        return _processes(function, items, [], workers, None), Way(
+        return _map_by_processes(function, items, [], workers, None), Way(
             "processes", workers - 1, None, None, "asked for"
         )
     done: list[Any] = []
@@ -161,7 +161,7 @@ def map_parallel(
     spread = left / workers + START_SECONDS / workers
     obstacle = "" if threaded <= spread else _why_not_sendable(function)
     if threaded <= spread or (obstacle and share < 0.9):
-        rest = _threads(function, items[len(done) :], workers)
+        rest = _map_by_threads(function, items[len(done) :], workers)
         return done + rest, Way(
             "threads", workers, share, each, f"it holds the GIL for {share:.0%} of its time"
         )
@@ -169,11 +169,11 @@ def map_parallel(
         rest = [function(item) for item in items[len(done) :]]
         reason = f"it holds the GIL for {share:.0%} of its time, and {obstacle}"
         return done + rest, Way("serial", 1, share, each, reason)
-    made = _processes(function, items, done, workers, each)
+    made = _map_by_processes(function, items, done, workers, each)
     return made, Way("processes", workers - 1, share, each, f"it holds the GIL for {share:.0%} of its time")
 
 
-def _threads(function: Callable[[Any], Any], items: Sequence[Any], workers: int) -> list[Any]:
+def _map_by_threads(function: Callable[[Any], Any], items: Sequence[Any], workers: int) -> list[Any]:
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(workers) as pool:
@@ -192,12 +192,12 @@ def _why_not_sendable(function: Callable[[Any], Any]) -> str:
     return "it refers to the main program; move it to a module" if b"__main__" in text else ""
 
 
-def _chunks(start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
+def _chunk_bounds(start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
     for first in range(start, end, size):
         yield first, min(end, first + size)
 
 
-def _processes(
+def _map_by_processes(
     function: Callable[[Any], Any], items: Sequence[Any], done: list[Any], workers: int, each: float | None
 ) -> list[Any]:
     """Return the function's results for all items, computed by several processes.
@@ -207,7 +207,7 @@ def _processes(
     """
     results: list[Any] = [*done, *[None] * (len(items) - len(done))]
     size = 64 if each is None else max(1, min(1024, int(CHUNK_SECONDS / max(each, 1e-9))))
-    waiting = deque(_chunks(len(done), len(items), size))
+    waiting = deque(_chunk_bounds(len(done), len(items), size))
     failures: list[BaseException] = []
     stop = threading.Event()
     helpers = [
@@ -250,7 +250,7 @@ def _feed(
     """
     chunk: tuple[int, int] | None = None
     try:
-        with _worker() as process:
+        with _worker_process() as process:
             if process.stdin is None or process.stdout is None:
                 return
             _send(process.stdin, function)
@@ -272,7 +272,7 @@ def _feed(
 
 
 @contextlib.contextmanager
-def _worker() -> Iterator[subprocess.Popen[bytes]]:
+def _worker_process() -> Iterator[subprocess.Popen[bytes]]:
     import subprocess
 
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
@@ -331,13 +331,13 @@ def serve() -> None:
                 answer: tuple[bool, Any] = True, [function(item) for item in items]
                 body = pickle.dumps(answer)
             except Exception as error:  # noqa: BLE001 - it is raised again where the caller is
-                body = _failure(error)
+                body = _packed_failure(error)
             answers.write(struct.pack("<Q", len(body)))
             answers.write(body)
             answers.flush()
 
 
-def _failure(error: Exception) -> bytes:
+def _packed_failure(error: Exception) -> bytes:
     try:
         body = pickle.dumps((False, error))
         pickle.loads(body)  # noqa: S301 - made one line above; not every exception survives the way back

@@ -84,7 +84,7 @@ class Summary:
 
 
 @dataclass(slots=True)
-class _Record:
+class _AppliedChanges:
     """The changes made to one dataset, kept as long as the dataset lives."""
 
     applied: tuple[Applied, ...]
@@ -93,7 +93,7 @@ class _Record:
     device_buffer: int | None = None
 
 
-_RECORDS: weakref.WeakKeyDictionary[Any, _Record] = weakref.WeakKeyDictionary()
+_RECORDS: weakref.WeakKeyDictionary[Any, _AppliedChanges] = weakref.WeakKeyDictionary()
 
 
 def _set(options: Any, name: str, value: object, reason: str, applied: list[Applied]) -> None:
@@ -241,7 +241,7 @@ def optimize(
     concepts = read_concepts(config)
     machine = resolve_machine(hardware)
     applied: list[Applied] = []
-    dataset = _cache(dataset, concepts, machine, cache, applied)
+    dataset = _with_cache(dataset, concepts, machine, cache, applied)
     buffer = concepts.whole("shuffle_buffer", shuffle_buffer, least=1)
     if buffer is not None:
         number = concepts.whole("seed", seed)
@@ -254,7 +254,7 @@ def optimize(
         applied.append(Applied("augment", parallelism_text(parallel), "after cache and shuffle"))
     elif concepts.raw("workers") is not None or workers is not None:
         applied.append(Applied("workers", "", "there is no function to call here", done=False))
-    dataset = _batch(
+    dataset = _with_batches(
         dataset,
         concepts,
         batch_size,
@@ -286,9 +286,9 @@ def optimize(
         )
     size = element_bytes(dataset)
     size = batch_bytes if size is None else size
-    dataset = _prefetch(dataset, concepts, machine, prefetch, size, applied)
-    target = _target(concepts, device, applied)
-    record = _Record(())
+    dataset = _with_prefetch(dataset, concepts, machine, prefetch, size, applied)
+    target = _target_device(concepts, device, applied)
+    record = _AppliedChanges(())
     if target is not None:
         depth = _device_depth(concepts, machine, target, device_buffer, size, applied)
         record.before_device, record.device, record.device_buffer = dataset, target, depth
@@ -303,7 +303,7 @@ def _selected_concepts(concepts: Concepts, names: Sequence[str]) -> dict[str, An
     return {name: concepts.raw(name) for name in names if concepts.raw(name) is not None}
 
 
-def _cache(
+def _with_cache(
     dataset: Any, concepts: Concepts, machine: Hardware, argument: bool | str | None, applied: list[Applied]
 ) -> Any:
     wanted = concepts.raw("cache") if argument is None else argument
@@ -351,7 +351,7 @@ def _cache(
     return dataset.cache()
 
 
-def _batch(
+def _with_batches(
     dataset: Any,
     concepts: Concepts,
     batch_size: int | None,
@@ -404,7 +404,7 @@ def _batch(
     return padded_batch_fixed(dataset, size, shapes, padding_values=padding_values, drop_remainder=drop)
 
 
-def _prefetch(
+def _with_prefetch(
     dataset: Any,
     concepts: Concepts,
     machine: Hardware,
@@ -449,7 +449,7 @@ def _prefetch(
     return dataset.prefetch(wanted)
 
 
-def _target(concepts: Concepts, device: str | None, applied: list[Applied]) -> str | None:
+def _target_device(concepts: Concepts, device: str | None, applied: list[Applied]) -> str | None:
     if device is not None:
         name = device.removeprefix("/").removeprefix("device:")
         names = {item.name.removeprefix("/device:") for item in tf.config.list_logical_devices()}

@@ -130,17 +130,17 @@ def plan(
     machine = resolve_machine(hardware)
     settings: list[Setting] = []
     notes: list[str] = []
-    threads = _threads(concepts, machine, intra_op_threads, inter_op_threads, settings, notes)
+    threads = _thread_counts(concepts, machine, intra_op_threads, inter_op_threads, settings, notes)
     variables = os.environ if environ is None else environ
     count = (machine.gpu_count.value or 0) if physical_gpus is None else physical_gpus
-    chosen, given = _positions(concepts, gpus, count, variables, settings)
-    names, limits, roles, growth = _memory(
+    chosen, given = _gpu_positions(concepts, gpus, count, variables, settings)
+    names, limits, roles, growth = _memory_limits(
         concepts, machine, chosen, given, count, memory_limit_mib, memory_growth, settings
     )
     if cpu_devices is not None:
         cpu_devices = Concepts({"cpu_devices": cpu_devices}).whole("cpu_devices", least=1)
         settings.append(Setting("logical CPU devices", cpu_devices, "argument"))
-    policy = _policy(concepts, machine, mixed_precision, count, settings, notes)
+    policy = _policy_name(concepts, machine, mixed_precision, count, settings, notes)
     graph = concepts.flag("graph_mode", graph_mode)
     step_name = "xla" if xla is not None or concepts.raw("xla_step") is None else "xla_step"
     compiled = concepts.flag(step_name, xla)
@@ -197,7 +197,7 @@ def plan(
     )
 
 
-def _threads(
+def _thread_counts(
     concepts: Concepts,
     machine: Hardware,
     intra: int | None,
@@ -230,7 +230,7 @@ def _threads(
     return found[0], found[1]
 
 
-def _positions(
+def _gpu_positions(
     concepts: Concepts,
     gpus: Sequence[int] | None,
     count: int,
@@ -273,7 +273,7 @@ def _positions(
     return tuple(positions), tuple(order)
 
 
-def _memory(
+def _memory_limits(
     concepts: Concepts,
     machine: Hardware,
     chosen: tuple[int, ...] | None,
@@ -367,7 +367,7 @@ def _memory(
     )
 
 
-def _policy(
+def _policy_name(
     concepts: Concepts,
     machine: Hardware,
     argument: bool | str | None,

@@ -238,7 +238,7 @@ class Store:
         The newest file stays.
         """
         found: list[tuple[float, int, str]] = []
-        for folder in _folders(self.root):
+        for folder in _cache_folders(self.root):
             for name in _list_names(folder):
                 if name.endswith(_ENDING):
                     with contextlib.suppress(OSError):
@@ -260,7 +260,7 @@ def _list_names(folder: str) -> list[str]:
         return []
 
 
-def _folders(root: str) -> Iterator[str]:
+def _cache_folders(root: str) -> Iterator[str]:
     for name in _list_names(root):
         path = os.path.join(root, name)
         # Only folders of this store's own naming: whatever else lies here is not ours to remove.

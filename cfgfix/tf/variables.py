@@ -36,12 +36,16 @@ def thread_limit(machine: Hardware) -> tuple[int, str] | None:
     workers = machine.cpu.workers()
     if usable is None or workers is None:
         return None
-    if machine.has_quota.value or "SLURM" in machine.cpu.limited_by or _scheduler(machine.cpu.limited_by):
+    if (
+        machine.has_quota.value
+        or "SLURM" in machine.cpu.limited_by
+        or _uses_scheduler(machine.cpu.limited_by)
+    ):
         return workers, f"{usable:g} CPUs usable ({machine.cpu.limited_by}), which TensorFlow does not see"
     return None
 
 
-def _scheduler(limit: str) -> bool:
+def _uses_scheduler(limit: str) -> bool:
     from cfgfix.hardware.cpu import SCHEDULER_VARIABLES
 
     return limit.startswith(SCHEDULER_VARIABLES)
@@ -57,7 +61,7 @@ def gpu_order(concepts: Concepts, gpus: Sequence[int] | None = None) -> tuple[li
     """
     if gpus is not None:
         chosen = [Concepts({"gpu": item}).whole("gpu") for item in gpus]
-        return _distinct([item for item in chosen if item is not None], "gpus"), "gpus"
+        return _distinct_indexes([item for item in chosen if item is not None], "gpus"), "gpus"
     data, model = concepts.whole("data_gpu"), concepts.whole("model_gpu")
     if data is not None or model is not None:
         places = [
@@ -74,16 +78,16 @@ def gpu_order(concepts: Concepts, gpus: Sequence[int] | None = None) -> tuple[li
     if isinstance(raw, (list, tuple)) and all(
         isinstance(item, int) and not isinstance(item, bool) for item in raw
     ):
-        return _distinct(list(raw), place), place
+        return _distinct_indexes(list(raw), place), place
     if isinstance(raw, str):
         parts = [part.strip() for part in raw.split(",")] if raw.strip() else []
         if all(part.isascii() and part.isdigit() for part in parts):
-            return _distinct([int(part) for part in parts], place), place
+            return _distinct_indexes([int(part) for part in parts], place), place
         return raw, place
     raise concepts.wrong("visible_devices", "a list of GPU indexes")
 
 
-def _distinct(indexes: list[int], place: str) -> list[int]:
+def _distinct_indexes(indexes: list[int], place: str) -> list[int]:
     if len(set(indexes)) != len(indexes):
         raise CfgfixError(f"{place} names a GPU twice")
     if any(index < 0 for index in indexes):

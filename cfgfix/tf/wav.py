@@ -84,11 +84,11 @@ def probe(path: str | os.PathLike[str]) -> WavInfo:
                 length = struct.unpack("<I", header[4:])[0]
                 start = stream.tell()
                 if header[:4] == b"fmt ":
-                    shape = _shape(stream.read(min(length, 40)), name)
+                    shape = _wav_shape(stream.read(min(length, 40)), name)
                 elif header[:4] == b"data":
                     if shape is None:
                         raise CfgfixError("has samples before their format", path=name, hint=_CONVERT)
-                    return _info(shape, min(length, max(0, size - start)), name)
+                    return _wav_info(shape, min(length, max(0, size - start)), name)
                 stream.seek(start + length + (length & 1))
     except OSError as error:
         raise UnreadableError(f"cannot be read: {error.strerror or error}", path=name) from error
@@ -109,7 +109,7 @@ def _other_format(path: str, head: bytes) -> CfgfixError:
     return CfgfixError("is no WAV file", path=path, hint=_CONVERT)
 
 
-def _shape(body: bytes, path: str) -> tuple[int, int, int, int, int]:
+def _wav_shape(body: bytes, path: str) -> tuple[int, int, int, int, int]:
     if len(body) < 16:
         raise CfgfixError("has a broken format chunk", path=path, hint=_CONVERT)
     code, channels, rate, _, align, bits = struct.unpack("<HHIIHH", body[:16])
@@ -118,7 +118,7 @@ def _shape(body: bytes, path: str) -> tuple[int, int, int, int, int]:
     return code, channels, rate, align, bits
 
 
-def _info(shape: tuple[int, int, int, int, int], length: int, path: str) -> WavInfo:
+def _wav_info(shape: tuple[int, int, int, int, int], length: int, path: str) -> WavInfo:
     code, channels, rate, align, bits = shape
     if (code, bits) not in _KINDS:
         kind = _CODES.get(code, f"code {code}") if code not in (PCM, FLOAT) else f"{bits}-bit"
@@ -155,7 +155,7 @@ def probe_all(paths: Iterable[str | os.PathLike[str]]) -> tuple[WavInfo, ...]:
     return tuple(found)
 
 
-def _number(data: Any, start: Any, size: int) -> Any:
+def _unsigned_number(data: Any, start: Any, size: int) -> Any:
     """Return an unsigned little-endian number of `size` bytes, as int64."""
     parts = tf.cast(data[start : start + size], tf.int64)
     return tf.reduce_sum(parts * tf.constant([256**power for power in range(size)], tf.int64))
@@ -186,8 +186,8 @@ def decode_wav(content: Any) -> tuple[Any, Any]:
     head = tf.concat([data, tf.zeros([12], tf.uint8)], axis=0)  # so that twelve bytes can be read of anything
     check = tf.debugging.Assert(
         (size >= 44)
-        & (_number(head, 0, 4) == int.from_bytes(b"RIFF", "little"))
-        & (_number(head, 8, 4) == int.from_bytes(b"WAVE", "little")),
+        & (_unsigned_number(head, 0, 4) == int.from_bytes(b"RIFF", "little"))
+        & (_unsigned_number(head, 8, 4) == int.from_bytes(b"WAVE", "little")),
         ["these bytes are no WAV file"],
     )
     with tf.control_dependencies([check] if check is not None else []):
@@ -198,8 +198,8 @@ def decode_wav(content: Any) -> tuple[Any, Any]:
         return (start == 0) & (position + 8 <= size) & (count < MAX_CHUNKS)
 
     def chunk(position: Any, fmt: Any, start: Any, length: Any, count: Any) -> tuple[Any, ...]:
-        name = _number(data, position, 4)
-        declared = _number(data, position + 4, 4)
+        name = _unsigned_number(data, position, 4)
+        declared = _unsigned_number(data, position + 4, 4)
         body = position + 8
         is_format = name == int.from_bytes(b"fmt ", "little")
         is_data = name == int.from_bytes(b"data", "little")
@@ -216,13 +216,13 @@ def decode_wav(content: Any) -> tuple[Any, Any]:
     ]
     with tf.control_dependencies([item for item in checks if item is not None]):
         fmt = tf.identity(fmt)
-    code = _number(data, fmt, 2)
-    channels = _number(data, fmt + 2, 2)
-    rate = _number(data, fmt + 4, 4)
-    bits = _number(data, fmt + 14, 2)
+    code = _unsigned_number(data, fmt, 2)
+    channels = _unsigned_number(data, fmt + 2, 2)
+    rate = _unsigned_number(data, fmt + 4, 4)
+    bits = _unsigned_number(data, fmt + 14, 2)
     code = tf.cond(
         (code == EXTENSIBLE) & (fmt + 26 <= size),
-        lambda: _number(data, fmt + 24, 2),
+        lambda: _unsigned_number(data, fmt + 24, 2),
         lambda: tf.identity(code),
     )
     kinds = tf.constant([code * 1000 + bits for code, bits in _KINDS], tf.int64)
@@ -246,11 +246,11 @@ def decode_wav(content: Any) -> tuple[Any, Any]:
         kind,
         [
             lambda: (tf.cast(body, tf.float32) - 128.0) / 128.0,
-            lambda: tf.cast(_bits(body, 2, tf.int16), tf.float32) / 2.0**15,
+            lambda: tf.cast(_sample_bits(body, 2, tf.int16), tf.float32) / 2.0**15,
             lambda: _decode_24(body),
-            lambda: tf.cast(tf.cast(_bits(body, 4, tf.int32), tf.float64) / 2.0**31, tf.float32),
-            lambda: _bits(body, 4, tf.float32),
-            lambda: tf.cast(_bits(body, 8, tf.float64), tf.float32),
+            lambda: tf.cast(tf.cast(_sample_bits(body, 4, tf.int32), tf.float64) / 2.0**31, tf.float32),
+            lambda: _sample_bits(body, 4, tf.float32),
+            lambda: tf.cast(_sample_bits(body, 8, tf.float64), tf.float32),
         ],
     )
     samples = tf.reshape(flat, tf.stack([tf.cast(whole // width, tf.int32), tf.cast(channels, tf.int32)]))
@@ -258,7 +258,7 @@ def decode_wav(content: Any) -> tuple[Any, Any]:
     return samples, tf.cast(rate, tf.int32)
 
 
-def _bits(body: Any, size: int, dtype: Any) -> Any:
+def _sample_bits(body: Any, size: int, dtype: Any) -> Any:
     return tf.bitcast(tf.reshape(body, [-1, size]), dtype)
 
 

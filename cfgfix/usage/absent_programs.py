@@ -30,7 +30,7 @@ def absent_programs(project: ProjectRuns) -> Iterator[OptionVerdict]:
         path = os.path.relpath(command.path, project.root).replace(os.sep, "/")
         if command.is_module or not _is_plain(command) or _STAGES.search(path) is None:
             continue
-        if (path, command.line) in told or _exists(project, command) or _moves(command.path):
+        if (path, command.line) in told or _program_exists(project, command) or _changes_files(command.path):
             continue
         name = os.path.basename(command.program)
         scripts = [
@@ -60,7 +60,7 @@ def _is_plain(command: Command) -> bool:
     return re.fullmatch(r"(?:\./)?[\w.-]+(?:/[\w.-]+)*\.py", command.program) is not None
 
 
-def _exists(project: ProjectRuns, command: Command) -> bool:
+def _program_exists(project: ProjectRuns, command: Command) -> bool:
     """Tell whether a program lies below the command's folder or a folder above it."""
     folder = os.path.abspath(command.folder)
     while project.files.inside(folder) is not None:
@@ -70,7 +70,7 @@ def _exists(project: ProjectRuns, command: Command) -> bool:
     return False
 
 
-def _moves(path: str) -> bool:
+def _changes_files(path: str) -> bool:
     """Tell whether a script changes its folder, or downloads or copies files.
 
     True for one that cannot be read.

@@ -148,7 +148,7 @@ class _FurtherRuns:
                 if path not in site.known and not (path in named and site.known) and path in fits_of[id(site)]
             ]
             near = {
-                id(site): (self._nearness(path, site.entrance), self._shared_words(path, site.entrance))
+                id(site): (self._shared_folders(path, site.entrance), self._shared_words(path, site.entrance))
                 for site in fitting
             }
             fitting.sort(
@@ -377,10 +377,10 @@ class _FurtherRuns:
                 entered.append(result.entrance)
                 forced = _sites_of_same_path(result.opened[nearest].loadings, loading)
                 made = self.project.one(result.entrance, result.command, dict.fromkeys(forced, path))
-                if len(entered) <= MAX_FITTING and _takes(made, path):
+                if len(entered) <= MAX_FITTING and _takes_file(made, path):
                     self.project.results.append(made)
 
-    def _nearness(self, path: str, entrance: Entrance) -> int:
+    def _shared_folders(self, path: str, entrance: Entrance) -> int:
         """Return how many leading folders the paths of a file and a program share."""
         program = (self.project.files.inside(os.path.abspath(entrance.module.path)) or "").split("/")[:-1]
         count = 0
@@ -396,7 +396,7 @@ class _FurtherRuns:
         Only the parts below their common folder are compared.
         """
         program = self.project.files.inside(os.path.abspath(entrance.module.path)) or ""
-        common = self._nearness(path, entrance)
+        common = self._shared_folders(path, entrance)
         ends = ("/".join(item.split("/")[common:]) for item in (path, program))
         first, second = (set(_WORDS.findall(os.path.splitext(end)[0].lower())) for end in ends)
         return len((first & second) - _ANY_PROGRAM)
@@ -437,7 +437,7 @@ def _without_numbers(path: str) -> str:
     return f"{folder}/{re.sub('[0-9]+', '0', name)}"
 
 
-def _takes(result: RunResult, path: str) -> bool:
+def _takes_file(result: RunResult, path: str) -> bool:
     """Tell whether a run reads enough keys of a file and lacks few."""
     opened = result.opened.get(path)
     if opened is None or opened.root is None or share_read(opened) < FITS:

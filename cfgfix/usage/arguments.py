@@ -118,11 +118,11 @@ class Arguments:
                 if bound.sets
                 else [
                     *self._names(bound, path),
-                    *self._lacking(bound, path),
+                    *self._lacking_faults(bound, path),
                     *self._values(bound, path, floats),
                     *self._looked_up(bound, result, path),
                     *self._keys_wrong_together(bound, path),
-                    *_classes(bound, path),
+                    *_class_weight_faults(bound, path),
                 ]
             )
             if found and self._counts(bound):
@@ -206,7 +206,7 @@ class Arguments:
                     _WARNING,
                 )
 
-    def _lacking(self, bound: BoundCall, path: str) -> Iterator[Fault]:
+    def _lacking_faults(self, bound: BoundCall, path: str) -> Iterator[Fault]:
         """Yield faults of required arguments that the config section lacks."""
         given = bound.entries
         if bound.signature is None or given is None or given.open or given.unsure or bound.conditions:
@@ -309,18 +309,18 @@ class Arguments:
             parameter = self.refusals.parameter(bound.callable, name)
             yield from self._class_name(bound, name, value, parameter, path)
             if parameter is None:
-                fault = self._truth(bound, name, value, _key_of(value))
+                fault = self._truth_fault(bound, name, value, _key_of(value))
                 if fault is not None and fault.key.source == path:
                     yield fault
                 continue
             if parameter.beside and not any(other in bound.arguments for other in parameter.beside):
                 continue
             for item in _plain_values(value, nested=bool(parameter.kind)):
-                fault = self._value(bound, parameter, item, path, floats)
+                fault = self._value_fault(bound, parameter, item, path, floats)
                 if fault is not None:
                     yield fault
 
-    def _value(
+    def _value_fault(
         self, bound: BoundCall, parameter: Parameter, item: Scalar, path: str, floats: frozenset[KeyPath]
     ) -> Fault | None:
         key = item.key if item.key is not None and item.key.source == path else None
@@ -329,14 +329,14 @@ class Arguments:
             return None
         refusal = self.refusals.refusal_of(parameter, item.value)
         if refusal is None:
-            return self._truth(bound, parameter.name, item, key)
+            return self._truth_fault(bound, parameter.name, item, key)
         computed = key is None
         if computed:
             origins.sort(key=lambda origin: (origin.path not in floats, [str(step) for step in origin.path]))
             if (
                 refusal.kind.startswith("float")
                 and origins[0].path not in floats
-                and self._divides(bound, parameter.name)
+                and self._divides_argument(bound, parameter.name)
             ):
                 # A division in the call itself is told in the code, whatever the config says.
                 return None
@@ -354,7 +354,7 @@ class Arguments:
             refusal.number,
         )
 
-    def _truth(self, bound: BoundCall, name: str, value: Value, key: ConfigKey | None) -> Fault | None:
+    def _truth_fault(self, bound: BoundCall, name: str, value: Value, key: ConfigKey | None) -> Fault | None:
         """Return the fault of a text such as `no` for a bool: any text is true.
 
         None for any other value.
@@ -418,7 +418,7 @@ class Arguments:
         if refusal is not None:
             yield Fault(WORD, key, bound, name, word, False, refusal.meant, refusal.error, "", _ERROR)
 
-    def _divides(self, bound: BoundCall, name: str) -> bool:
+    def _divides_argument(self, bound: BoundCall, name: str) -> bool:
         """Tell whether a call of Keras writes an argument as a division."""
         if not bound.callable.startswith("keras."):
             return False
@@ -443,7 +443,7 @@ _PARTS = {
 """The options of a dataset and their parts, by the attribute that they stand in."""
 
 
-def _classes(bound: BoundCall, path: str) -> Iterator[Fault]:
+def _class_weight_faults(bound: BoundCall, path: str) -> Iterator[Fault]:
     """Yield the fault of class weights whose keys are texts instead of numbers."""
     value = bound.arguments.get("class_weight")
     if not bound.callable.startswith("keras.") or not isinstance(value, Mapping) or value.open:

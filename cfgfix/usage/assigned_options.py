@@ -22,7 +22,7 @@ from cfgfix.usage.roles import is_main
 
 
 @dataclass(frozen=True, slots=True)
-class _Flag:
+class _DeclaredFlag:
     """A command-line option as declared."""
 
     flag: str
@@ -44,7 +44,7 @@ class AssignedOptions:
     def by_key(self) -> dict[Path, tuple[Option, ...]]:
         """Return for each key the command-line options that are assigned to it."""
         result: dict[Path, tuple[Option, ...]] = {}
-        flags: dict[str, dict[str, _Flag]] = {}
+        flags: dict[str, dict[str, _DeclaredFlag]] = {}
         loading = {scope.module.path for scope, _ in self._loads.loading_scopes}
         for path, key in self._found.keys.items():
             options: list[Option] = []
@@ -53,8 +53,8 @@ class AssignedOptions:
                 if not self._found.core(scope):
                     continue
                 if module.path not in flags:
-                    flags[module.path] = _flags(module)
-                name = self._option(value, flags[module.path])
+                    flags[module.path] = _flags_by_attribute(module)
+                name = self._option_read(value, flags[module.path])
                 if name is None:
                     continue
                 flag = flags[module.path][name]
@@ -77,7 +77,7 @@ class AssignedOptions:
             result[path] = tuple(options[:6])
         return result
 
-    def _option(self, value: Expr, flags: Mapping[str, _Flag]) -> str | None:
+    def _option_read(self, value: Expr, flags: Mapping[str, _DeclaredFlag]) -> str | None:
         """Return the name of the option that an expression reads; None for none."""
         if isinstance(value, Call):
             call = value
@@ -98,7 +98,7 @@ class AssignedOptions:
             else None
         )
 
-    def _replaces(self, scope: Scope, event: Event, name: str, flag: _Flag) -> bool:
+    def _replaces(self, scope: Scope, event: Event, name: str, flag: _DeclaredFlag) -> bool:
         """Tell whether an assignment from an option always runs.
 
         The option must always have a value.
@@ -127,9 +127,9 @@ class AssignedOptions:
         return True
 
 
-def _flags(module: Module) -> dict[str, _Flag]:
+def _flags_by_attribute(module: Module) -> dict[str, _DeclaredFlag]:
     """Return the command-line options of a module by the attribute that holds each."""
-    found: dict[str, _Flag] = {}
+    found: dict[str, _DeclaredFlag] = {}
     for scope in module.summary.scopes:
         for call in scope.calls:
             if not isinstance(call.func, Attribute) or call.func.attribute != "add_argument":
@@ -163,5 +163,5 @@ def _flags(module: Module) -> dict[str, _Flag]:
             ):
                 # Two parsers of one program with an option of that name: which one is meant is not known.
                 given = switch = required = False
-            found[name] = _Flag(long, default, given, switch, required, scope, call)
+            found[name] = _DeclaredFlag(long, default, given, switch, required, scope, call)
     return found

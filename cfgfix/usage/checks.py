@@ -159,11 +159,13 @@ def key_paths(document: Document) -> Iterator[tuple[str, ...]]:
     """Yield the key paths of a document; entries of sequences have the step `[]`."""
     if document.problem is None:
         for root in document.roots:
-            for path, _, _ in _keys(root, (), 0):
+            for path, _, _ in _keys_below(root, (), 0):
                 yield path
 
 
-def _keys(node: Node, path: tuple[str, ...], depth: int) -> Iterator[tuple[tuple[str, ...], Node, Node]]:
+def _keys_below(
+    node: Node, path: tuple[str, ...], depth: int
+) -> Iterator[tuple[tuple[str, ...], Node, Node]]:
     node = deref(node)
     if depth > MAX_DEPTH:
         return
@@ -174,11 +176,11 @@ def _keys(node: Node, path: tuple[str, ...], depth: int) -> Iterator[tuple[tuple
                 continue
             yield (*path, name.text), name, value
             if value.kind != Kind.ALIAS:
-                yield from _keys(value, (*path, name.text), depth + 1)
+                yield from _keys_below(value, (*path, name.text), depth + 1)
     elif node.kind == Kind.SEQUENCE:
         for item in node.items[:64]:
             if item.kind != Kind.ALIAS:
-                yield from _keys(item, (*path, "[]"), depth + 1)
+                yield from _keys_below(item, (*path, "[]"), depth + 1)
 
 
 # Findings in a config
@@ -198,12 +200,12 @@ def hits_in_config(
     """
     values: dict[tuple[str, ...], Any] = {}
     entries = []
-    for count, (path, name, value) in enumerate(_keys(document.roots[index], (), 0)):
+    for count, (path, name, value) in enumerate(_keys_below(document.roots[index], (), 0)):
         if count > MAX_KEYS:
             break
         entries.append((path, name, value))
-        values[path] = _value(value, loader)
-    elsewhere = _Elsewhere(document.roots[index], usage)
+        values[path] = _value_of_node(value, loader)
+    elsewhere = _ValuesElsewhere(document.roots[index], usage)
     entries = [entry for entry in entries if not elsewhere.counts(entry[0], entry[2])]
     known = [use for path, _, _ in entries if (use := usage.keys.get(path)) is not None]
     # One cause, one finding: of a file that no code reads, every key is dead.
@@ -234,7 +236,7 @@ def hits_in_config(
         del value
 
 
-class _Elsewhere:
+class _ValuesElsewhere:
     """The values of a file that count although no read of the program shows it.
 
     They are repeated by an alias, named by an interpolation `${a.b}`, or read by Hydra itself.
@@ -280,7 +282,7 @@ class _Elsewhere:
         return place > 0 and self._spans[place - 1][1] > value.start
 
 
-def _value(node: Node, loader: Loader) -> Any:
+def _value_of_node(node: Node, loader: Loader) -> Any:
     node = deref(node)
     if node.kind != Kind.SCALAR or node.tag is not None:
         # What a tag makes of the text is not said here.
@@ -293,7 +295,7 @@ def _hits_on_key(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     value = values.get(path, _ABSENT)
     if use.status in DEAD:
-        yield _KINDS[use.status], _dead(path, usage, use)
+        yield _KINDS[use.status], _dead_operands(path, usage, use)
         return
     for option in usage.options.get(path, ()):
         if option.always:
@@ -301,17 +303,23 @@ def _hits_on_key(
             yield (
                 "overridden-key",
                 {
-                    "values": {"option": option.flag, "how": how, "place": _place(option.spot)},
-                    "notes": [f"declared in {_place(option.declared)}"],
+                    "values": {"option": option.flag, "how": how, "place": _place_text(option.spot)},
+                    "notes": [f"declared in {_place_text(option.declared)}"],
                 },
             )
             return
     if isinstance(value, str) and use.arithmetic:
         yield (
             "text-calculated",
-            {"values": {"place": _place(use.arithmetic[0]), "code": use.arithmetic[0].how, "value": value}},
+            {
+                "values": {
+                    "place": _place_text(use.arithmetic[0]),
+                    "code": use.arithmetic[0].how,
+                    "value": value,
+                }
+            },
         )
-    off = [guard for guard in use.guards if _holds(guard, values) is False]
+    off = [guard for guard in use.guards if _fulfils_guard(guard, values) is False]
     if off:
         guard, operator, wanted = off[0]
         given = values[guard]
@@ -322,13 +330,13 @@ def _hits_on_key(
                     "guard": format_key_path(guard),
                     "given": _yaml_text(given),
                     "needed": guard_in_words(operator, wanted),
-                    "place": _place(use.reads[0]) if use.reads else "",
+                    "place": _place_text(use.reads[0]) if use.reads else "",
                 },
             },
         )
 
 
-def _dead(path: tuple[str, ...], usage: Usage, use: Use) -> dict[str, Any]:
+def _dead_operands(path: tuple[str, ...], usage: Usage, use: Use) -> dict[str, Any]:
     places = {
         NEVER: use.writes,
         TOOLS: use.tools,
@@ -340,21 +348,23 @@ def _dead(path: tuple[str, ...], usage: Usage, use: Use) -> dict[str, Any]:
     notes = []
     verb = {NEVER: "only given a value in", OVERWRITTEN: "given a value in"}.get(use.status, "read in")
     if places:
-        notes.append(f"{verb} {', '.join(_place(item) for item in places[:4])}")
+        notes.append(f"{verb} {', '.join(_place_text(item) for item in places[:4])}")
     home = usage.defined.get(path)
     if home is not None:
         notes.append(f"defined by {home[2]} in {home[0]}:{home[1]}")
     return {
         "values": {
             "whose": whose,
-            "place": _place(places[0]) if places else "",
+            "place": _place_text(places[0]) if places else "",
             "code": places[0].how if places else "",
         },
         "notes": notes,
     }
 
 
-def _holds(guard: tuple[tuple[str, ...], str, Any], values: Mapping[tuple[str, ...], Any]) -> bool | None:
+def _fulfils_guard(
+    guard: tuple[tuple[str, ...], str, Any], values: Mapping[tuple[str, ...], Any]
+) -> bool | None:
     """Tell whether a config fulfils a guard; None where the config does not show it."""
     path, operator, wanted = guard
     value = values.get(path, _ABSENT)
@@ -386,7 +396,7 @@ def _yaml_text(value: Any) -> str:
     )
 
 
-def _place(spot: Spot) -> str:
+def _place_text(spot: Spot) -> str:
     return f"{spot.path}:{spot.line}"
 
 
@@ -415,7 +425,7 @@ def loading_summary(usage: Usage) -> str:
         "fatal": "a key that the class does not have stops the program",
         "ignored": "keys that the class does not have are ignored",
     }.get(usage.unknown or "", "")
-    where = _place(core[0].spot) + (f" and {len(core) - 1} more" if len(core) > 1 else "")
+    where = _place_text(core[0].spot) + (f" and {len(core) - 1} more" if len(core) > 1 else "")
     return "; ".join(
         part for part in (f"configs are loaded by {', '.join(names)} in {where}", version, unknown) if part
     )
@@ -490,10 +500,10 @@ def _faults_in_code(
     loadings = [item for item in usage.loadings if item.role == key_uses.CORE]
     for entry in usage.entries:
         if not entry.loads and loadings:
-            values = {"loads": _place(loadings[0].spot), "trains": _place(entry.trains)}
+            values = {"loads": _place_text(loadings[0].spot), "trains": _place_text(entry.trains)}
             yield "entry-without-config", entry.spot, values, None, ()
     if dialect is not None and inferred is not None:
-        for path, ours, theirs in _contradictions(inferred.schema, dialect):
+        for path, ours, theirs in _contradicting_defaults(inferred.schema, dialect):
             place = usage.defined.get(path)
             if place is not None:
                 values = {
@@ -511,7 +521,7 @@ def _faults_in_code(
                 )
 
 
-def _contradictions(
+def _contradicting_defaults(
     schema: Mapping[str, Any], dialect: Dialect
 ) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
     """Yield keys whose default in the class differs from the dialect's schema.

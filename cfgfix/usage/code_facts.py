@@ -263,7 +263,7 @@ def _unpacked_hit(data: Any) -> Hit:
     return Hit(
         Span(start, end, path),
         values=values,
-        changes=tuple(_changes(changes)),
+        changes=tuple(_changes_of_data(changes)),
         severity=severity,
         safety=safety,
         title=title,
@@ -272,7 +272,7 @@ def _unpacked_hit(data: Any) -> Hit:
     )
 
 
-def _changes(data: Any) -> Iterator[Change]:
+def _changes_of_data(data: Any) -> Iterator[Change]:
     for kind, path, *rest in data:
         if kind == "rename":
             yield RenameKey(tuple(path), rest[0])

@@ -84,7 +84,7 @@ def commands_in(path: str, names: frozenset[str] = frozenset()) -> Iterator[Comm
         text = read_regular(path, MAX_TEXT).decode("utf-8", "replace")
     except OSError:
         return
-    lines = list(_cells(text)) if path.endswith(".ipynb") else list(_join_continued(text))
+    lines = list(_code_cells(text)) if path.endswith(".ipynb") else list(_join_continued(text))
     if os.path.basename(path).lower() == "makefile" or path.endswith(".mk"):
         lines = _with_variables(lines)
     folder = os.path.dirname(path) or "."
@@ -118,7 +118,7 @@ def commands_of(path: str, number: int, line: str) -> Iterator[Command]:
 
 def command_of_words(path: str, words: list[tuple[str, int]]) -> Command | None:
     """Return the command that words form, or None where they start no Python program."""
-    found = _command([word for word, _ in words], frozenset())
+    found = _parsed_command([word for word, _ in words], frozenset())
     if found is None:
         return None
     program, is_module, arguments = found
@@ -167,7 +167,7 @@ def _with_variables(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
     return expanded
 
 
-def _cells(text: str) -> Iterator[tuple[int, str]]:
+def _code_cells(text: str) -> Iterator[tuple[int, str]]:
     try:
         book = json.loads(text)
         cells = [cell for cell in book["cells"] if isinstance(cell, dict)]
@@ -199,7 +199,7 @@ def _list_folder(text: str, folder: str) -> list[str]:
 def _of_line(
     path: str, number: int, line: str, values: dict[str, list[str]], folder: str, names: frozenset[str]
 ) -> Iterator[Command]:
-    for start, whole in _starts(line, names):
+    for start, whole in _command_starts(line, names):
         ending = _ENDS.search(whole)
         rest = whole[: ending.start()] if ending else whole
         for words in _expand_loops(rest, values):
@@ -209,7 +209,7 @@ def _of_line(
                 (name, value.strip("\"'"))
                 for name, value in re.findall(r"([A-Z_][A-Z0-9_]*)=(\"[^\"]*\"|'[^']*'|\S*)", line[:start])
             )
-            found = _command(words, names)
+            found = _parsed_command(words, names)
             if found is not None:
                 program, is_module, arguments = found
                 shown = tuple(
@@ -218,7 +218,7 @@ def _of_line(
                 yield Command(path, number, program, is_module, shown, variables, folder)
 
 
-def _starts(line: str, names: frozenset[str]) -> Iterator[tuple[int, str]]:
+def _command_starts(line: str, names: frozenset[str]) -> Iterator[tuple[int, str]]:
     for match in _PYTHON.finditer(line):
         yield match.start(), match.group("rest")
         return
@@ -255,7 +255,7 @@ def _expand_loops(text: str, values: dict[str, list[str]]) -> Iterator[list[str]
 _TAKE_A_VALUE = frozenset({"-W", "-X", "-c", "--nproc_per_node", "--nnodes", "--master_port", "--with"})
 
 
-def _command(words: list[str], names: frozenset[str]) -> tuple[str, bool, list[str]] | None:
+def _parsed_command(words: list[str], names: frozenset[str]) -> tuple[str, bool, list[str]] | None:
     """Return a command's program, whether it is a module, and the arguments.
 
     None where the words start no Python program.

@@ -158,7 +158,7 @@ class ConfigFile:
         name = loader if self.form == "yaml" else self.form
         found = self._trees.get(name)
         if found is None:
-            found = self._trees[name] = self._parsed(name)
+            found = self._trees[name] = self._parsed_entry(name)
         return found
 
     def documents(self, loader: str = "pyyaml") -> Entry | None:
@@ -168,14 +168,16 @@ class ConfigFile:
         # What is kept of one document does not tell what has changed in another.
         self.looked_through = True
         if loader not in self._several:
-            self._several[loader] = _Yaml(self.document, LOADERS.get(loader, LOADERS["pyyaml"])).documents()
+            self._several[loader] = _YamlEntries(
+                self.document, LOADERS.get(loader, LOADERS["pyyaml"])
+            ).documents()
         return self._several[loader]
 
     def trees(self) -> dict[str, Entry | None]:
         """Return the trees that were parsed so far, by loader."""
         return {loader: root for loader, (root, _) in self._trees.items()}
 
-    def _parsed(self, loader: str) -> tuple[Entry | None, Problem | None]:
+    def _parsed_entry(self, loader: str) -> tuple[Entry | None, Problem | None]:
         text = self.source.text
         if self.form == "json":
             return _json_tree(text)
@@ -188,7 +190,7 @@ class ConfigFile:
             return None, Problem(document.problem.offset, document.problem.message)
         if not document.roots or document.recursive is not None:
             return None, None
-        return _Yaml(document, LOADERS.get(loader, LOADERS["pyyaml"])).tree(), None
+        return _YamlEntries(document, LOADERS.get(loader, LOADERS["pyyaml"])).tree(), None
 
 
 def form_of(path: str) -> str:
@@ -204,7 +206,7 @@ _STANDARD = late(r"!|(?:!!|tag:yaml\.org,2002:)(?:seq|map|omap|pairs|set|python/
 """Tags of lists and mappings that every loader makes one of."""
 
 
-class _Yaml:
+class _YamlEntries:
     """Makes entries of a YAML document."""
 
     def __init__(self, document: Document, loader: Loader) -> None:
@@ -280,7 +282,7 @@ class _Yaml:
                 for item in value.items if value.kind == SEQUENCE else [value]:
                     child = self.entry(item, path, (name.start, name.end), depth + 1)
                     for inner, entry in child.children if child is not None else ():
-                        merged.setdefault(inner, _shared(entry))
+                        merged.setdefault(inner, _shared_copy(entry))
                 continue
             named = self.data(name)
             if isinstance(named, float) and math.isnan(named):
@@ -321,7 +323,7 @@ class Unread:
     text: str | None = None
 
 
-def _shared(entry: Entry) -> Entry:
+def _shared_copy(entry: Entry) -> Entry:
     return replace(entry, shared=True)
 
 
@@ -339,14 +341,14 @@ def _json_tree(text: str) -> tuple[Entry | None, Problem | None]:
     except RecursionError:
         return None, None
     tokens = [(match.group(), match.start(), match.end()) for match in _JSON_TOKEN.finditer(text)]
-    reader = _Json(tokens)
+    reader = _JsonEntries(tokens)
     try:
         return reader.value((), None, 0), None
     except (IndexError, ValueError, RecursionError):
         return None, None
 
 
-class _Json:
+class _JsonEntries:
     """Makes entries of the tokens of a valid JSON text."""
 
     def __init__(self, tokens: list[tuple[str, int, int]]) -> None:

@@ -171,7 +171,7 @@ class KeyPaths:
         return section in self._above
 
 
-class _Names(NamedTuple):
+class _NamesInSection(NamedTuple):
     """What is known of the names in a section.
 
     Attributes:
@@ -222,7 +222,7 @@ class ConfigRuns:
         self._mentions = mentioned
         self._mentioned: Mentions | None = None
         self._fates: tuple[set[KeyPath], set[KeyPath]] | None = None
-        self._names: dict[KeyPath, _Names] | None = None
+        self._names: dict[KeyPath, _NamesInSection] | None = None
         self._unread: dict[KeyPath, list[Entry]] = {}
         self._named: dict[str, list[Entry]] | None = None
         self._written: dict[KeyPath, frozenset[str]] = {}
@@ -383,11 +383,11 @@ class ConfigRuns:
             if again and not any(result.run.exhausted for result in again):
                 self._covers.append(Cover((), tuple((None, result) for result in again)))
                 self._covers += [
-                    cover for key in self._choosers(again) if (cover := self._cover(key)) is not None
+                    cover for key in self._choosing_keys(again) if (cover := self._cover(key)) is not None
                 ]
         return self._covers
 
-    def _choosers(self, again: list[RunResult]) -> list[KeyPath]:
+    def _choosing_keys(self, again: list[RunResult]) -> list[KeyPath]:
         """Return the keys whose texts choose an entry of a section."""
         found = {
             path
@@ -517,14 +517,14 @@ class ConfigRuns:
         numbered = _without_number(path[-1])
         return numbered != str(path[-1]) and names.numbered[numbered] > 1
 
-    def _names_in(self, section: KeyPath) -> _Names:
+    def _names_in(self, section: KeyPath) -> _NamesInSection:
         """Return whether runs use any key of a section, and its names without numbers."""
         if self._names is None:
             self._names = {}
         found = self._names.get(section)
         if found is None:
             paths = {child.path for _, child in self.entries[section].children}
-            found = self._names[section] = _Names(
+            found = self._names[section] = _NamesInSection(
                 any(path in self.entries and not self.untouched(path) for path in paths),
                 Counter(_without_number(path[-1]) for path in paths),
             )

@@ -67,14 +67,14 @@ class ConstantsBesideKeys:
                             for atom in callee
                         ):
                             continue
-                        if not self._means(callee, name or "", paths[0]):
+                        if not self._gives_same_key(callee, name or "", paths[0]):
                             continue
                         if at_hand is None:
                             at_hand = self._at_hand(scope)
                         if at_hand:
                             yield LiteralBesideKey(paths[0], value.value, spot(call, scope))
 
-    def _means(self, callee: list[Callee], name: str, path: Path) -> bool:
+    def _gives_same_key(self, callee: list[Callee], name: str, path: Path) -> bool:
         """Tell whether another call gives the key's value to the same parameter."""
         for atom in callee:
             function = (

@@ -72,7 +72,7 @@ def element_sizes(calls: Sequence[BoundCall]) -> Iterator[tuple[BoundCall, int |
     Args:
         calls: The calls of one run.
     """
-    steps = {_key(bound.spot): bound for bound in calls if bound.callable.startswith(DATASET)}
+    steps = {_key_of_spot(bound.spot): bound for bound in calls if bound.callable.startswith(DATASET)}
     for bound in steps.values():
         meaning = meaning_of(bound.callable)
         if meaning is not None and meaning.element:
@@ -87,41 +87,43 @@ def sample_counts(calls: Sequence[BoundCall]) -> Iterator[tuple[BoundCall, Value
     Args:
         calls: The calls of one run.
     """
-    steps = {_key(bound.spot): bound for bound in calls if bound.callable.startswith(DATASET)}
+    steps = {_key_of_spot(bound.spot): bound for bound in calls if bound.callable.startswith(DATASET)}
     for bound in steps.values():
         meaning = meaning_of(bound.callable)
         if meaning is not None and meaning.samples:
-            yield bound, _samples(bound.call.receiver, steps)
+            yield bound, _sample_count(bound.call.receiver, steps)
 
 
-def _samples(receiver: Value | None, steps: dict[Place2, BoundCall]) -> Value | None:
+def _sample_count(receiver: Value | None, steps: dict[Place2, BoundCall]) -> Value | None:
     """Return the number of elements of a dataset, as a value of the run.
 
     None where it is not known.
     """
     for _ in range(MAX_STEPS):
-        step = steps.get(_key(receiver.spot)) if isinstance(receiver, Made) and receiver.spot else None
+        step = (
+            steps.get(_key_of_spot(receiver.spot)) if isinstance(receiver, Made) and receiver.spot else None
+        )
         if step is None:
             return None
         name = step.callable.removeprefix(DATASET)
         if name == "range":
             return step.call.args[0] if len(step.call.args) == 1 else None
         if name == "from_tensor_slices":
-            return _rows(_argument_value(step, 0, "tensors"))
+            return _first_dimension(_argument_value(step, 0, "tensors"))
         if name not in _COUNTED:
             return None
         receiver = step.call.receiver
     return None
 
 
-def _rows(value: Value | None) -> Value | None:
+def _first_dimension(value: Value | None) -> Value | None:
     """Return the first dimension of an array or of arrays in a structure.
 
     None where it is not known.
     """
     if isinstance(value, (Listed, Mapping)):
         inner = value.items if isinstance(value, Listed) else value.entries.values()
-        return next((found for item in inner if (found := _rows(item)) is not None), None)
+        return next((found for item in inner if (found := _first_dimension(item)) is not None), None)
     for _ in range(MAX_STEPS):
         if not isinstance(value, Made) or not value.name.endswith((".astype", ".copy")):
             break
@@ -135,7 +137,7 @@ def _rows(value: Value | None) -> Value | None:
     return shape if isinstance(shape, Scalar) and isinstance(shape.value, int) else None
 
 
-def _key(spot: Spot) -> Place2:
+def _key_of_spot(spot: Spot) -> Place2:
     return id(spot.scope), spot.place
 
 
@@ -148,7 +150,9 @@ def _element_bytes_before(
     """
     receiver = bound.call.receiver
     for _ in range(MAX_STEPS):
-        step = steps.get(_key(receiver.spot)) if isinstance(receiver, Made) and receiver.spot else None
+        step = (
+            steps.get(_key_of_spot(receiver.spot)) if isinstance(receiver, Made) and receiver.spot else None
+        )
         if step is None:
             return None
         name = step.callable.removeprefix(DATASET)
@@ -184,13 +188,13 @@ def _of_image(calls: Sequence[BoundCall]) -> int | None:
         if call.callable in _DECODED:
             channels = _positive_integer(_argument_value(call, 1, "channels")) or channels
         elif call.callable == _RESIZED or call.callable in _CUT:
-            size = _area(call)
+            size = _pixel_area(call)
         elif call.callable == "tensorflow.cast" and size is not None:
-            bytes_each = DTYPE_BYTES.get(_dtype(_argument_value(call, 1, "dtype")), bytes_each)
+            bytes_each = DTYPE_BYTES.get(_dtype_name(_argument_value(call, 1, "dtype")), bytes_each)
     return size * channels * bytes_each if size is not None else None
 
 
-def _area(call: BoundCall) -> int | None:
+def _pixel_area(call: BoundCall) -> int | None:
     if call.callable == _RESIZED:
         listed = _argument_value(call, 1, "size")
         items: list[Value | None] = [*listed.items] if isinstance(listed, Listed) and not listed.open else []
@@ -214,7 +218,7 @@ def _positive_integer(value: Value | None) -> int | None:
     return None
 
 
-def _dtype(value: Value | None) -> str:
+def _dtype_name(value: Value | None) -> str:
     if isinstance(value, Scalar) and isinstance(value.value, str):
         return value.value
     return value.name.rpartition(".")[2] if isinstance(value, External) else ""

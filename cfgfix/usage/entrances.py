@@ -122,19 +122,21 @@ class Entrances:
 
         Programs with options alone count only where they use TensorFlow or Keras.
         """
-        return [entrance for entrance, settings in self._all() if settings]
+        return [entrance for entrance, settings in self._all_entrances() if settings]
 
     def without_settings(self) -> list[Entrance]:
         """Return the entry points of TensorFlow programs without configs and options."""
-        return [entrance for entrance, settings in self._all() if not settings and entrance.framework]
+        return [
+            entrance for entrance, settings in self._all_entrances() if not settings and entrance.framework
+        ]
 
-    def _all(self) -> list[tuple[Entrance, bool]]:
+    def _all_entrances(self) -> list[tuple[Entrance, bool]]:
         """Return all entry points, each with whether the program may have settings."""
         if self._found is not None:
             return self._found
         found: list[tuple[Entrance, bool]] = []
         scripts = self._console_scripts()
-        imported = self._imported()
+        imported = self._imported_modules()
         for module in self.program.all_modules():
             path = module.path
             if module.scope is None or _of_tests(os.path.relpath(path, self.root).replace(os.sep, "/")):
@@ -147,7 +149,7 @@ class Entrances:
             )
             if not begins and not names:
                 continue
-            framework, loads, another, options = self._closure(module)
+            framework, loads, another, options = self._import_closure(module)
             settings = loads or (options and framework)
             if begins:
                 made = Entrance(module, "", framework, another, (module.name,), loads)
@@ -159,7 +161,7 @@ class Entrances:
         self._found = found
         return found
 
-    def _imported(self) -> set[int]:
+    def _imported_modules(self) -> set[int]:
         found: set[int] = set()
         for module in self.program.all_modules():
             for other in self._imports(module)[0]:
@@ -187,7 +189,7 @@ class Entrances:
         self._imports_of[id(module)] = inner, outer
         return inner, outer
 
-    def _closure(self, module: Module) -> tuple[bool, bool, bool, bool]:
+    def _import_closure(self, module: Module) -> tuple[bool, bool, bool, bool]:
         """Return whether a module and its imports have four properties.
 
         In order: they use TensorFlow or Keras, may load a config, use another framework, have options.
@@ -281,7 +283,7 @@ def _of_tests(path: str) -> bool:
     )
 
 
-def _events(body: Row[Event]) -> Iterator[Event]:
+def _events_within(body: Row[Event]) -> Iterator[Event]:
     pending = list(body)
     while pending:
         event = pending.pop()
@@ -307,15 +309,15 @@ def _does_something(module: Module) -> bool:
     assert scope is not None
     if module.is_package:
         return False
-    for event in _events(scope.body):
+    for event in _events_within(scope.body):
         if event.kind in ("for", "while", "with"):
             return True
         if event.kind == "expr" and event.value is not None and isinstance(event.value, Call):
             return True
-    return any(_loads(call) for call in scope.calls)
+    return any(_loads_file(call) for call in scope.calls)
 
 
-def _loads(call: Call) -> bool:
+def _loads_file(call: Call) -> bool:
     found = dotted(call.func) or ""
     return found.rpartition(".")[2] in ("safe_load", "load", "full_load", "parse_args", "fit")
 
@@ -323,7 +325,7 @@ def _loads(call: Call) -> bool:
 def imported_names(module: Module) -> Iterator[str]:
     """Yield the dotted names that a module imports, as written, starred ones too."""
     for scope in module.summary.scopes:
-        for event in _events(scope.body):
+        for event in _events_within(scope.body):
             if event.kind == "import":
                 yield from (source for _, source in event.imports)
         yield from scope.stars

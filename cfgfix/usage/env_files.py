@@ -24,7 +24,7 @@ _WORD = re.compile(rb"[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, slots=True)
-class _Variable:
+class _FileVariable:
     """A variable that a file sets, with the path and line."""
 
     name: str
@@ -57,12 +57,12 @@ def variable_verdicts(
         yield OptionVerdict(
             "misspelt-variable",
             key.reads[0],
-            {"name": near, "given": item.name, "place": item.place, "effect": _effect(key)},
+            {"name": near, "given": item.name, "place": item.place, "effect": _effect_of_variable(key)},
             severity="warning" if key.fallback is not None else None,
         )
 
 
-def _effect(key: ConfigKey) -> str:
+def _effect_of_variable(key: ConfigKey) -> str:
     if key.fallback is None:
         return "it is not there"
     default = key.fallback
@@ -79,7 +79,7 @@ def _words_of_code(project: ProjectRuns) -> set[str]:
     }
 
 
-def _variables_of(project: ProjectRuns) -> Iterator[_Variable]:
+def _variables_of(project: ProjectRuns) -> Iterator[_FileVariable]:
     """Yield the environment variables that the files of a project set."""
     for path in project.files.variables[:MAX_FILES]:
         try:
@@ -88,4 +88,4 @@ def _variables_of(project: ProjectRuns) -> Iterator[_Variable]:
             continue
         for found in _LINE.finditer(text):
             line = text.count("\n", 0, found.start("name")) + 1
-            yield _Variable(found["name"], f"{path}:{line}")
+            yield _FileVariable(found["name"], f"{path}:{line}")

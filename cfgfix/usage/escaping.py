@@ -251,7 +251,7 @@ def _goes_away(found: Collector, call: Call, role: Role, scope: Scope) -> bool:
     names = names_outside(callee)
     if names:
         callee = callee - {OTHER}
-    callee = frozenset(_called(found, atom) for atom in callee)
+    callee = frozenset(_callee_of_object(found, atom) for atom in callee)
     if callee and all(isinstance(atom, Outside) for atom in callee):
         return not all(
             name in HARMLESS or name in AS_DICT or name == "super" or name.startswith(_FRAMEWORKS)
@@ -263,7 +263,7 @@ def _goes_away(found: Collector, call: Call, role: Role, scope: Scope) -> bool:
     return not (isinstance(func, Attribute) and found.methods().get(func.attribute))
 
 
-def _called(found: Collector, atom: Atom) -> Atom:
+def _callee_of_object(found: Collector, atom: Atom) -> Atom:
     """Return the method that a call of an object runs, or any other callee unchanged."""
     if isinstance(atom, ObjectOf):
         for name in ("__call__", "call"):

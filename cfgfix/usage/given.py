@@ -46,8 +46,8 @@ def values_given_by_configs(
             document = compose(read_source(shown) if text is None else SourceFile.from_text(text, shown))
         except UnreadableError:
             continue
-        calls = dict(_calls(document, says))
-        branches = dict(_branches(document, says))
+        calls = dict(_calls_with_values(document, says))
+        branches = dict(_branches_decided(document, says))
         if not calls and not branches:
             continue
         values = tuple(
@@ -63,7 +63,9 @@ def values_given_by_configs(
     return [GivenByConfigs(tuple(sorted(paths)), calls, branches) for paths, calls, branches in groups]
 
 
-def _branches(document: Document, says: CodeFacts) -> Iterator[tuple[CallPlace, tuple[bool, GivenValue]]]:
+def _branches_decided(
+    document: Document, says: CodeFacts
+) -> Iterator[tuple[CallPlace, tuple[bool, GivenValue]]]:
     """Yield each `if` that a config decides, with the way taken and the key's value."""
     for item in says.branches:
         entry = document.find(item.path) if document.problem is None else None
@@ -76,7 +78,9 @@ def _branches(document: Document, says: CodeFacts) -> Iterator[tuple[CallPlace, 
             yield (os.path.abspath(item.module), item.place), (item.taken, given)
 
 
-def _calls(document: Document, says: CodeFacts) -> Iterator[tuple[CallPlace, dict[int | str, GivenValue]]]:
+def _calls_with_values(
+    document: Document, says: CodeFacts
+) -> Iterator[tuple[CallPlace, dict[int | str, GivenValue]]]:
     """Yield the calls that get values of a config, with these arguments.
 
     Arguments that may get several values are left out.
@@ -104,7 +108,7 @@ def _calls(document: Document, says: CodeFacts) -> Iterator[tuple[CallPlace, dic
         if not same:
             # Another value arrives there on another way.
             continue
-        origin = _origin(document, first.path)
+        origin = _location_of_key(document, first.path)
         if origin is not None:
             found.setdefault(place, {})[argument] = GivenValue(
                 first.value,
@@ -132,7 +136,7 @@ def _is_null(document: Document, item: Reached) -> bool:
     return node.kind is SCALAR and not node.style and node.text.lower() in ("null", "~")
 
 
-def _origin(document: Document, path: KeyPath) -> Location | None:
+def _location_of_key(document: Document, path: KeyPath) -> Location | None:
     entry = document.find(path) if document.problem is None else None
     if entry is None:
         return None

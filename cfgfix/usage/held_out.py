@@ -31,7 +31,7 @@ def find_trained_on(runs: ConfigRuns) -> None:
     """Add verdicts on settings for held-out data that name the training data."""
     if any(_words_of(path) & _PARTED for path in runs.entries):
         return
-    pairs = list(_pairs(runs))
+    pairs = list(_split_pairs(runs))
     if not pairs or any(runs.entries[held].data != runs.entries[trained].data for trained, held in pairs):
         return
     for trained, held in pairs:
@@ -54,22 +54,22 @@ def find_trained_on(runs: ConfigRuns) -> None:
             )
 
 
-def _words(step: str | int) -> list[str]:
+def _words_of_step(step: str | int) -> list[str]:
     return [word.lower() for word in _WORDS.findall(str(step))]
 
 
 def _words_of(path: KeyPath) -> set[str]:
-    return {word for step in path for word in _words(step)}
+    return {word for step in path for word in _words_of_step(step)}
 
 
-def _pairs(runs: ConfigRuns) -> Iterator[tuple[KeyPath, KeyPath]]:
+def _split_pairs(runs: ConfigRuns) -> Iterator[tuple[KeyPath, KeyPath]]:
     """Yield pairs of keys for training and held-out paths that differ in that word."""
     trained: dict[tuple[str, ...], KeyPath] = {}
     held: dict[tuple[str, ...], KeyPath] = {}
     for path, entry in runs.entries.items():
         if entry.kind != "scalar" or entry.type is not str:
             continue
-        words = [word for step in path for word in (*_words(step), "/")]
+        words = [word for step in path for word in (*_words_of_step(step), "/")]
         sides = [word for word in words if word in _TRAINED or word in _HELD]
         # Its value is looked at last: what is said of any other stays the same with another one.
         if sides and re.search(r"[/\\.]", entry.data):

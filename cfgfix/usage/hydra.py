@@ -79,7 +79,7 @@ def composed(host: Host, loading: Loading) -> Value | None:
     if path is None:
         return None
     other = host.instead(loading)
-    maker = _Composer(host, loading, os.path.dirname(path), arguments)
+    maker = _ConfigComposer(host, loading, os.path.dirname(path), arguments)
     if other is None:
         return maker.whole(path, "hydra.main names it")
     group, _, option = os.path.relpath(other, maker.folder or ".").rpartition("/")
@@ -99,7 +99,7 @@ def _config_name(arguments: list[str]) -> str | None:
     return None
 
 
-class _Composer:
+class _ConfigComposer:
     """Composes one config of Hydra from its files and the command line."""
 
     def __init__(self, host: Host, loading: Loading, folder: str, arguments: list[str]) -> None:
@@ -331,12 +331,12 @@ def interpolate(root: Mapping) -> None:
             if isinstance(item, Mapping):
                 pending.append((item, (*way, item)))
             elif isinstance(item, Sequence):
-                item.items[:] = [_interpolated(inner, way) for inner in item.items]
+                item.items[:] = [_interpolated_value(inner, way) for inner in item.items]
             else:
-                holder.entries[name] = _interpolated(item, way)
+                holder.entries[name] = _interpolated_value(item, way)
 
 
-def _interpolated(value: Value, way: tuple[Mapping, ...]) -> Value:
+def _interpolated_value(value: Value, way: tuple[Mapping, ...]) -> Value:
     if type(value) is not Scalar or not isinstance(value.value, str) or "${" not in value.value:
         return value
     found = _INTERPOLATION.findall(value.value)
@@ -356,13 +356,13 @@ def _interpolated(value: Value, way: tuple[Mapping, ...]) -> Value:
         if whole and type(target) is Scalar:
             result = Scalar(target.value, origins | target.origins, value.key)
         elif whole:
-            result = _under(target, value.key)
+            result = _section_under_key(target, value.key)
         else:
             result = PartialText((None,), origins | target.origins)
     return result
 
 
-def _under(section: Value, key: ConfigKey | None) -> Value:
+def _section_under_key(section: Value, key: ConfigKey | None) -> Value:
     """Return a copy of a section that belongs to the key which names this section.
 
     Uses of the section as a whole then count for that key. Without a key it is returned as it stands.

@@ -417,7 +417,7 @@ def _kind_is_not_chosen(own: RunResult, condition: str, spot: Spot, path: KeyPat
         block.test is not None and text(block.test) == shown for block in spot.scope.blocks
     ):
         return False
-    word, steps = _letters(kind["word"]), [_letters(str(step)) for step in path]
+    word, steps = _letters_of(kind["word"]), [_letters_of(str(step)) for step in path]
     if any(word in step or (len(step) > 2 and step in word) for step in steps):
         return False
     choosing = {
@@ -430,7 +430,7 @@ def _kind_is_not_chosen(own: RunResult, condition: str, spot: Spot, path: KeyPat
     return any(same for key in choosing for _, same in key.compared)
 
 
-def _letters(name: str) -> str:
+def _letters_of(name: str) -> str:
     """Return the letters and digits of a name in lower case."""
     return "".join(filter(str.isalnum, name.lower()))
 

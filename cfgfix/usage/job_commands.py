@@ -59,7 +59,7 @@ def _of_stage(path: str, source: SourceFile, entries: dict[str, Node]) -> Iterat
     folder = os.path.dirname(path) or "."
     if where is not None:
         folder = os.path.join(folder, where.text if where.kind is SCALAR else "")
-    for item in [said] if said is not None and said.kind is SCALAR else _items(said):
+    for item in [said] if said is not None and said.kind is SCALAR else _items_of_list(said):
         if item.kind is SCALAR:
             yield from (replace(found, folder=folder) for found in _of_text(path, source, item))
 
@@ -77,7 +77,7 @@ def _run(path: str, source: SourceFile, first: Node | None, rest: Node | None) -
             line = source.position(node.start)[0]
             words += [(word, line) for word in node.text.split()]
         else:
-            for item in _items(node):
+            for item in _items_of_list(node):
                 if item.kind is not SCALAR:
                     return
                 words.append((item.text, source.position(item.start)[0]))
@@ -100,5 +100,5 @@ def _of_text(path: str, source: SourceFile, node: Node) -> Iterator[Command]:
     yield from commands_of(path, line, " ".join(node.text.replace("\\\n", " ").split()))
 
 
-def _items(node: Node | None) -> list[Node]:
+def _items_of_list(node: Node | None) -> list[Node]:
     return [deref(item) for item in node.items] if node is not None and node.kind is SEQUENCE else []

@@ -88,7 +88,7 @@ def commands_of_words(whole: str, line: int, words: str) -> Iterator[Command]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Container:
+class _ManifestContainer:
     """A container or service: its place, its limits, and the words of its command."""
 
     kind: str
@@ -108,7 +108,7 @@ class Manifests:
         images = [path for path in files.texts if path.rpartition("/")[2] == "Dockerfile"]
         # Of several images it is not known which one a job runs.
         self.image = image_of(os.path.join(files.root, images[0])) if len(images) == 1 else NO_IMAGE
-        self._containers: list[_Container] = []
+        self._containers: list[_ManifestContainer] = []
         self._services: dict[tuple[str, str], list[tuple[str, SourceFile, dict[str, Node]]]] = {}
 
     def add(self, path: str, text: str) -> None:
@@ -125,10 +125,12 @@ class Manifests:
         for root in document.roots if document.problem is None else ():
             top = members(root)
             if "apiVersion" in top and "kind" in top:
-                named = _text(members(top.get("metadata")).get("name"))
+                named = _text_of_node(members(top.get("metadata")).get("name"))
                 for container, pod in containers_in(root):
                     self._containers.append(
-                        self._of_container(path, document.source, container, pod, (_text(top["kind"]), named))
+                        self._of_container(
+                            path, document.source, container, pod, (_text_of_node(top["kind"]), named)
+                        )
                     )
             elif "services" in top:
                 for name, service in members(top["services"]).items():
@@ -152,17 +154,17 @@ class Manifests:
             words = words or tuple(self.image.words([], []))
             yield from self._run(item, " ".join(words))
         for key in self._services:
-            service = self._service(*key)
+            service = self._merged_service(*key)
             if service is not None:
                 yield from self._run(service, " ".join(service.words))
 
     def run_by_service(self, folder: str, name: str, words: str) -> Iterator[RunBy]:
         """Yield the commands of `docker compose run` under the limits of a service."""
-        service = self._service(folder, name) if (folder, name) in self._services else None
+        service = self._merged_service(folder, name) if (folder, name) in self._services else None
         if service is not None and words:
             yield from self._run(service, words)
 
-    def _run(self, item: _Container, words: str) -> Iterator[RunBy]:
+    def _run(self, item: _ManifestContainer, words: str) -> Iterator[RunBy]:
         if item.limits.are_known:
             job = Job(item.kind, item.path, item.line, item.limits)
             whole = os.path.join(self._root, item.path)
@@ -175,31 +177,31 @@ class Manifests:
         container: Node,
         pod: dict[str, Node],
         identity: tuple[str, str],
-    ) -> _Container:
+    ) -> _ManifestContainer:
         entries = members(container)
         limits = members(members(entries.get("resources")).get("limits"))
         cpus, ram, gpus = limits.get("cpu"), limits.get("memory"), limits.get("nvidia.com/gpu")
         entry = words_of(entries.get("command"))
         arguments = [*words_of(entries.get("args")), *words_of(entries.get("source"))]
         words = self.image.words(entry, arguments) if entry or arguments else []
-        size = _size(ram, KUBERNETES)
+        size = _size_in_units(ram, KUBERNETES)
         where = cpus or ram or gpus or container
         card = _card_of(pod) if gpus is not None else Limits()
         found = Limits(
-            _size(cpus, KUBERNETES),
+            _size_in_units(cpus, KUBERNETES),
             size / MIB if size is not None else None,
-            gpus=int(count) if (count := _size(gpus, KUBERNETES)) is not None else None,
+            gpus=int(count) if (count := _size_in_units(gpus, KUBERNETES)) is not None else None,
         )
-        return _Container(
+        return _ManifestContainer(
             "a Kubernetes job",
             path,
             source.position(where.start)[0],
             card.under(found),
             tuple(words),
-            (*identity, _text(entries.get("name"))),
+            (*identity, _text_of_node(entries.get("name"))),
         )
 
-    def _service(self, folder: str, name: str) -> _Container | None:
+    def _merged_service(self, folder: str, name: str) -> _ManifestContainer | None:
         """Return a service, merged from its Compose file and an override file.
 
         None for any other number of files.
@@ -221,11 +223,11 @@ class Manifests:
         built = entries.get("build")
         context = members(built).get("context", built) if built is not None else None
         if context is not None and context.kind is SCALAR:
-            file = _text(members(built).get("dockerfile")) or "Dockerfile"
+            file = _text_of_node(members(built).get("dockerfile")) or "Dockerfile"
             image = image_of(os.path.join(self._root, folder, context.text, file))
         words = image.words(words_of(entries.get("entrypoint")), words_of(entries.get("command")))
         line = source.position(where.start)[0] if where is not None else 1
-        return _Container("a Compose service", path, line, limits, tuple(words), (name,))
+        return _ManifestContainer("a Compose service", path, line, limits, tuple(words), (name,))
 
 
 def _is_override(path: str) -> bool:
@@ -237,10 +239,10 @@ def _limits_of_service(entries: dict[str, Node]) -> tuple[Limits, Node | None]:
     limits = members(members(members(entries.get("deploy")).get("resources")).get("limits"))
     cpus = limits.get("cpus") or entries.get("cpus")
     ram = limits.get("memory") or entries.get("mem_limit")
-    count = _size(cpus, BINARY)
+    count = _size_in_units(cpus, BINARY)
     if count is None and "cpuset" in entries:
-        count, cpus = count_of_set(_text(entries["cpuset"])), entries["cpuset"]
-    size = _size(ram, BINARY)
+        count, cpus = count_of_set(_text_of_node(entries["cpuset"])), entries["cpuset"]
+    size = _size_in_units(ram, BINARY)
     return Limits(count, size / MIB if size is not None else None), cpus or ram
 
 
@@ -248,7 +250,7 @@ def _card_of(pod: dict[str, Node]) -> Limits:
     """Return limits with the card that the labels of a pod ask for."""
     from cfgfix.hardware.spoken_names import spoken_card, spoken_machine
 
-    for label, value in _labels(pod):
+    for label, value in _required_labels(pod):
         card = spoken_machine(value) if _MACHINE_LABEL.search(label) else None
         if card is None and _CARD_LABEL.search(label):
             card = spoken_card(value)
@@ -257,26 +259,28 @@ def _card_of(pod: dict[str, Node]) -> Limits:
     return Limits()
 
 
-def _labels(pod: dict[str, Node]) -> Iterator[tuple[str, str]]:
+def _required_labels(pod: dict[str, Node]) -> Iterator[tuple[str, str]]:
     """Yield the node labels that a pod requires, each with its one value."""
     for label, value in members(pod.get("nodeSelector")).items():
-        yield label, _text(value)
+        yield label, _text_of_node(value)
     affinity = members(members(pod.get("affinity")).get("nodeAffinity"))
     required = members(affinity.get("requiredDuringSchedulingIgnoredDuringExecution"))
-    for term in _items(required.get("nodeSelectorTerms")):
-        for expression in _items(members(term).get("matchExpressions")):
+    for term in _items_of_list(required.get("nodeSelectorTerms")):
+        for expression in _items_of_list(members(term).get("matchExpressions")):
             wanted = members(expression)
-            values = _items(wanted.get("values"))
-            if _text(wanted.get("operator")) == "In" and len(values) == 1:
-                yield _text(wanted.get("key")), _text(values[0])
+            values = _items_of_list(wanted.get("values"))
+            if _text_of_node(wanted.get("operator")) == "In" and len(values) == 1:
+                yield _text_of_node(wanted.get("key")), _text_of_node(values[0])
 
 
 def containers_in(node: Node) -> Iterator[tuple[Node, dict[str, Node]]]:
     """Yield the containers in a manifest, each with the mapping around it."""
-    yield from _containers(node, {}, 0)
+    yield from _containers_of_pod(node, {}, 0)
 
 
-def _containers(node: Node, pod: dict[str, Node], depth: int) -> Iterator[tuple[Node, dict[str, Node]]]:
+def _containers_of_pod(
+    node: Node, pod: dict[str, Node], depth: int
+) -> Iterator[tuple[Node, dict[str, Node]]]:
     node = deref(node)
     if depth > MAX_DEPTH:
         return
@@ -288,10 +292,10 @@ def _containers(node: Node, pod: dict[str, Node], depth: int) -> Iterator[tuple[
             elif name in ("container", "script") and inner.kind is MAPPING and "image" in members(inner):
                 yield inner, members(node)
             else:
-                yield from _containers(value, pod, depth + 1)
+                yield from _containers_of_pod(value, pod, depth + 1)
     elif node.kind is SEQUENCE:
         for item in node.items:
-            yield from _containers(item, pod, depth + 1)
+            yield from _containers_of_pod(item, pod, depth + 1)
 
 
 def members(node: Node | None, depth: int = 0) -> dict[str, Node]:
@@ -312,11 +316,11 @@ def members(node: Node | None, depth: int = 0) -> dict[str, Node]:
     return {**merged, **own}
 
 
-def _items(node: Node | None) -> list[Node]:
+def _items_of_list(node: Node | None) -> list[Node]:
     return [deref(item) for item in node.items] if node is not None and node.kind is SEQUENCE else []
 
 
-def _text(node: Node | None) -> str:
+def _text_of_node(node: Node | None) -> str:
     return node.text if node is not None and node.kind is SCALAR else ""
 
 
@@ -326,8 +330,8 @@ def words_of(node: Node | None) -> list[str]:
         return []
     if node.kind is SCALAR:
         return node.text.split()
-    return [word for item in _items(node) for word in _text(item).split()]
+    return [word for item in _items_of_list(node) for word in _text_of_node(item).split()]
 
 
-def _size(node: Node | None, units: Mapping[str, float]) -> float | None:
+def _size_in_units(node: Node | None, units: Mapping[str, float]) -> float | None:
     return number_of(node.text, units) if node is not None and node.kind is SCALAR else None

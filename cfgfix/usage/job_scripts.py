@@ -66,13 +66,13 @@ def jobs_of_script(path: str, whole: str, text: str, manifests: Manifests) -> It
 
 def _steps_of(joined: str) -> Iterator[tuple[int, Limits]]:
     """Yield the limits of the steps that `srun` starts, with the line of each."""
-    for number, line in _lines(joined):
+    for number, line in _numbered_lines(joined):
         found = _SRUN.search(line)
         if found is not None and (limits := of_slurm(found["options"])).are_known:
             yield number, limits
 
 
-def _lines(joined: str) -> Iterator[tuple[int, str]]:
+def _numbered_lines(joined: str) -> Iterator[tuple[int, str]]:
     """Yield the lines of a text with their 1-based numbers."""
     number = 1
     for line in joined.split("\n"):
@@ -83,22 +83,24 @@ def _lines(joined: str) -> Iterator[tuple[int, str]]:
 def _of_lines(path: str, whole: str, joined: str, manifests: Manifests) -> Iterator[RunBy]:
     built = _BUILT.findall(joined)
     folder = os.path.dirname(path)
-    for number, line in _lines(joined):
+    for number, line in _numbered_lines(joined):
         if (run := _RUN.search(line)) is not None:
             yield from _of_container(path, whole, number, run["rest"], built, manifests)
         elif (sent := _SENT.search(line)) is not None:
             yield from _of_sent(path, whole, number, sent)
         elif (wrapped := _WRAPPED.search(line)) is not None:
             limits = of_slurm(wrapped["options"])
-            yield from _limited("a Slurm job", path, whole, number, limits, wrapped["words"])
+            yield from _runs_under_limits("a Slurm job", path, whole, number, limits, wrapped["words"])
         elif (compose := _COMPOSE_RUN.search(line)) is not None:
             yield from manifests.run_by_service(folder, compose["service"], compose["words"])
         elif (pinned := _PINNED.search(line)) is not None:
             limits = Limits(count_of_set(pinned["set"]))
-            yield from _limited("taskset", path, whole, number, limits, pinned["words"])
+            yield from _runs_under_limits("taskset", path, whole, number, limits, pinned["words"])
 
 
-def _limited(kind: str, path: str, whole: str, number: int, limits: Limits, words: str) -> Iterator[RunBy]:
+def _runs_under_limits(
+    kind: str, path: str, whole: str, number: int, limits: Limits, words: str
+) -> Iterator[RunBy]:
     if limits.are_known:
         job = Job(kind, path, number, limits)
         yield from (RunBy(job, command) for command in commands_of_words(whole, number, words))

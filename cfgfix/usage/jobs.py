@@ -26,16 +26,16 @@ def starts_program(item: RunBy, program: str) -> bool:
         written = [*item.command.program.split("."), ""]
         ends = program.removesuffix(".py").split("/")
         return _same_end(written[:-1], ends) or _same_end([*written[:-1], "__main__"], ends)
-    return _same_end(_steps(item.command.program), _steps(program))
+    return _same_end(_path_steps(item.command.program), _path_steps(program))
 
 
 def names_config(item: RunBy, config: str) -> bool | None:
     """Tell whether a job's command names a config; None where it names no config file."""
     named = [word.rpartition("=")[2] for word in item.command.arguments if word.endswith(DATA)]
-    return any(_same_end(_steps(word), _steps(config)) for word in named) if named else None
+    return any(_same_end(_path_steps(word), _path_steps(config)) for word in named) if named else None
 
 
-def _steps(path: str) -> list[str]:
+def _path_steps(path: str) -> list[str]:
     return [step for step in path.replace(os.sep, "/").split("/") if step not in ("", ".", "..")]
 
 
@@ -49,10 +49,10 @@ def jobs_of(files: ProjectFiles) -> list[RunBy]:
     found: list[RunBy] = []
     manifests = Manifests(files)
     scripts = [path for path in files.texts if path.endswith(SHELL)]
-    for path, text in _texts(files.root, files.data):
+    for path, text in _texts_of_files(files.root, files.data):
         manifests.add(path, text)
     found += manifests.jobs()
-    for path, text in _texts(files.root, files.texts):
+    for path, text in _texts_of_files(files.root, files.texts):
         if len(found) >= MAX_JOBS:
             break
         if not path.endswith(DATA):
@@ -72,7 +72,7 @@ def _is_own(item: RunBy, root: str) -> bool:
     return os.path.abspath(item.command.path) == os.path.join(root, item.job.path)
 
 
-def _texts(root: str, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _texts_of_files(root: str, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
     for path in paths:
         try:
             yield path, read_regular(os.path.join(root, path), MAX_BYTES).decode("utf-8", "replace")
@@ -84,7 +84,7 @@ def _through_scripts(item: RunBy, root: str, scripts: list[str]) -> Iterator[Run
     """Yield a job with its command, or with the commands of the script it starts."""
     name = item.command.program
     script = (
-        next((path for path in scripts if _same_end(_steps(name), _steps(path))), None)
+        next((path for path in scripts if _same_end(_path_steps(name), _path_steps(path))), None)
         if name.endswith(SHELL)
         else None
     )

@@ -134,7 +134,7 @@ def packed_runs(project: ProjectRuns) -> Any:
         )
     shapes = [(site.loading.how, frozenset(site.names), site.said) for site in project.open_sites]
     sites = [(how, sorted(names), sorted(said)) for how, names, said in shapes]
-    fitting = {path: found for path in project.files.data if (found := _fitting(project, path, shapes))}
+    fitting = {path: found for path in project.files.data if (found := _fitting_sites(project, path, shapes))}
     beside = {path: tuple(near) for path, near in project.beside.items()}
     opened = tuple(project.opened_first)
     return rows, sites, fitting, opened, beside, sorted(files_with_limits(project)), steps, project.steps_at
@@ -254,10 +254,10 @@ def _same_shape(project: ProjectRuns, kept: KeptRuns, path: str) -> bool:
         if os.path.dirname(other) == os.path.dirname(path)
     ):
         return False
-    return _fitting(project, path, kept.sites) == tuple(kept.fitting.get(path, ()))
+    return _fitting_sites(project, path, kept.sites) == tuple(kept.fitting.get(path, ()))
 
 
-def _fitting(project: ProjectRuns, path: str, sites: Sequence[_Shape]) -> tuple[int, ...]:
+def _fitting_sites(project: ProjectRuns, path: str, sites: Sequence[_Shape]) -> tuple[int, ...]:
     return tuple(
         number for number, (how, names, said) in enumerate(sites) if project.fits(path, how, names, said)
     )

@@ -65,7 +65,9 @@ class LoadCalls:
                 name,
                 found.role[scope.module.path],
                 unknown,
-                "pyyaml-floats" if told & self._loaders_of(name, call, scope) else _kind(name, call, scope),
+                "pyyaml-floats"
+                if told & self._loaders_of(name, call, scope)
+                else _loader_kind(name, call, scope),
             )
             for scope, call, name in self.calls
         ]
@@ -184,7 +186,7 @@ class LoadCalls:
         return found
 
 
-def _kind(name: str, call: Call, scope: Scope) -> str:
+def _loader_kind(name: str, call: Call, scope: Scope) -> str:
     """Return cfgfix's name for the loader of a YAML call; empty if unknown."""
     if name.startswith(("omegaconf", "hydra")):
         return "omegaconf"

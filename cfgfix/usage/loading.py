@@ -48,7 +48,7 @@ def usage(
     """
     found = Collector(program, root, schema, paths)
     loads = LoadCalls(found)
-    about = _Assigned(loads)
+    about = _AssignedKeys(loads)
     keys = {path: about.with_overwrites(path, use_of(found, path)) for path in found.keys}
     if found.sections is None and not any(item.role == CORE for item in loads.loadings):
         # Where nothing loads a file, whatever fills the mapping may read it too.
@@ -75,7 +75,7 @@ def usage(
     )
 
 
-class _Assigned:
+class _AssignedKeys:
     """Finds keys that code always replaces, and attributes that no class defines."""
 
     def __init__(self, loads: LoadCalls) -> None:

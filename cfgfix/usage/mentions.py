@@ -25,7 +25,7 @@ class MentionIndex:
         self._trace_list: list[Trace] | None = None
         self._outside: set[str] | None = None
 
-    def _traces(self) -> list[Trace]:
+    def _all_traces(self) -> list[Trace]:
         """Return the traces of all runs; none where not all programs were run."""
         project = self.project
         if project.spent():
@@ -36,13 +36,13 @@ class MentionIndex:
 
     def scopes(self, name: str) -> list[int]:
         """Return the identities of the scopes that mention a name and may be called."""
-        found = _mentioning(self.project.program).get(name, ())
+        found = _scopes_by_name(self.project.program).get(name, ())
         if not found:
             return []
-        uncalled = self._uncalled()
+        uncalled = self._uncalled_scopes()
         return [scope for scope in found if scope not in uncalled]
 
-    def _uncalled(self) -> frozenset[int]:
+    def _uncalled_scopes(self) -> frozenset[int]:
         project = self.project
         if project.uncalled is None:
             project.uncalled = uncalled_scopes(project)
@@ -86,7 +86,7 @@ class MentionIndex:
         explained: set[str] = set()
         paths = {other for result in results if path in result.opened for other in result.opened[path].keys}
         # Where not all programs were run, what others read explains nothing.
-        for trace in self._traces():
+        for trace in self._all_traces():
             if path in trace.opened or trace.exhausted or not sites.isdisjoint(trace.loaded):
                 continue
             others |= trace.scopes
@@ -141,7 +141,7 @@ class Mentions:
 
 
 @once
-def _mentioning(program: Program) -> dict[str, list[int]]:
+def _scopes_by_name(program: Program) -> dict[str, list[int]]:
     """Return for each name the identities of the scopes that mention it.
 
     -1 stands for a file that cannot be read as Python.

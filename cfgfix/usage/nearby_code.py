@@ -109,7 +109,7 @@ class NearbyCode:
 
 
 @dataclass(frozen=True, slots=True)
-class _Level:
+class _FolderLevel:
     """What the code below one folder shows."""
 
     python: bool
@@ -129,7 +129,7 @@ class _Level:
     """Whether YAML is read with loaders that are none of the project's own."""
 
 
-_NOTHING = _Level(
+_NOTHING = _FolderLevel(
     python=False, hydra=False, mentioned=False, yacs=False, others=False,
     folders=frozenset(), tensorflow=False, torch=False, converted=frozenset(), ruamel=False,
     float_rule=False, plain=False,
@@ -146,7 +146,7 @@ class NearbyCodeReader:
     __slots__ = ("_levels", "looked")
 
     def __init__(self) -> None:
-        self._levels: dict[str, _Level] = {}
+        self._levels: dict[str, _FolderLevel] = {}
         self.looked: list[str] = []
 
     def nearby_code(self, path: str, text: str = "") -> NearbyCode:
@@ -156,13 +156,13 @@ class NearbyCodeReader:
         """
         # As it is written: a link to a config elsewhere does not lead to the code there.
         here = os.path.dirname(os.path.abspath(path))
-        top = _top(here)
+        top = _outermost_folder(here)
         real = os.path.realpath(top)
-        framework: _Level | None = None
+        framework: _FolderLevel | None = None
         ruamel = False
         for _ in range(MAX_LEVELS):
             # What a folder that is a link leads to may lie anywhere.
-            level = self._level(here) if is_inside(here, real) else _NOTHING
+            level = self._level_of_folder(here) if is_inside(here, real) else _NOTHING
             if framework is None and level.python:
                 framework = level
             ruamel = ruamel or level.ruamel
@@ -180,13 +180,13 @@ class NearbyCodeReader:
             here = os.path.dirname(here)
         return NearbyCode(omegaconf=_OF_HYDRA.search(text) is not None, ruamel=ruamel)
 
-    def _level(self, folder: str) -> _Level:
+    def _level_of_folder(self, folder: str) -> _FolderLevel:
         level = self._levels.get(folder)
         if level is None:
             level = self._levels[folder] = self._look(folder)
         return level
 
-    def _look(self, folder: str) -> _Level:
+    def _look(self, folder: str) -> _FolderLevel:
         hydra = mentioned = yacs = others = tensorflow = torch = python = ruamel = False
         float_rule = plain = False
         folders: set[str] = set()
@@ -221,7 +221,7 @@ class NearbyCodeReader:
                 torch = torch or _TORCH.search(data) is not None
             if len(converted) < MAX_CONVERTED:
                 converted |= _made_numbers(data)
-        return _Level(
+        return _FolderLevel(
             python,
             hydra,
             mentioned,
@@ -290,7 +290,7 @@ def _words_of(data: bytes) -> list[str]:
     return _WORD.findall(data.decode("utf-8", "replace"))
 
 
-def _top(folder: str) -> str:
+def _outermost_folder(folder: str) -> str:
     """Return the outermost folder to search for code around a config.
 
     It is the repository, or else the working folder, or else the config's own folder.
@@ -304,7 +304,7 @@ def _top(folder: str) -> str:
     return above
 
 
-def _by_omegaconf(level: _Level, path: str) -> bool:
+def _by_omegaconf(level: _FolderLevel, path: str) -> bool:
     """Tell whether OmegaConf reads a config, by the code below a folder around it."""
     if not level.others:
         return level.hydra or level.mentioned

@@ -142,7 +142,7 @@ def _of_flags(
         if reader is None:
             if option.choices and following not in option.choices:
                 yield wrong.verdict(
-                    option.spot, f"--{name}={following}", f"it is none of {_listed(option.choices)}"
+                    option.spot, f"--{name}={following}", f"it is none of {_choices_in_words(option.choices)}"
                 )
             continue
         try:
@@ -166,7 +166,7 @@ def shown_path(project: ProjectRuns, command: Command) -> str:
     return os.path.relpath(command.path, project.root).replace(os.sep, "/")
 
 
-def _listed(choices: Sequence[object]) -> str:
+def _choices_in_words(choices: Sequence[object]) -> str:
     return ", ".join(repr(choice) for choice in choices)
 
 

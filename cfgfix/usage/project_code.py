@@ -196,18 +196,18 @@ class ProjectCode:
         self.inputs = [file.path for file in files] + [os.path.join(self.root, path) for path in beside]
         if not listed.data and not self._follows_models and not any(map(_has_settings, files)):
             return KnownCode({}, FollowedCode(len(files)), ())
-        requirement = self._requirement(files)
+        requirement = self._requirement_of(files)
         self.inputs += requirement.looked_in
         about = (
             [(file.path, file.stamp) for file in files],
-            self._stamps([*listed.texts, *listed.variables]),
+            self._file_stamps([*listed.texts, *listed.variables]),
             listed.data,
             self.root,
             os.getcwd(),
             repr((self._key, self._follows_models)),
             repr(replace(requirement, looked_in=())),
         )
-        self._code, self._stamped = cache.key_of(about), dict(self._stamps(listed.data))
+        self._code, self._stamped = cache.key_of(about), dict(self._file_stamps(listed.data))
         said = (
             None if whole or not self._keep else cache.load(f"said-{cache.name_of([self.root])}", self._code)
         )
@@ -239,7 +239,7 @@ class ProjectCode:
                     *absent_programs(runs),
                     *access_verdicts(runs),
                     *held.verdicts,
-                    *_batches(runs),
+                    *_batch_verdicts(runs),
                 )
             ),
             held.modules,
@@ -275,7 +275,7 @@ class ProjectCode:
 
         return facts_after_changes(known, unpacked_configs(configs), changed, files)
 
-    def _stamps(self, paths: Iterable[str]) -> list[tuple[str, tuple[int, ...]]]:
+    def _file_stamps(self, paths: Iterable[str]) -> list[tuple[str, tuple[int, ...]]]:
         """Return the size, times and inode of files below the root, by path."""
         found: list[tuple[str, tuple[int, ...]]] = []
         for path in paths:
@@ -351,7 +351,7 @@ class ProjectCode:
             return None
         return None if runs is None or runs.failures else (runs, kept, unpacked(known))
 
-    def _requirement(self, files: list[PythonFile]) -> Requirement:
+    def _requirement_of(self, files: list[PythonFile]) -> Requirement:
         return find_requirement([file.path for file in files], self._tensorflow)
 
     def _run(
@@ -391,7 +391,7 @@ class ProjectCode:
             SummaryStore(f"runs-{tree}", needles, enabled=self._keep, writes=not overlay)
         ) as store:
             program = Program(files, store, needles, overlay)
-            program.requirement = self._requirement(files)
+            program.requirement = self._requirement_of(files)
             program.scan()
             yield program
             if not overlay:
@@ -407,13 +407,13 @@ class ProjectCode:
         key = (name, digest)
         if key not in self._again:
             try:
-                self._again[key] = self._said(name, source)
+                self._again[key] = self._facts_of_text(name, source)
             except Exception as error:  # noqa: BLE001 - a fault here costs what the code says, not the check
                 self.failures.append(internal_fault(error, source.path))
                 self._again[key] = None
         return self._again[key]
 
-    def _said(self, name: str, source: SourceFile) -> CodeFacts | None:
+    def _facts_of_text(self, name: str, source: SourceFile) -> CodeFacts | None:
         from cfgfix.usage.verdicts import verdicts_by_file
 
         runs = self._runs or self._runs_with.get(name)
@@ -435,7 +435,7 @@ def _facts_of(found: ConfigVerdicts) -> CodeFacts:
         found.evidence,
         found.framework,
         found.another,
-        tuple((verdict.check, _hit(verdict, places)) for verdict in found.verdicts),
+        tuple((verdict.check, _hit_of_verdict(verdict, places)) for verdict in found.verdicts),
         found.converted,
         cache.digest(found.file.source.text.encode("utf-8", "surrogatepass")),
         found.programs,
@@ -451,7 +451,7 @@ def _facts_of(found: ConfigVerdicts) -> CodeFacts:
     )
 
 
-def _hit(verdict: Verdict, places: Places) -> Hit:
+def _hit_of_verdict(verdict: Verdict, places: Places) -> Hit:
     return Hit(
         Span(verdict.span[0], verdict.span[1], verdict.path),
         values=verdict.values,
@@ -472,7 +472,7 @@ def _name_a_card(known: KnownCode) -> bool:
     return any(says.job is not None and says.job.limits.card for says in known.configs.values())
 
 
-def _batches(runs: ProjectRuns) -> Iterator[OptionVerdict]:
+def _batch_verdicts(runs: ProjectRuns) -> Iterator[OptionVerdict]:
     """Yield verdicts on batch sizes in the code, where models are followed."""
     if runs.follows_models:
         from cfgfix.usage.sinks import Sinks

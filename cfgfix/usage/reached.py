@@ -73,26 +73,26 @@ def reached_by(
             for value in sink.values:
                 key = _given_config_key(path, sink, value, entries)
                 if key is not None:
-                    given.setdefault((key, _kind(sink)), set()).add(_point(sink.spot))
+                    given.setdefault((key, _kind_of_sink(sink)), set()).add(_point_of_spot(sink.spot))
         for sink in mine:
             for item in _of_sink(path, sink, entries, given, places):
-                found.setdefault(_identity(item), item)
+                found.setdefault(_identity_of(item), item)
         calls = sinks.calls(result)
         for bound in calls:
-            for item in _constants(bound, places):
-                found.setdefault(_identity(item), item)
+            for item in _constants_reaching(bound, places):
+                found.setdefault(_identity_of(item), item)
         for bound, count in sample_counts(calls):
-            keys = [key for key in _origins(count) if key.source == path and key.path] if count else []
+            keys = [key for key in _origin_keys(count) if key.source == path and key.path] if count else []
             plain, known = _plain_data(count) if count is not None else (None, False)
             source = keys[0].path if len(keys) == 1 else None
             always, place = not bound.conditions, places.location(bound.spot)
             item = Reached(bound.callable, SAMPLES, source, False, plain, known, always, False, place)
-            found.setdefault(_identity(item), item)
+            found.setdefault(_identity_of(item), item)
         for bound, size in element_sizes(calls):
             always, place = not bound.conditions, places.location(bound.spot)
             known = size is not None
             item = Reached(bound.callable, ELEMENT, None, False, size, known, always, True, place)
-            found.setdefault(_identity(item), item)
+            found.setdefault(_identity_of(item), item)
         if len(found) >= MAX_REACHED:
             break
     return tuple(list(found.values())[:MAX_REACHED])
@@ -128,7 +128,7 @@ def _of_sink(
     for value in sink.values:
         plain, known = _as_written(value)
         key = _given_config_key(path, sink, value, entries)
-        others = [one for one in _origins(value) if one.source == path and one.path]
+        others = [one for one in _origin_keys(value) if one.source == path and one.path]
         for one in (key,) if key is not None else others:
             yield Reached(
                 sink.callable,
@@ -138,14 +138,14 @@ def _of_sink(
                 plain,
                 known,
                 always,
-                all(_point(spot) in given.get((one, _kind(sink)), ()) for spot in one.uses),
+                all(_point_of_spot(spot) in given.get((one, _kind_of_sink(sink)), ()) for spot in one.uses),
                 places.location(sink.spot),
                 sink.spot.place,
-                _argument(sink),
+                _argument_of_sink(sink),
             )
 
 
-def _argument(sink: Sink) -> int | str | None:
+def _argument_of_sink(sink: Sink) -> int | str | None:
     """Return the position or name of the argument that a sink stands for.
 
     None where a `**` gives it beside arguments that are not known.
@@ -188,7 +188,7 @@ def _given_config_key(path: str, sink: Sink, value: Value, entries: dict[KeyPath
     key = sink.unchanged(value)
     if key is not None:
         return key if key.source == path and key.path else None
-    origins = list(_origins(value))
+    origins = list(_origin_keys(value))
     if len(origins) != 1 or origins[0].source != path or not origins[0].path:
         return None
     plain, known = _plain_data(value)
@@ -199,14 +199,14 @@ def _given_config_key(path: str, sink: Sink, value: Value, entries: dict[KeyPath
     return origins[0] if _is_converted(plain, written) else None
 
 
-def _kind(sink: Sink) -> object:
+def _kind_of_sink(sink: Sink) -> object:
     """Return the concepts of a sink's parameter, or else its callable and name."""
     meaning = meaning_of(sink.callable)
     concepts = meaning.parameters.get(sink.parameter) if meaning is not None else None
     return concepts or (sink.callable, sink.parameter)
 
 
-def _constants(bound: BoundCall, places: Places) -> Iterator[Reached]:
+def _constants_reaching(bound: BoundCall, places: Places) -> Iterator[Reached]:
     """Yield the constants in the code that a call gives to parameters with a meaning."""
     meaning = meaning_of(bound.callable)
     if meaning is None:
@@ -217,7 +217,7 @@ def _constants(bound: BoundCall, places: Places) -> Iterator[Reached]:
     for parameter, value in bound.arguments.items():
         if parameter not in meaning.parameters and parameter not in meaning.counted:
             continue
-        if any(True for _ in _origins(value)):
+        if any(True for _ in _origin_keys(value)):
             continue
         plain, known = _plain_data(value)
         yield Reached(
@@ -225,13 +225,13 @@ def _constants(bound: BoundCall, places: Places) -> Iterator[Reached]:
         )
 
 
-def _origins(value: Value) -> Iterable[ConfigKey]:
+def _origin_keys(value: Value) -> Iterable[ConfigKey]:
     own = value.key if isinstance(value, (Scalar, Listed, Mapping)) else None
     if own is not None:
         return (own,)
     if isinstance(value, Listed):
         return sorted(
-            {key for item in value.items for key in _origins(item)},
+            {key for item in value.items for key in _origin_keys(item)},
             key=lambda key: (key.source, str(key.path)),
         )
     return sorted(value.origins, key=lambda key: (key.source, str(key.path)))
@@ -272,11 +272,11 @@ Point = tuple[str, int, int]
 """A file, a line and a column."""
 
 
-def _point(spot: Spot) -> Point:
+def _point_of_spot(spot: Spot) -> Point:
     return spot.path, spot.line, spot.place.column
 
 
-def _identity(item: Reached) -> tuple[Any, ...]:
+def _identity_of(item: Reached) -> tuple[Any, ...]:
     return (
         item.call,
         item.parameter,

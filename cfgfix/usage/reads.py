@@ -67,7 +67,7 @@ from cfgfix.usage.key_uses import CORE, TOOLS
 from cfgfix.usage.roles import roles
 
 
-class _Key:
+class _KeyUses:
     """The reads and writes found of one key."""
 
     __slots__ = ("arithmetic", "maybe", "parameters", "reads", "whole", "writes")
@@ -99,26 +99,26 @@ class Collector:
     ) -> None:
         self.program = program
         self.root = root
-        self.sections = _sections(program, root, *schema) if schema is not None else None
+        self.sections = _sections_of(program, root, *schema) if schema is not None else None
         self.follower = Follower(program, self.sections)
         self.modules = self.follower.names.modules
         self.role = roles(self.modules, root)
         self.loads = Loads(self.follower)
         self.uses = Uses(self.follower, self.loads)
         self.uses.aside = frozenset(path for path, role in self.role.items() if role == TOOLS)
-        self.keys: dict[Path, _Key] = {}
+        self.keys: dict[Path, _KeyUses] = {}
         self.inner: set[Path] = set()
         if self.sections is not None:
             for path, owner in self.sections.paths():
                 if self.sections.child(owner, path[-1]) is not None:
                     self.inner.add(path)
                 else:
-                    self.keys[path] = _Key()
+                    self.keys[path] = _KeyUses()
         for path in paths:
             self.inner.update(path[:length] for length in range(1, len(path)))
         for path in paths:
             if path not in self.inner and (self.sections is None):
-                self.keys.setdefault(path, _Key())
+                self.keys.setdefault(path, _KeyUses())
         self.by_name: dict[str, list[Path]] = {}
         for path in self.keys:
             self.by_name.setdefault(path[-1], []).append(path)
@@ -156,17 +156,17 @@ class Collector:
     def _collect(self) -> None:
         for name, places in self.loads.attributes.items():
             for expr, scope in places:
-                self._access(expr, expr.base, name, scope)
+                self._note_access(expr, expr.base, name, scope)
                 if name in TAKING_ALL and self.sections is None:
                     for path in self.whole_paths(expr.base, scope):
                         self.used_whole(path, self.fate(expr, scope), expr, scope)
         for item, scope in self.loads.subscripts:
             key = constant(item.index)
             if isinstance(key, str):
-                self._access(item, item.base, key, scope)
-                self._part(item, item.base, key, scope)
+                self._note_access(item, item.base, key, scope)
+                self._note_part(item, item.base, key, scope)
             elif key is MISSING and not isinstance(item.index, Slice):
-                self._dynamic(item, item.base, item.index, scope)
+                self._note_dynamic(item, item.base, item.index, scope)
         for module in self.modules:
             for scope in module.summary.scopes:
                 for number in range(len(scope.calls)):
@@ -192,10 +192,10 @@ class Collector:
                 if isinstance(container, Collection)
                 else [value for _, value in container.entries]
             ):
-                self._held(part, container, scope)
-        self._texts()
+                self._note_held(part, container, scope)
+        self._note_texts()
 
-    def _held(self, part: Expr, container: Expr, scope: Scope) -> None:
+    def _note_held(self, part: Expr, container: Expr, scope: Scope) -> None:
         """Note sections that are put in a tuple, list or mapping."""
         if not isinstance(part, NAMING):
             return
@@ -214,7 +214,7 @@ class Collector:
         return self._whole_paths(self.follower.atoms_of(expr, scope))
 
     def _whole_paths(self, atoms: Atoms) -> set[Path]:
-        owners = self._owners()
+        owners = self._section_paths()
         paths = self.uses.paths_of(atoms)
         return {
             path for path in paths if not path or path in self.inner or path in owners
@@ -260,7 +260,7 @@ class Collector:
                 if path and path[0] not in self.tops:
                     self.groups.add(path)
 
-    def _access(self, expr: Expr, base: Expr, name: str, scope: Scope) -> None:
+    def _note_access(self, expr: Expr, base: Expr, name: str, scope: Scope) -> None:
         interesting = name in self.by_name
         if not interesting and self.sections is None:
             return
@@ -275,7 +275,7 @@ class Collector:
         elif isinstance(expr, Attribute):
             self._note_undefined(atoms, name, expr, scope)
 
-    def _part(self, expr: Expr, base: Expr, name: str, scope: Scope) -> None:
+    def _note_part(self, expr: Expr, base: Expr, name: str, scope: Scope) -> None:
         """Note a section taken by its name from an unknown mapping and used as a whole.
 
         The mapping may be the config. Reads of single keys are found elsewhere.
@@ -321,7 +321,7 @@ class Collector:
             name = constant(call.args[1])
             if func.name == "getattr":
                 if not isinstance(name, str):
-                    self._dynamic(call, call.args[0], call.args[1], scope)
+                    self._note_dynamic(call, call.args[0], call.args[1], scope)
                 elif name in self.by_name or self.sections is not None:
                     atoms = self.follower.atoms_of(call.args[0], scope)
                     if name in self.by_name:
@@ -340,9 +340,9 @@ class Collector:
             if isinstance(name, str):
                 if name in self.by_name:
                     self._note(call, scope, self.follower.atoms_of(func.base, scope), name)
-                self._part(call, func.base, name, scope)
+                self._note_part(call, func.base, name, scope)
             else:
-                self._dynamic(call, func.base, call.args[0], scope)
+                self._note_dynamic(call, func.base, call.args[0], scope)
         for position, value in enumerate(call.args):
             if isinstance(value, Starred):
                 self._note_whole_section(value.value, scope, (call, "*"))
@@ -370,7 +370,7 @@ class Collector:
             if key is not None:
                 key.writes.append((target, scope, event, event.value or NOT_KEPT))
 
-    def _dynamic(self, expr: Expr, base: Expr, name: Expr, scope: Scope) -> None:
+    def _note_dynamic(self, expr: Expr, base: Expr, name: Expr, scope: Scope) -> None:
         """Note a read whose key name is computed."""
         if not isinstance(base, (Name, Attribute, Call, Subscript)):
             return
@@ -438,7 +438,11 @@ class Collector:
                     ):
                         self._note_given_sections(entered, argument[1], paths)
                         return
-                elif names == {"functools.partial"} and outside and self._bound(call, argument[1], scope):
+                elif (
+                    names == {"functools.partial"}
+                    and outside
+                    and self._binds_parameter(call, argument[1], scope)
+                ):
                     return
                 elif outside and names <= HARMLESS:
                     fate = fate_of_output(self, names, argument[0], scope)
@@ -452,7 +456,7 @@ class Collector:
                         and isinstance(call.func, Attribute)
                         and call.func.attribute == "update"
                     )
-                    or self._missing(callee)
+                    or self._is_missing_module(callee)
                 ):
                     return
                 elif (
@@ -475,7 +479,7 @@ class Collector:
                 if kind == "a":
                     self.stored.setdefault((id(owner), name), (owner, set()))[1].update(paths)
 
-    def _bound(self, call: Call, role: Role, scope: Scope) -> bool:
+    def _binds_parameter(self, call: Call, role: Role, scope: Scope) -> bool:
         """Tell whether `partial(f, section)` gives the section to a followed parameter."""
         if not call.args or role == 0 or role in ("*", "**"):
             return False
@@ -540,7 +544,7 @@ class Collector:
                 return False
         return True
 
-    def _missing(self, callee: Atoms) -> bool:
+    def _is_missing_module(self, callee: Atoms) -> bool:
         """Tell whether a callee comes from a module that the project lacks."""
         names = names_outside(callee)
         if not names or not is_outside_configs(callee):
@@ -569,7 +573,7 @@ class Collector:
                         self._methods[scope.name] = self._methods.get(scope.name, 0) + 1
         return self._methods
 
-    def _owners(self) -> set[Path]:
+    def _section_paths(self) -> set[Path]:
         """Return the key paths of the sections that a config class describes."""
         if self.sections is None:
             return set()
@@ -617,7 +621,7 @@ class Collector:
             if key_path[: len(path)] == path and len(key_path) > len(path):
                 key.whole.append((fate, expr, scope))
 
-    def _texts(self) -> None:
+    def _note_texts(self) -> None:
         """Note texts equal to a key name that may be reads of the key."""
         for name, paths in self.by_name.items():
             for expr, scope in self.loads.texts.get(name, ()):
@@ -674,7 +678,7 @@ _SAME_CALLS = frozenset(
 )  # fmt: skip
 
 
-def _sections(
+def _sections_of(
     program: Program, root: str, schema: Mapping[str, Any], sections: Mapping[str, tuple[Path, ...]]
 ) -> Sections:
     by_path = {os.path.realpath(module.path): module for module in program.all_modules()}

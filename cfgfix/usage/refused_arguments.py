@@ -43,7 +43,7 @@ def find_refused_arguments(runs: ConfigRuns, arguments: Arguments) -> None:
                     runs.add(_verdict_of_lacking(runs, fault, entry, runs.program_of(result)))
                 continue
             runs.reported.add(entry.path)
-            runs.add(_verdict(runs, fault, entry))
+            runs.add(_verdict_on_fault(runs, fault, entry))
 
 
 def _verdict_of_lacking(runs: ConfigRuns, fault: Fault, entry: Entry, program: str) -> Verdict:
@@ -68,7 +68,7 @@ def _verdict_of_lacking(runs: ConfigRuns, fault: Fault, entry: Entry, program: s
     )
 
 
-def _verdict(runs: ConfigRuns, fault: Fault, entry: Entry) -> Verdict:
+def _verdict_on_fault(runs: ConfigRuns, fault: Fault, entry: Entry) -> Verdict:
     """Return the verdict on an argument that TensorFlow does not take."""
     is_yaml = runs.first.file.form == "yaml"
     span = entry.value if fault.kind in (WORD, VALUE, TOGETHER, TRUTH) else entry.key

@@ -189,7 +189,7 @@ class Host:
     def listed(self, folder: Value, pattern: str, spot: Spot) -> list[str] | None:
         """Return the paths of the configs in a folder that match a pattern; None for none."""
         del spot
-        text = _text(folder)
+        text = _text_of_value(folder)
         if text is None:
             return None
         for base in self.folders:
@@ -235,7 +235,7 @@ class Host:
 
         The same call must have loaded the config with that key: the program may make what other calls load.
         """
-        text = _text(loading.path) or _named_end(loading.path)
+        text = _text_of_value(loading.path) or _named_end(loading.path)
         if text is None or SHELL in text or not text.endswith(DATA) or site_of(loading) in self.forced:
             return None
         spot = loading.spot
@@ -249,8 +249,8 @@ class Host:
                 named.append(key)
         if len(named) != 1 or self.resolve(loading.path) is not None:
             return None
-        files, places = self.configs.files, self._places(text)
-        if _text(loading.path) is None:
+        files, places = self.configs.files, self._possible_places(text)
+        if _text_of_value(loading.path) is None:
             # It lies beside the file that names it, whichever that is.
             places = [os.path.normpath(os.path.join(files.root, os.path.dirname(named[0].source), text))]
         inner = [path for path in places if files.inside(path) is not None]
@@ -259,7 +259,7 @@ class Host:
             return None
         return named[0] if all(map(files.would_list, inner)) else None
 
-    def _places(self, text: str) -> list[str]:
+    def _possible_places(self, text: str) -> list[str]:
         """Return the absolute paths that a path in the code may mean."""
         return [os.path.normpath(os.path.join(folder, text)) for folder in self.folders]
 
@@ -314,7 +314,7 @@ class Host:
                 shown = os.path.relpath(self.command.path, self.configs.root)
                 return f"the command in {shown}:{self.command.line} gives it as {name}"
             return f"it is the default of {name}"
-        text = _text(path)
+        text = _text_of_value(path)
         if self.command is not None and text is not None and text in self.command.arguments:
             shown = os.path.relpath(self.command.path, self.configs.root)
             return f"the command in {shown}:{self.command.line} gives it"
@@ -322,7 +322,7 @@ class Host:
 
     def resolve(self, path: Value) -> str | None:
         """Return the project file that a path means; None for none or several."""
-        text = _text(path)
+        text = _text_of_value(path)
         known = self.configs.known
         if text is not None:
             if SHELL in text:
@@ -375,7 +375,7 @@ def _named_end(path: Value) -> str | None:
     if isinstance(path, FilePath):
         path = path.text
     if not isinstance(path, PartialText):
-        return _text(path)
+        return _text_of_value(path)
     tail = path.parts[-1]
     return tail.lstrip("/") if tail is not None and tail.startswith("/") and len(path.parts) == 2 else None
 
@@ -406,7 +406,7 @@ def from_outside(path: Value) -> bool:
     )
 
 
-def _text(value: Value) -> str | None:
+def _text_of_value(value: Value) -> str | None:
     if isinstance(value, FilePath):
         value = value.text
     return value.value if type(value) is Scalar and isinstance(value.value, str) else None

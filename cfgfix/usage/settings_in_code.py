@@ -57,7 +57,7 @@ class SettingsInCode:
 
 def settings_in_code(project: ProjectRuns, index: MentionIndex) -> SettingsInCode:
     """Return the verdicts on settings in a project's code, and their modules."""
-    found = _Followed(project, index)
+    found = _FollowedSettings(project, index)
     if not found.runs:
         return SettingsInCode()
     modules = tuple(found.modules())
@@ -66,7 +66,7 @@ def settings_in_code(project: ProjectRuns, index: MentionIndex) -> SettingsInCod
     return SettingsInCode((*found.verdicts(), *variable_verdicts(project, index, found.plain)), modules)
 
 
-class _Followed:
+class _FollowedSettings:
     """Runs of a project's programs that follow the settings in the code.
 
     Attributes:
@@ -92,7 +92,7 @@ class _Followed:
             for key in opened.keys.values()
         }
         self.read_places = {
-            _place(written, key)
+            _place_written(written, key)
             for result in self.runs
             if (written := result.run.code_settings) is not None
             for key in written.spots
@@ -135,20 +135,20 @@ class _Followed:
 
     def verdicts(self) -> Iterator[OptionVerdict]:
         """Yield the verdicts on settings in the code, one for each cause."""
-        dead = self._dead()
+        dead = self._dead_settings()
         told: set[tuple[str, int, int, str]] = set()
         joined: set[int] = set()
         names: set[tuple[str, str]] = set()
         for result in self.plain:
             for item in result.run.asked:
                 place = (item.spot.path, *item.spot.place.start, *_chosen_module(result, item))
-                verdict = self._asked(result, item, dead, joined) if place not in told else None
+                verdict = self._absence_verdict(result, item, dead, joined) if place not in told else None
                 if verdict is not None and (verdict.spot.path, str(verdict.values["name"])) not in names:
                     told.add(place)
                     names.add((verdict.spot.path, str(verdict.values["name"])))
                     yield verdict
-        yield from self._overrides()
-        yield from self._refused()
+        yield from self._override_verdicts()
+        yield from self._refusal_verdicts()
         yield from self._given_twice()
         for key, spot in dead:
             if id(key) in joined or (spot.path, key.name) in names or _is_shown(key):
@@ -193,7 +193,7 @@ class _Followed:
 
     # What commands give
 
-    def _overrides(self) -> Iterator[OptionVerdict]:
+    def _override_verdicts(self) -> Iterator[OptionVerdict]:
         """Yield verdicts on overrides in commands that name no setting."""
         for result in self.plain:
             command, written = result.command, result.run.code_settings
@@ -219,7 +219,7 @@ class _Followed:
 
     # What TensorFlow does not take
 
-    def _refused(self) -> Iterator[OptionVerdict]:
+    def _refusal_verdicts(self) -> Iterator[OptionVerdict]:
         """Yield verdicts on settings that a library call refuses."""
         arguments = Arguments(self.project, Sinks(self.project))
         told: set[tuple[str, int, str]] = set()
@@ -241,7 +241,7 @@ class _Followed:
                 ):
                     continue
                 told.add((spot.path, spot.line, fault.key.name))
-                yield self._refusal(fault, spot)
+                yield self._refusal_verdict(fault, spot)
 
     def _given_twice(self) -> Iterator[OptionVerdict]:
         """Yield verdicts on settings that a call gets twice: by `**` and by name."""
@@ -257,12 +257,12 @@ class _Followed:
                     "key": _qualified_name(item.key),
                     "name": item.name,
                     "by": item.by,
-                    "place": self._line(item.spot),
+                    "place": self._line_of_spot(item.spot),
                 }
                 label = f"gives `{item.name}` itself"
                 yield OptionVerdict("given-twice", spot, values, item.spot, label)
 
-    def _refusal(self, fault: Fault, spot: Spot) -> OptionVerdict:
+    def _refusal_verdict(self, fault: Fault, spot: Spot) -> OptionVerdict:
         meant = f"; is {fault.meant!r} meant?" if fault.meant else ""
         takes = f", it takes {fault.takes}" if fault.takes else ""
         values = {
@@ -270,7 +270,7 @@ class _Followed:
             "by": fault.by,
             "value": value_in_words(fault.value),
             "error": f"{fault.error or 'it is not known'}{takes}{meant}",
-            "place": f" ({self._line(spot)})",
+            "place": f" ({self._line_of_spot(spot)})",
         }
         given = _argument_of(fault)
         severity = "warning" if fault.severity == "warning" else None
@@ -278,14 +278,14 @@ class _Followed:
             return OptionVerdict(
                 "refused-setting", given, values, spot, "the setting stands here", severity=severity
             )
-        values["by"], values["place"] = f"{fault.by} in {self._line(fault.bound.spot)}", ""
+        values["by"], values["place"] = f"{fault.by} in {self._line_of_spot(fault.bound.spot)}", ""
         return OptionVerdict(
             "refused-setting", spot, values, fault.bound.spot, f"{fault.by} gets it", severity=severity
         )
 
     # What nothing reads
 
-    def _dead(self) -> list[tuple[ConfigKey, Spot]]:
+    def _dead_settings(self) -> list[tuple[ConfigKey, Spot]]:
         """Return the settings that nothing reads, each with its place."""
         read: set[str] = set()
         written: list[tuple[WrittenSettings, RunResult]] = []
@@ -340,7 +340,7 @@ class _Followed:
             for name, (value, event) in found.items():
                 if any(other in (value - 1, value + 1) for other, _ in found.values()):
                     continue
-                words = words or self._words()
+                words = words or self._word_counts()
                 if scope is not None and words[name.encode()] == 1 and name not in self.index.words_outside():
                     yield name, Spot(scope, event.place, event.block)
 
@@ -357,7 +357,7 @@ class _Followed:
             or names_taken(self.project.program, module) is None
         )
 
-    def _words(self) -> Counter[bytes]:
+    def _word_counts(self) -> Counter[bytes]:
         """Return how often each word occurs in the code, comments included."""
         program = self.project.program
         found: Counter[bytes] = Counter()
@@ -387,7 +387,9 @@ class _Followed:
         found = self._counts.get(section)
         if found is None:
             keys = list(settings.keys_of(section))
-            alive = sum(self._is_alive(key) or _place(settings, key) in self.read_places for key in keys)
+            alive = sum(
+                self._is_alive(key) or _place_written(settings, key) in self.read_places for key in keys
+            )
             found = self._counts[section] = len(keys), alive
         return found
 
@@ -397,7 +399,7 @@ class _Followed:
 
     # What is read and not there
 
-    def _asked(
+    def _absence_verdict(
         self, result: RunResult, item: Asked, dead: list[tuple[ConfigKey, Spot]], joined: set[int]
     ) -> OptionVerdict | None:
         written = result.run.code_settings
@@ -420,7 +422,7 @@ class _Followed:
             place
             for section in sections
             for key in written.keys_of(section)
-            if (place := _place(written, key))
+            if (place := _place_written(written, key))
         }
         rivals = {key.name: (key, spot) for key, spot in dead if (spot.path, spot.line, key.name) in mine}
         near = nearest_name(item.name, list(rivals))
@@ -433,7 +435,7 @@ class _Followed:
             return OptionVerdict(
                 "misspelt-setting",
                 spot,
-                {"name": near, "asked": item.name, "default": taken, "place": self._line(item.spot)},
+                {"name": near, "asked": item.name, "default": taken, "place": self._line_of_spot(item.spot)},
                 item.spot,
                 f"asks for `{item.name}`",
             )
@@ -449,7 +451,7 @@ class _Followed:
             "near": f"; is `{meant}` meant?" if meant else "",
         }
         if holder is not None and is_chosen:
-            values["where"] = f"in {self._line(item.spot)}"
+            values["where"] = f"in {self._line_of_spot(item.spot)}"
             return OptionVerdict("absent-setting", holder[0], values, item.spot, f"reads `{item.name}`")
         return OptionVerdict(
             "absent-setting",
@@ -465,7 +467,7 @@ class _Followed:
             self.assigned = assigned_attributes(self.project)
         return name in self.assigned
 
-    def _line(self, spot: Spot) -> str:
+    def _line_of_spot(self, spot: Spot) -> str:
         return f"{self.project.relative(spot.path)}:{spot.line}"
 
 
@@ -482,16 +484,16 @@ def _argument_of(fault: Fault) -> Spot | None:
         return None
     given = dict(call.keywords).get(fault.parameter)
     if given is None and len(call.args) == len(made.args):
-        number = next((i for i, value in enumerate(made.args) if _holds(value, fault.key)), None)
+        number = next((i for i, value in enumerate(made.args) if _holds_key(value, fault.key)), None)
         given = call.args[number] if number is not None else None
     place = place_of(given, spot.scope) if given is not None else None
     return Spot(spot.scope, place, spot.block) if place is not None else None
 
 
-def _holds(value: Value, key: ConfigKey) -> bool:
+def _holds_key(value: Value, key: ConfigKey) -> bool:
     """Tell whether a value is the value of a setting, or a list that contains it."""
     if isinstance(value, Sequence):
-        return value.key is key or any(_holds(item, key) for item in value.items)
+        return value.key is key or any(_holds_key(item, key) for item in value.items)
     return isinstance(value, Scalar) and value.key is key
 
 
@@ -542,7 +544,7 @@ def _asks_module(result: RunResult, item: Asked) -> bool:
     return written is not None and any(map(written.is_module, item.sections))
 
 
-def _place(written: WrittenSettings, key: ConfigKey) -> tuple[str, int, str] | None:
+def _place_written(written: WrittenSettings, key: ConfigKey) -> tuple[str, int, str] | None:
     spot = written.spots.get(key)
     return (spot.path, spot.line, key.name) if spot is not None else None
 

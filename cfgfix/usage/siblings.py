@@ -32,12 +32,12 @@ def similar_siblings(path: str, files: Iterable[str], config_of: Reader) -> dict
         for other in files
         if other.rpartition("/")[0] == folder and other.rpartition(".")[2] == ending and other != path
     ]
-    mine = _sections(config_of(path)) if beside and len(beside) < MAX_BESIDE else None
+    mine = _sections_of_config(config_of(path)) if beside and len(beside) < MAX_BESIDE else None
     if mine is None:
         return {}
     found: dict[str, float] = {}
     for other in beside:
-        theirs = _sections(config_of(other))
+        theirs = _sections_of_config(config_of(other))
         if theirs is None:
             continue
         common, all_mine, all_theirs = _count_common_keys(mine, theirs, 0)
@@ -47,7 +47,7 @@ def similar_siblings(path: str, files: Iterable[str], config_of: Reader) -> dict
     return found
 
 
-def _sections(config: ConfigFile | None) -> Entry | None:
+def _sections_of_config(config: ConfigFile | None) -> Entry | None:
     root = config.tree()[0] if config is not None else None
     return root if root is not None and root.kind == "map" else None
 
@@ -64,7 +64,7 @@ def _count_common_keys(one: Entry, other: Entry, depth: int) -> tuple[int, int, 
     for name, child in ours.items():
         meant = name if name in theirs else nearest_name(name, sorted(free))
         if meant is None:
-            mine += _size(child)
+            mine += _key_count(child)
             continue
         free.discard(meant)
         beside = theirs.pop(meant)
@@ -72,12 +72,12 @@ def _count_common_keys(one: Entry, other: Entry, depth: int) -> tuple[int, int, 
         if child.kind == beside.kind == "map" and depth < _MAX_DEPTH:
             inner, first, second = _count_common_keys(child, beside, depth + 1)
             common, mine, others = common + inner, mine + first, others + second
-    return common, mine, others + sum(map(_size, theirs.values()))
+    return common, mine, others + sum(map(_key_count, theirs.values()))
 
 
-def _size(entry: Entry) -> int:
+def _key_count(entry: Entry) -> int:
     """Return the number of keys below an entry."""
-    return sum(1 + _size(child) for _, child in entry.children) if entry.kind == "map" else 0
+    return sum(1 + _key_count(child) for _, child in entry.children) if entry.kind == "map" else 0
 
 
 TYPE_CHECKING = False

@@ -160,7 +160,7 @@ class Sinks:
         sources = result.opened.keys() if path is None else {path}
         for bound in self.calls(result):
             for parameter, value in bound.arguments.items():
-                keys = tuple(key for key in _keys(value) if key.source in sources)
+                keys = tuple(key for key in _keys_of_value(value) if key.source in sources)
                 if keys:
                     yield Sink(bound, parameter, value, keys)
 
@@ -175,7 +175,7 @@ class Sinks:
             return
         if name.endswith("="):
             owner, _, attribute = name[:-1].rpartition(".")
-            cls, way = self._owner(owner)
+            cls, way = self._owner_of_attribute(owner)
             yield BoundCall(cls, {way + attribute: call.args[0]}, None, call, result, sets=True)
             return
         owner, _, method = name.rpartition(".")
@@ -203,7 +203,7 @@ class Sinks:
         for value in arguments.values():
             yield from self._objects_described(value, name, call, result, MAX_DEPTH)
 
-    def _owner(self, name: str) -> tuple[str, str]:
+    def _owner_of_attribute(self, name: str) -> tuple[str, str]:
         """Return the class of an object whose attribute is set, and the attribute path.
 
         The path is empty, or a prefix such as `threading.` for dataset options.
@@ -265,7 +265,7 @@ MODULES = (
 """Where the classes are that a description may name."""
 
 
-def _keys(value: Value) -> list[ConfigKey]:
+def _keys_of_value(value: Value) -> list[ConfigKey]:
     """Return the config keys of a value and of its parts, each once."""
     found: dict[ConfigKey, None] = {}
     pending = [(value, MAX_DEPTH)]

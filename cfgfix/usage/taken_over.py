@@ -77,7 +77,7 @@ def kept_configs(project: ProjectRuns, before: KeptConfigs | None = None) -> Kep
     read: dict[str, KeptConfig | None] = dict(before.read) if before is not None else {}
     left = MAX_KEPT
     for path, config in project.configs.items():
-        kept = _kept(config) if config is not None else None
+        kept = _kept_config(config) if config is not None else None
         left -= len(kept.text) if kept is not None else 0
         read[path] = kept if left >= 0 else None
     limits = before.limits if before is not None else files_with_limits(project)
@@ -87,10 +87,10 @@ def kept_configs(project: ProjectRuns, before: KeptConfigs | None = None) -> Kep
         unnamed = unnamed_names(project.program)
         for path in project.files.data:
             if path not in read:
-                config = _config(project, path)
+                config = _config_as_read(project, path)
                 if config is None or not _is_plain(config):
                     read[path] = None
-                elif found := unnamed & _words(path, config.source.text):
+                elif found := unnamed & _words_of_text(path, config.source.text):
                     naming[path] = found
     return KeptConfigs(read, limits, unnamed, naming)
 
@@ -100,13 +100,13 @@ def files_with_limits(project: ProjectRuns) -> frozenset[str]:
     found = set()
     for path in project.files.data:
         if path.endswith((".yaml", ".yml")):
-            config = _config(project, path)
+            config = _config_as_read(project, path)
             if config is None or may_limit(config.source.text):
                 found.add(path)
     return frozenset(found)
 
 
-def _config(project: ProjectRuns, path: str) -> ConfigFile | None:
+def _config_as_read(project: ProjectRuns, path: str) -> ConfigFile | None:
     return project.configs.get(path) or ConfigFile.read(os.path.join(project.root, path))
 
 
@@ -115,7 +115,7 @@ def _is_plain(config: ConfigFile) -> bool:
     return config.source.encoding == "utf-8" and not config.source.bom
 
 
-def _kept(config: ConfigFile) -> KeptConfig | None:
+def _kept_config(config: ConfigFile) -> KeptConfig | None:
     text = config.source.text
     trees = config.trees()
     if config.looked_through or len(text) > MAX_CHARACTERS or not _is_plain(config):
@@ -190,14 +190,14 @@ def facts_after_changes(
         text = config.source.text
         if path not in kept.read:
             # Its words alone count, where they name functions.
-            if kept.unnamed is None or kept.unnamed & _words(path, text) == kept.naming.get(
+            if kept.unnamed is None or kept.unnamed & _words_of_text(path, text) == kept.naming.get(
                 path, frozenset()
             ):
                 continue
             return None
         before = kept.read[path]
         if before is None or (
-            kept.unnamed and kept.unnamed & (_words(path, before.text) ^ _words(path, text))
+            kept.unnamed and kept.unnamed & (_words_of_text(path, before.text) ^ _words_of_text(path, text))
         ):
             return None
         moved = _how_moved(before, config)
@@ -208,7 +208,7 @@ def facts_after_changes(
             if made is None:
                 return None
             configs[other] = made
-        if options is not None and any(_names(hit, config.path) for _, _, hit in options):
+        if options is not None and any(_names_config(hit, config.path) for _, _, hit in options):
             return None
     return KnownCode(configs, known.followed, options, known.modules, known.classes)
 
@@ -231,24 +231,24 @@ def name_same_functions(kept: KeptConfigs, changed: Iterable[str], root: str) ->
         if config is None or not _is_plain(config) or (before is None and path in kept.read):
             return False
         named = (
-            kept.unnamed & _words(path, before.text)
+            kept.unnamed & _words_of_text(path, before.text)
             if before is not None
             else kept.naming.get(path, frozenset())
         )
-        if kept.unnamed & _words(path, config.source.text) != named:
+        if kept.unnamed & _words_of_text(path, config.source.text) != named:
             return False
     return True
 
 
-def _bytes(text: str) -> bytes:
+def _text_bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _words(path: str, text: str) -> frozenset[str]:
-    return words_of(path, _bytes(text))
+def _words_of_text(path: str, text: str) -> frozenset[str]:
+    return words_of(path, _text_bytes(text))
 
 
-class _Moved:
+class _MovedConfig:
     """How the places and values of a changed config have moved."""
 
     def __init__(self, before: str, config: ConfigFile) -> None:
@@ -281,10 +281,10 @@ class _Moved:
         return None
 
 
-def _how_moved(before: KeptConfig, config: ConfigFile) -> _Moved | None:
+def _how_moved(before: KeptConfig, config: ConfigFile) -> _MovedConfig | None:
     """Return how places in a config moved; None where the change may affect verdicts."""
     old = ConfigFile(config.path, SourceFile.from_text(before.text, config.path))
-    moved = _Moved(before.text, config)
+    moved = _MovedConfig(before.text, config)
     for loader, looked in before.looked.items():
         then, now = old.tree(loader)[0], config.tree(loader)[0]
         if then is None or now is None or not _is_same(then, now, looked, moved):
@@ -292,7 +292,7 @@ def _how_moved(before: KeptConfig, config: ConfigFile) -> _Moved | None:
     return moved
 
 
-def _is_same(then: Entry, now: Entry, looked: frozenset[KeyPath], moved: _Moved) -> bool:
+def _is_same(then: Entry, now: Entry, looked: frozenset[KeyPath], moved: _MovedConfig) -> bool:
     """Tell whether two trees differ only in values that decided nothing.
 
     The places and changed values are noted in `moved`.
@@ -324,7 +324,7 @@ def _is_same(then: Entry, now: Entry, looked: frozenset[KeyPath], moved: _Moved)
     return True
 
 
-def _with_changed(says: CodeFacts, moved: _Moved, *, own: bool) -> CodeFacts | None:
+def _with_changed(says: CodeFacts, moved: _MovedConfig, *, own: bool) -> CodeFacts | None:
     """Return the facts about a config after a change of some config.
 
     None where they may be affected.
@@ -335,12 +335,12 @@ def _with_changed(says: CodeFacts, moved: _Moved, *, own: bool) -> CodeFacts | N
         own: Whether the changed config is this one.
     """
     if not own:
-        return None if any(_names(hit, moved.config.path) for _, hit in says.hits) else says
+        return None if any(_names_config(hit, moved.config.path) for _, hit in says.hits) else says
     hits: list[tuple[str, Hit]] = []
     for name, hit in says.hits:
         at = span_of(hit)
         span = moved.span((at.start, at.end))
-        if span is None or _names(hit, moved.config.path):
+        if span is None or _names_config(hit, moved.config.path):
             return None
         hits.append((name, replace(hit, at=replace(at, start=span[0], end=span[1]))))
     reached: list[Reached] = []
@@ -351,14 +351,14 @@ def _with_changed(says: CodeFacts, moved: _Moved, *, own: bool) -> CodeFacts | N
                 return None
             item = replace(item, value=now)  # noqa: PLW2901 - the same with another value
         reached.append(item)
-    digest = cache.digest(_bytes(moved.config.source.text))
+    digest = cache.digest(_text_bytes(moved.config.source.text))
     return replace(says, hits=tuple(hits), reached=tuple(reached), digest=digest)
 
 
-def _names(hit: Hit, path: str) -> bool:
+def _names_config(hit: Hit, path: str) -> bool:
     """Tell whether a hit has a related place in a config."""
-    return any(place.path == path for place in _places(hit))
+    return any(place.path == path for place in _related_places(hit))
 
 
-def _places(hit: Hit) -> Iterator[Location]:
+def _related_places(hit: Hit) -> Iterator[Location]:
     yield from (place for place in hit.related if isinstance(place, Location))

@@ -127,7 +127,7 @@ def literal_batches(project: ProjectRuns, sinks: Sinks) -> Iterator[OptionVerdic
     """
     told_places: set[tuple[str, Place]] = set()
     for result in (*project.results, *project.without_config):
-        found = _literal(result, sinks)
+        found = _literal_batch(result, sinks)
         if found is None:
             continue
         bound, batch = found
@@ -153,7 +153,7 @@ def literal_batches(project: ProjectRuns, sinks: Sinks) -> Iterator[OptionVerdic
         )
 
 
-def _literal(result: RunResult, sinks: Sinks) -> tuple[BoundCall, int] | None:
+def _literal_batch(result: RunResult, sinks: Sinks) -> tuple[BoundCall, int] | None:
     """Return the call that batches a run's data, and the constant batch size.
 
     None where the size is not one constant of the code.

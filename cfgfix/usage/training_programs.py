@@ -54,7 +54,7 @@ class TrainingPrograms:
             ):
                 continue
             call = trains(module)
-            if call is None or not self._configures(module):
+            if call is None or not self._makes_config(module):
                 continue
             reached = self._scopes_entered(module, by_name)
             main = next(block for block in module.summary.scopes[0].blocks if is_main(block.test))
@@ -64,7 +64,7 @@ class TrainingPrograms:
                 spot(call[1], call[0]),
             )
 
-    def _configures(self, module: Module) -> bool:
+    def _makes_config(self, module: Module) -> bool:
         """Tell whether a module makes an object of a config class."""
         sections = self._found.sections
         if sections is None:

@@ -86,7 +86,7 @@ def unreached_scopes(program: Program, entered: AbstractSet[int], asked: Abstrac
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class _NameCandidate:
     """A function or class that code can reach only by its name.
 
     Attributes:
@@ -101,7 +101,7 @@ class _Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
+class _NamedDefinitions:
     """The functions and classes that code can reach only by their names.
 
     Attributes:
@@ -110,11 +110,11 @@ class _Named:
         inner: For each scope the scopes directly inside it, by identity.
     """
 
-    candidates: tuple[_Candidate, ...]
+    candidates: tuple[_NameCandidate, ...]
     holders: dict[str, set[int]]
     inner: dict[int, list[int]]
 
-    def unnamed(self) -> Iterator[_Candidate]:
+    def unnamed(self) -> Iterator[_NameCandidate]:
         """Yield the candidates that are named only inside their own definitions."""
         for item in self.candidates:
             if self.holders.get(item.name, set()) <= {item.number}:
@@ -133,7 +133,7 @@ class _Named:
 
 
 @once
-def _reached_by_name(program: Program) -> _Named:
+def _reached_by_name(program: Program) -> _NamedDefinitions:
     """Return the functions and classes that code can reach only by their names."""
     scopes = [scope for module in program.all_modules() for scope in module.summary.scopes]
     classes: dict[str, list[Scope]] = {}
@@ -148,9 +148,9 @@ def _reached_by_name(program: Program) -> _Named:
         if any(_looks_up(call, scope, program) for call in scope.calls):
             looking_up.add(scope.module.path)
         holder = id(_function_of(scope))
-        for name in set(_references(scope)):
+        for name in set(_names_referenced(scope)):
             holders.setdefault(name, set()).add(holder)
-    found: list[_Candidate] = []
+    found: list[_NameCandidate] = []
     for scope in scopes:
         above = scope.module.summary.scopes[scope.parent] if scope.parent >= 0 else None
         if (
@@ -162,16 +162,18 @@ def _reached_by_name(program: Program) -> _Named:
         if above is not None and above.kind == "class":
             if any(
                 _last_step(base) not in classes and _last_step(base) not in _PLAIN
-                for base in _bases(above, classes)
+                for base in _all_bases(above, classes)
             ):
                 continue
         elif looking_up or scope.module.path.endswith(".ipynb"):
             continue
         if scope.module.path in looking_up:
             continue
-        found.append(_Candidate(id(scope), scope.name, scope.kind == "class"))
+        found.append(_NameCandidate(id(scope), scope.name, scope.kind == "class"))
     names = {item.name for item in found}
-    return _Named(tuple(found), {name: places for name, places in holders.items() if name in names}, inner)
+    return _NamedDefinitions(
+        tuple(found), {name: places for name, places in holders.items() if name in names}, inner
+    )
 
 
 def _function_of(scope: Scope) -> Scope:
@@ -184,7 +186,7 @@ def _function_of(scope: Scope) -> Scope:
     return scope
 
 
-def _bases(scope: Scope, classes: dict[str, list[Scope]]) -> Iterator[Expr]:
+def _all_bases(scope: Scope, classes: dict[str, list[Scope]]) -> Iterator[Expr]:
     """Yield the bases of a class and of its base classes in the project."""
     pending, seen = [scope], set()
     while pending:
@@ -224,7 +226,7 @@ def _looks_up(call: Call, scope: Scope, program: Program) -> bool:
     return name in _TABLES and not call.args
 
 
-def _references(scope: Scope) -> Iterator[str]:
+def _names_referenced(scope: Scope) -> Iterator[str]:
     """Yield the names by which a scope may reach a function or class.
 
     These are variables, attributes and words in texts, imports under another name and, in a package,

@@ -78,7 +78,7 @@ class FollowedCode:
             if shared:
                 return (
                     f"{best.place} loads a file that is not known and reads {_count_text(len(best.names), 'key')} of it; "
-                    f"this one has {len(shared)} of them ({_listed(shared)}). "
+                    f"this one has {len(shared)} of them ({_name_list(shared)}). "
                     "A command that names the file, in a script or README, would tell"
                 )
         named = self.mentions.get(os.path.basename(path))
@@ -123,7 +123,7 @@ def _count_text(count: int, word: str) -> str:
     return f"{count} {word if count == 1 else word + 's'}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _name_list(names: Sequence[str]) -> str:
     shown = ", ".join(f"`{name}`" for name in names[:MAX_NAMES])
     return shown if len(names) <= MAX_NAMES else f"{shown} and so on"
 
@@ -145,24 +145,24 @@ def followed_code(project: ProjectRuns) -> FollowedCode:
         sum(1 for entrance in project.entered if entrance.framework),
         project.spent(),
         tuple(OpenCall(place, endings, tuple(sorted(names))) for (place, endings), names in calls.items()),
-        _mentions(project),
+        _data_file_mentions(project),
     )
 
 
-def _mentions(project: ProjectRuns) -> dict[str, str]:
+def _data_file_mentions(project: ProjectRuns) -> dict[str, str]:
     """Return where the code names data files of the project, by file name."""
     wanted = {path.rpartition("/")[2] for path in project.files.data}
     found: dict[str, str] = {}
     for module in project.program.all_modules():
         for scope in module.summary.scopes:
-            for line, text in _texts(scope):
+            for line, text in _file_name_texts(scope):
                 name = text.rpartition("/")[2]
                 if name in wanted and len(found) < MAX_MENTIONS:
                     found.setdefault(name, f"{project.relative(module.path)}:{line}")
     return found
 
 
-def _texts(scope: Scope) -> Iterator[tuple[int, str]]:
+def _file_name_texts(scope: Scope) -> Iterator[tuple[int, str]]:
     """Yield the texts of a scope that end like config file names, with their lines."""
     events = list(scope.body)
     while events:

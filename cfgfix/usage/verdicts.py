@@ -194,14 +194,14 @@ def _verdicts_of(
         all(result.entrance.another and not result.entrance.framework for result in runs.results),
         tuple(map(_in_document, runs.verdicts) if several else runs.verdicts),
         frozenset(converted),
-        _programs(runs),
-        frozenset(map(runs.relative, _modules(runs))),
-        _reads(runs),
+        _program_paths(runs),
+        frozenset(map(runs.relative, _loading_modules(runs))),
+        _first_reads(runs),
         _asked_keys(runs),
         tuple(_inside_documents(runs, reached)) if several else reached,
         job,
         branches_of(runs.path, runs.results) if not several else (),
-        _fallbacks(runs) if not several else {},
+        _agreed_defaults(runs) if not several else {},
         arguments.api.newest,
     )
 
@@ -225,13 +225,13 @@ def _in_document(verdict: Verdict) -> Verdict:
     return replace(verdict, path=verdict.path[1:], values=values, changes=changes, label=label)
 
 
-def _programs(runs: ConfigRuns) -> tuple[str, ...]:
+def _program_paths(runs: ConfigRuns) -> tuple[str, ...]:
     entrances = [result.entrance for result in runs.results]
     chosen = [entrance for entrance in entrances if entrance.framework] or entrances
     return tuple(dict.fromkeys(runs.relative(entrance.module.path) for entrance in chosen))
 
 
-def _modules(runs: ConfigRuns) -> Iterator[str]:
+def _loading_modules(runs: ConfigRuns) -> Iterator[str]:
     """Yield the Python files that load a config, use its keys or ask for keys."""
     for result, opened in zip(runs.results, runs.mine, strict=True):
         yield opened.loading.spot.path
@@ -244,7 +244,7 @@ def _modules(runs: ConfigRuns) -> Iterator[str]:
         yield from (item.spot.path for item in result.run.refusals)
 
 
-def _reads(runs: ConfigRuns) -> dict[KeyPath, Place]:
+def _first_reads(runs: ConfigRuns) -> dict[KeyPath, Place]:
     """Return the place of the first read of each key.
 
     Misplaced keys are left out.
@@ -282,7 +282,7 @@ def _inside_documents(runs: ConfigRuns, reached: Iterable[Reached]) -> Iterator[
             yield replace(item, path=inside)
 
 
-def _fallbacks(runs: ConfigRuns) -> dict[KeyPath, str]:
+def _agreed_defaults(runs: ConfigRuns) -> dict[KeyPath, str]:
     """Return the default that the code takes for each key, where all runs agree."""
     found: dict[KeyPath, set[str]] = {}
     for opened in runs.mine:

@@ -401,11 +401,11 @@ def test_a_gain_by_the_code_is_told_and_not_written(run, project):
 
 def test_the_dataset_gets_threads_and_prefetch():
     tf = pytest.importorskip("tensorflow", reason="needs the tf extra")
-    from cfgfix.measure.search import _changed
+    from cfgfix.measure.search import _with_setting
 
     plain = tf.data.Dataset.range(10).batch(2)
-    assert _changed(plain, {"prefetch": 0, "private_threads": 0}) is plain
-    changed = _changed(plain, {"prefetch": 3, "private_threads": 4})
+    assert _with_setting(plain, {"prefetch": 0, "private_threads": 0}) is plain
+    changed = _with_setting(plain, {"prefetch": 3, "private_threads": 4})
     assert changed.options().threading.private_threadpool_size == 4
     assert type(changed).__name__ == "_PrefetchDataset"
     assert [batch.tolist() for batch in changed.as_numpy_iterator()] == [

@@ -154,7 +154,7 @@ def test_what_lies_beyond_the_edge_is_told_where_there_is_no_time(machine, monke
 
 
 def test_no_trial_begins_after_the_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(measured, "_trial", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr(measured, "_measure_trial", lambda *_: pytest.fail("it ran"))
     options = {
         "journal": str(tmp_path / "journal"), "trials": [{"id": "a", "values": {}, "config": None}], "trial_limit": 60,
         "until": time.time() - 1,
@@ -181,7 +181,7 @@ def test_a_trial_that_takes_long_is_not_silent(monkeypatch):
         if len(heard) >= 3:
             enough.set()
 
-    with measured._told(progress, "round 1", [0, 3], 6):
+    with measured._report_progress(progress, "round 1", [0, 3], 6):
         assert enough.wait(60)
     assert heard[:3] == [("round 1", 0.5)] * 3
 

@@ -34,13 +34,13 @@ if code is None:
     from cfgfix.cli.start import run
     from cfgfix.config.document import compose
 
-    real = compose._parser
+    real = compose._event_parser
 
     def counted(text):
         parsed.append(len(text))
         return real(text)
 
-    compose._parser = counted
+    compose._event_parser = counted
     code = run(sys.argv[1:])
 print("\\n" + json.dumps({
     "code": code, "modules": sorted(set(sys.modules) - before), "opened": opened, "parsed": len(parsed),

@@ -14,7 +14,7 @@ from cfgfix.measure.counters import Counter, device_bytes
 from cfgfix.measure.observe import Observation, Step
 from cfgfix.measure.observe import observed as watched
 from cfgfix.measure.run_profile import device_memory
-from cfgfix.measure.training import _hint
+from cfgfix.measure.training import _advice_on_steps
 
 
 def line_of(text: str) -> int:
@@ -250,10 +250,10 @@ def test_what_was_not_seen_is_told(tf):
     weight = tf.Variable(1.0)
     with Observation() as seen:
         step_of(tf, weight, 1.0)
-    assert "name the script" in _hint(seen)
+    assert "name the script" in _advice_on_steps(seen)
     hidden = Observation()
     hidden.trained = [weight]
-    assert "in no loop that is known" in _hint(hidden)
+    assert "in no loop that is known" in _advice_on_steps(hidden)
 
 
 FIRST = """

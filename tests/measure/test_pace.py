@@ -174,17 +174,17 @@ def test_a_map_before_a_full_shuffle_has_its_time(tf):
 
 
 def test_the_quiet_time_of_calls_at_once_takes_whole_rounds():
-    from cfgfix.measure.stage_costs import _Cost
+    from cfgfix.measure.stage_costs import _StageCost
 
-    alone = _Cost("Map", "f", False, [], each=[(0.005, 1)] * 8 + [(0.02, 1)] * 4)
+    alone = _StageCost("Map", "f", False, [], each=[(0.005, 1)] * 8 + [(0.02, 1)] * 4)
     assert alone.quiet(4, 1) == pytest.approx(0.02)
     # Each round of four calls of 10 ms is seen in two readings: its elements first, most of its time later.
-    together = _Cost("ParallelMap", "f", False, [], each=[(0.001, 3), (0.039, 1)] * 40)
+    together = _StageCost("ParallelMap", "f", False, [], each=[(0.001, 3), (0.039, 1)] * 40)
     assert together.quiet(1, 4) == pytest.approx(0.01, rel=0.05)
     # What two calls at once have ended and not yet handed on differs from reading to reading.
-    uneven = _Cost("ParallelMap", "f", False, [], each=[(0.04, 4), (0.05, 3), (0.03, 5), (0.04, 4)] * 16)
+    uneven = _StageCost("ParallelMap", "f", False, [], each=[(0.04, 4), (0.05, 3), (0.03, 5), (0.04, 4)] * 16)
     assert uneven.quiet(4, 2) == pytest.approx(0.04, rel=0.06)
     # An interleave of one call at once reads ahead, too.
-    reading = _Cost("ParallelInterleave", "f", False, [], each=[(0.02, 4), (0.04, 2), (0.06, 6)] * 16)
+    reading = _StageCost("ParallelInterleave", "f", False, [], each=[(0.02, 4), (0.04, 2), (0.06, 6)] * 16)
     assert reading.quiet(4, 1) == pytest.approx(0.04, rel=0.13)
-    assert _Cost("Map", "f", False, [], each=[(0.005, 1)] * 3).quiet(1, 1) is None
+    assert _StageCost("Map", "f", False, [], each=[(0.005, 1)] * 3).quiet(1, 1) is None

@@ -23,7 +23,7 @@ from cfgfix.measure.observe import Look, Loop, Observation, Step, StopObservatio
 from cfgfix.measure.observe import observed as watched
 from cfgfix.measure.pace import Load
 from cfgfix.measure.run_profile import Evaluation, RunPlan, memory_growth
-from cfgfix.measure.run_verdicts import _evaluation, judge
+from cfgfix.measure.run_verdicts import _evaluation_verdicts, judge
 from cfgfix.measure.sampling import UserCodeError, run_child
 from cfgfix.measure.stacks import describe_stack, frame_of, is_users
 from cfgfix.measure.training import analyse, main_loop
@@ -747,13 +747,13 @@ def test_what_an_evaluation_waits_for_is_told():
     assert verdict.evidence == ("80% of it waits for data",)
     cause = Verdict("stage", Outcome.PROBLEM, "the slowest stage is Map(read)", change="num_parallel_calls")
     seen = replace(found, evaluation=Evaluation(0.8, data={"verdicts": [cause.as_dict()]}))
-    (verdict,) = _evaluation(seen)
+    (verdict,) = _evaluation_verdicts(seen)
     assert verdict.outcome is Outcome.PROBLEM
     assert "most of it waiting for its data: the slowest stage is Map(read)" in verdict.summary
     assert verdict.change == "num_parallel_calls"
     share = found.shares["evaluation"]
     assert verdict.worth == pytest.approx(1 / (1 - 0.8 * share))
-    (verdict,) = _evaluation(replace(seen, evaluation=Evaluation(0.1, data=seen.evaluation.data)))
+    (verdict,) = _evaluation_verdicts(replace(seen, evaluation=Evaluation(0.1, data=seen.evaluation.data)))
     assert verdict.outcome is Outcome.INFO
 
 

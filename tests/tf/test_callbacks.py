@@ -129,7 +129,7 @@ def test_looking_for_oscillation_waits_until_it_costs_nothing(clock: Clock, monk
         clock.now += 1.0
         return "none", "", None
 
-    monkeypatch.setattr(callbacks, "_oscillation", look)
+    monkeypatch.setattr(callbacks, "_oscillation_of", look)
     recorder = StepRecorder(warmup=0)
     started = clock.now
     for _ in range(100_000):
@@ -277,6 +277,6 @@ def test_the_cost_can_be_measured() -> None:
 
 def test_the_drivers_index_of_a_gpu(monkeypatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,1")
-    assert [callbacks._physical(index) for index in (0, 1, 2)] == [3, 1, 2]
+    assert [callbacks._driver_index(index) for index in (0, 1, 2)] == [3, 1, 2]
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
-    assert callbacks._physical(1) == 1
+    assert callbacks._driver_index(1) == 1

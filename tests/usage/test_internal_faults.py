@@ -127,7 +127,7 @@ def test_a_fault_while_the_code_of_a_class_is_read_leaves_what_the_keys_say(proj
 
 
 def test_a_fix_whose_effect_could_not_be_judged_is_refused(project, monkeypatch):
-    monkeypatch.setattr(project_code.ProjectCode, "_said", fault)
+    monkeypatch.setattr(project_code.ProjectCode, "_facts_of_text", fault)
     report = engine.fix(engine.Request(("one.yaml",)))
     assert internal(report)
     assert report.exit_code() is ExitCode.INTERNAL

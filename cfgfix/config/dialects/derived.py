@@ -77,7 +77,7 @@ class Derived:
     source: str
 
 
-def _number(value: Number, name: str) -> Number:
+def _number_of(value: Number, name: str) -> Number:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{name} is no number")
     if not math.isfinite(value) or value < 0:
@@ -104,14 +104,14 @@ def element_bytes(components: Sequence[Component]) -> int:
             raise ValueError(f"dtype {dtype} is not known")
         count: Number = 1
         for dim in dims:
-            count *= _number(dim, name)
+            count *= _number_of(dim, name)
         total += count * size
     return int(total)
 
 
 def batch_bytes(batch_size: Number, element: Number) -> Number:
     """Return the bytes of one padded batch (F1): elements times bytes of an element."""
-    return _number(batch_size, "batch_size") * _number(element, "element_bytes")
+    return _number_of(batch_size, "batch_size") * _number_of(element, "element_bytes")
 
 
 def padding_waste(lengths: Sequence[Number], longest: Number) -> float:
@@ -123,7 +123,7 @@ def padding_waste(lengths: Sequence[Number], longest: Number) -> float:
     Raises:
         ValueError: The lengths are empty or all zero, or one is above `longest`.
     """
-    content = sum(_number(length, "length") for length in lengths)
+    content = sum(_number_of(length, "length") for length in lengths)
     if not content or max(lengths) > longest:
         raise ValueError("lengths do not fit")
     return longest * len(lengths) / content
@@ -134,8 +134,8 @@ def bucket_waste(lengths: Sequence[Number], width: Number) -> float:
 
     Each sequence is padded to the next multiple. Measured: 1.09 for multiples of 16.
     """
-    content = sum(_number(length, "length") for length in lengths)
-    if not content or _number(width, "width") < 1:
+    content = sum(_number_of(length, "length") for length in lengths)
+    if not content or _number_of(width, "width") < 1:
         raise ValueError("lengths or width do not fit")
     return sum(math.ceil(length / width) * width for length in lengths) / content
 
@@ -147,7 +147,7 @@ def prefetch_host_bytes(buffer: Number, batch: Number) -> Number:
 
     Source: measured, see `PREFETCH_OVERHEAD_BATCHES`.
     """
-    return (_number(buffer, "prefetch") + PREFETCH_OVERHEAD_BATCHES) * _number(batch, "batch_bytes")
+    return (_number_of(buffer, "prefetch") + PREFETCH_OVERHEAD_BATCHES) * _number_of(batch, "batch_bytes")
 
 
 def map_bytes(calls: Number, element: Number) -> Number:
@@ -155,7 +155,7 @@ def map_bytes(calls: Number, element: Number) -> Number:
 
     Source: measured with elements of 16 MB: 33 MB for 2 calls, 85 MB for 8, 408 MB for 32.
     """
-    return _number(calls, "workers") * _number(element, "element_bytes")
+    return _number_of(calls, "workers") * _number_of(element, "element_bytes")
 
 
 def shuffle_bytes(buffer: Number, element: Number) -> Number:
@@ -164,7 +164,7 @@ def shuffle_bytes(buffer: Number, element: Number) -> Number:
     `element` is an element as it is at that point of the pipeline: a path or an index before decoding, the
     decoded sample after it. Source: measured, 1,000 elements of 256 kB took 249 MB.
     """
-    return _number(buffer, "shuffle_buffer") * _number(element, "element_bytes")
+    return _number_of(buffer, "shuffle_buffer") * _number_of(element, "element_bytes")
 
 
 def cache_bytes(samples: Number, element: Number) -> Number:
@@ -174,7 +174,7 @@ def cache_bytes(samples: Number, element: Number) -> Number:
 
     Source: TensorFlow's data performance guide; `element` is an element as it is where the cache stands.
     """
-    return _number(samples, "dataset_size") * _number(element, "element_bytes")
+    return _number_of(samples, "dataset_size") * _number_of(element, "element_bytes")
 
 
 def device_prefetch_bytes(buffer: Number, batch: Number) -> Number:
@@ -184,7 +184,7 @@ def device_prefetch_bytes(buffer: Number, batch: Number) -> Number:
 
     Source: `tensorflow/python/data/experimental/ops/prefetching_ops.py` (the buffer lives on the device).
     """
-    return _number(buffer, "device_buffer") * _number(batch, "batch_bytes")
+    return _number_of(buffer, "device_buffer") * _number_of(batch, "batch_bytes")
 
 
 def shuffle_latency_seconds(buffer: Number, seconds_per_element: Number) -> float:
@@ -192,7 +192,7 @@ def shuffle_latency_seconds(buffer: Number, seconds_per_element: Number) -> floa
 
     Source: measured, 500 decoded images took 417 ms before the first batch, 48 ms when shuffled undecoded.
     """
-    return _number(buffer, "shuffle_buffer") * float(_number(seconds_per_element, "seconds"))
+    return _number_of(buffer, "shuffle_buffer") * float(_number_of(seconds_per_element, "seconds"))
 
 
 def step_seconds(producer: Number, consumer: Number, *, overlapped: bool = True) -> float:
@@ -202,7 +202,7 @@ def step_seconds(producer: Number, consumer: Number, *, overlapped: bool = True)
 
     Source: measured with 4 ms and 5 ms over 80 steps: 448 ms with prefetch, 825 ms without.
     """
-    first, second = float(_number(producer, "producer")), float(_number(consumer, "consumer"))
+    first, second = float(_number_of(producer, "producer")), float(_number_of(consumer, "consumer"))
     return max(first, second) if overlapped else first + second
 
 
@@ -216,9 +216,9 @@ def burst_depth(stall: Number, step: Number) -> int:
     Raises:
         ValueError: The step takes no time.
     """
-    if not _number(step, "step"):
+    if not _number_of(step, "step"):
         raise ValueError("step is 0")
-    return max(1, math.ceil(_number(stall, "stall") / step))
+    return max(1, math.ceil(_number_of(stall, "stall") / step))
 
 
 def useful_workers(cpus: Number) -> int:
@@ -228,7 +228,7 @@ def useful_workers(cpus: Number) -> int:
 
     Source: measured on 2 CPUs against one call: 2 calls 1.99 times as fast, 8 calls 1.99, 32 calls 1.95.
     """
-    return max(1, math.floor(_number(cpus, "cpus")))
+    return max(1, math.floor(_number_of(cpus, "cpus")))
 
 
 def model_state_bytes(parameters: Number, optimizer: str) -> Number:
@@ -243,7 +243,7 @@ def model_state_bytes(parameters: Number, optimizer: str) -> Number:
     Raises:
         cfgfix.rules.expression.Missing: The optimizer is not known.
     """
-    return _number(parameters, "model_parameters") * (
+    return _number_of(parameters, "model_parameters") * (
         WEIGHT_BYTES + GRADIENT_BYTES + optimizer_slots(optimizer)
     )
 
@@ -255,7 +255,7 @@ def activation_bytes(elements: Number, batch_size: Number, *, half: bool = False
 
     Two bytes an element with 16-bit compute, else four. Source: TensorFlow's mixed-precision guide.
     """
-    return _number(elements, "elements") * _number(batch_size, "batch_size") * (2 if half else 4)
+    return _number_of(elements, "elements") * _number_of(batch_size, "batch_size") * (2 if half else 4)
 
 
 def is_aligned(size: Number, multiple: int = 8) -> bool:
@@ -265,7 +265,7 @@ def is_aligned(size: Number, multiple: int = 8) -> bool:
 
     Source: TensorFlow's mixed-precision guide.
     """
-    return _number(size, "size") % multiple == 0
+    return _number_of(size, "size") % multiple == 0
 
 
 def all_reduce_seconds(parameters: Number, bytes_per_second: Number) -> float:
@@ -278,9 +278,9 @@ def all_reduce_seconds(parameters: Number, bytes_per_second: Number) -> float:
     Raises:
         ValueError: The bandwidth is 0.
     """
-    if not _number(bytes_per_second, "bandwidth"):
+    if not _number_of(bytes_per_second, "bandwidth"):
         raise ValueError("bandwidth is 0")
-    return _number(parameters, "parameters") * GRADIENT_BYTES / bytes_per_second
+    return _number_of(parameters, "parameters") * GRADIENT_BYTES / bytes_per_second
 
 
 def xla_compile_seconds(shapes: Number, seconds_per_compile: Number) -> float:
@@ -290,13 +290,13 @@ def xla_compile_seconds(shapes: Number, seconds_per_compile: Number) -> float:
 
     Source: measured, 30 lengths in 40 steps took 7.3 s, one length 0.33 s.
     """
-    return float(_number(shapes, "shapes") * _number(seconds_per_compile, "seconds"))
+    return float(_number_of(shapes, "shapes") * _number_of(seconds_per_compile, "seconds"))
 
 
 def xla_pays(steps_per_shape: Number, graph: Number, xla: Number, compile_time: Number) -> bool:
     """Tell whether XLA wins back its compile time (F19), all times in the same unit."""
-    saved = _number(steps_per_shape, "steps") * (_number(graph, "graph") - _number(xla, "xla"))
-    return saved > _number(compile_time, "compile")
+    saved = _number_of(steps_per_shape, "steps") * (_number_of(graph, "graph") - _number_of(xla, "xla"))
+    return saved > _number_of(compile_time, "compile")
 
 
 def autotune_ram_bytes(available: Number) -> float:
@@ -306,7 +306,7 @@ def autotune_ram_bytes(available: Number) -> float:
 
     Source: `tensorflow/python/data/ops/options.py`, ram_budget. It looks at the host, not at a container's limit.
     """
-    return _number(available, "available") * AUTOTUNE_RAM_SHARE
+    return _number_of(available, "available") * AUTOTUNE_RAM_SHARE
 
 
 def audio_frames(seconds: Number, sample_rate: Number, hop_length: Number) -> int:
@@ -318,9 +318,9 @@ def audio_frames(seconds: Number, sample_rate: Number, hop_length: Number) -> in
     Raises:
         ValueError: The hop is 0.
     """
-    if not _number(hop_length, "hop_length"):
+    if not _number_of(hop_length, "hop_length"):
         raise ValueError("hop_length is 0")
-    return math.ceil(_number(seconds, "seconds") * _number(sample_rate, "sample_rate") / hop_length)
+    return math.ceil(_number_of(seconds, "seconds") * _number_of(sample_rate, "sample_rate") / hop_length)
 
 
 def frames_seconds(frames: Number, sample_rate: Number, hop_length: Number) -> float:
@@ -329,9 +329,9 @@ def frames_seconds(frames: Number, sample_rate: Number, hop_length: Number) -> f
     Raises:
         ValueError: The sample rate is 0.
     """
-    if not _number(sample_rate, "sample_rate"):
+    if not _number_of(sample_rate, "sample_rate"):
         raise ValueError("sample_rate is 0")
-    return _number(frames, "frames") * _number(hop_length, "hop_length") / sample_rate
+    return _number_of(frames, "frames") * _number_of(hop_length, "hop_length") / sample_rate
 
 
 def effective_batch(batch_size: Number, accumulation: Number) -> Number:
@@ -339,7 +339,7 @@ def effective_batch(batch_size: Number, accumulation: Number) -> Number:
 
     Gradients are summed over several whole batches.
     """
-    return _number(batch_size, "batch_size") * _number(accumulation, "gradient_accumulation")
+    return _number_of(batch_size, "batch_size") * _number_of(accumulation, "gradient_accumulation")
 
 
 def micro_batch(batch_size: Number, accumulation: Number) -> int:
@@ -348,9 +348,9 @@ def micro_batch(batch_size: Number, accumulation: Number) -> int:
     Raises:
         ValueError: There is no part.
     """
-    if _number(accumulation, "gradient_accumulation") < 1:
+    if _number_of(accumulation, "gradient_accumulation") < 1:
         raise ValueError("accumulation is below 1")
-    return max(1, int(_number(batch_size, "batch_size") // accumulation))
+    return max(1, int(_number_of(batch_size, "batch_size") // accumulation))
 
 
 def steps_per_epoch(dataset_size: Number, batch_size: Number, *, drop_remainder: bool = False) -> int:
@@ -361,17 +361,17 @@ def steps_per_epoch(dataset_size: Number, batch_size: Number, *, drop_remainder:
     Raises:
         ValueError: The batch is empty.
     """
-    if _number(batch_size, "batch_size") < 1:
+    if _number_of(batch_size, "batch_size") < 1:
         raise ValueError("batch_size is below 1")
-    whole = _number(dataset_size, "dataset_size") / batch_size
+    whole = _number_of(dataset_size, "dataset_size") / batch_size
     return math.floor(whole) if drop_remainder else math.ceil(whole)
 
 
-def _table(*rows: Derived) -> dict[str, Derived]:
+def _table_by_name(*rows: Derived) -> dict[str, Derived]:
     return {row.name: row for row in rows}
 
 
-DERIVED: dict[str, Derived] = _table(
+DERIVED: dict[str, Derived] = _table_by_name(
     Derived("element_bytes", ("batch_components",), element_bytes, "bytes", "F1, arithmetic"),
     Derived("batch_bytes", ("batch_size", "element_bytes"), batch_bytes, "bytes", "F1, arithmetic"),
     Derived("prefetch_host_bytes", ("prefetch", "batch_bytes"), prefetch_host_bytes, "bytes", "F3, measured"),

@@ -49,7 +49,7 @@ def _bits_below(node: Node, step: Step, seen: set[tuple[int, int]]) -> int:
     return found
 
 
-def _points(found: int, row: Row) -> int:
+def _key_count(found: int, row: Row) -> int:
     """Return how many keys of a signature are among the bits of a document's paths.
 
     The answer is 0 where the signature does not hold.
@@ -110,7 +110,7 @@ class Index:
         """Return the score of each dialect for a document, in order."""
         root = deref(root)
         found = _bits_below(root, self._tree, set()) if root.kind is MAPPING else 0
-        return [_points(found, row) for row in self._rows]
+        return [_key_count(found, row) for row in self._rows]
 
     def detect(self, root: Node) -> Dialect | None:
         """Return the dialect whose signature fits a document best, or None for none.
@@ -127,7 +127,7 @@ class Index:
             if not found & telling:
                 continue
             row, dialect = self._rows[number], self.dialects[number]
-            points = _points(found, row)
+            points = _key_count(found, row)
             if points and (not row[4], points) > best:
                 best, best_dialect = (not row[4], points), dialect
         return best_dialect

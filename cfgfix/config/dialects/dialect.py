@@ -164,7 +164,7 @@ MAX_PATTERNS = 2_000
 """Most key paths of one dialect: all that ship have fewer than a tenth of that."""
 
 
-class _Reader:
+class _DialectReader:
     """Reads a `dialect.yaml`; a fault is raised as an error that names its place."""
 
     def __init__(self, data: Mapping[str, Any], origin: str) -> None:
@@ -266,7 +266,7 @@ def build(data: Any, origin: str, folder: str = "") -> Dialect:
     Raises:
         CfgfixError: Something in it is not as docs/dialects.md says.
     """
-    reader = _Reader(data if isinstance(data, dict) else {}, origin)
+    reader = _DialectReader(data if isinstance(data, dict) else {}, origin)
     if not isinstance(data, dict):
         raise reader.fail("is not a mapping")
     unknown = set(data) - _KEYS
@@ -402,7 +402,9 @@ def files_of(place: str) -> list[str]:
     """
     if os.path.isfile(place):
         return [place]
-    found = [path for path in compiled.files_below(place, ("dialect.yaml",)) if _depth(path, place) <= 1]
+    found = [
+        path for path in compiled.files_below(place, ("dialect.yaml",)) if _pattern_depth(path, place) <= 1
+    ]
     found = [path for path in found if os.path.basename(path) == "dialect.yaml"]
     if not found:
         raise CfgfixError(
@@ -413,7 +415,7 @@ def files_of(place: str) -> list[str]:
     return found
 
 
-def _depth(path: str, place: str) -> int:
+def _pattern_depth(path: str, place: str) -> int:
     return os.path.relpath(path, place).count(os.sep)
 
 

@@ -39,7 +39,7 @@ _SERVICE = frozenset(
 _VERB = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace", "$ref", "parameters"})
 
 
-def _members(node: Node | None) -> dict[str, Node]:
+def _members_by_key(node: Node | None) -> dict[str, Node]:
     """Return the members of a mapping by key; empty for any other node."""
     if node is None:
         return {}
@@ -61,67 +61,72 @@ def _first_children(node: Node | None) -> list[Node]:
     return []
 
 
-def _is(node: Node | None, *kinds: object) -> bool:
+def _is_empty(node: Node | None, *kinds: object) -> bool:
     return node is not None and any(node.kind is kind for kind in kinds)
 
 
 def _some_have(node: Node | None, names: Iterable[str]) -> bool:
     """Tell whether some member or item of a node is a mapping with one of the keys."""
     wanted = frozenset(names)
-    return any(not wanted.isdisjoint(_members(item)) for item in _first_children(node))
+    return any(not wanted.isdisjoint(_members_by_key(item)) for item in _first_children(node))
 
 
-def _manifest(top: dict[str, Node]) -> bool:
-    return _is(top.get("apiVersion"), SCALAR) and _is(top.get("kind"), SCALAR)
+def _is_manifest(top: dict[str, Node]) -> bool:
+    return _is_empty(top.get("apiVersion"), SCALAR) and _is_empty(top.get("kind"), SCALAR)
 
 
-def _chart(top: dict[str, Node]) -> bool:
+def _is_chart(top: dict[str, Node]) -> bool:
     version = top.get("apiVersion")
-    return _is(version, SCALAR) and version is not None and version.text in ("v1", "v2") and "version" in top
+    return (
+        _is_empty(version, SCALAR)
+        and version is not None
+        and version.text in ("v1", "v2")
+        and "version" in top
+    )
 
 
-def _compose(top: dict[str, Node]) -> bool:
+def _is_compose_file(top: dict[str, Node]) -> bool:
     services = top.get("services")
-    return _is(services, MAPPING) and _some_have(services, _SERVICE)
+    return _is_empty(services, MAPPING) and _some_have(services, _SERVICE)
 
 
-def _jobs(top: dict[str, Node]) -> bool:
+def _has_jobs(top: dict[str, Node]) -> bool:
     jobs = top.get("jobs")
-    return _is(jobs, MAPPING, SEQUENCE) and _some_have(
+    return _is_empty(jobs, MAPPING, SEQUENCE) and _some_have(
         jobs, ("runs-on", "uses", "steps", "docker", "machine", "executor", "pool", "job", "template")
     )
 
 
-def _action(top: dict[str, Node]) -> bool:
-    return "using" in _members(top.get("runs"))
+def _is_action(top: dict[str, Node]) -> bool:
+    return "using" in _members_by_key(top.get("runs"))
 
 
-def _gitlab(top: dict[str, Node]) -> bool:
+def _is_gitlab_pipeline(top: dict[str, Node]) -> bool:
     return any(
         "script" in members and not members.keys().isdisjoint(("stage", "image", "rules", "only", "tags"))
-        for members in map(_members, list(top.values())[:MAX_LOOKED_AT])
+        for members in map(_members_by_key, list(top.values())[:MAX_LOOKED_AT])
     )
 
 
-def _azure(top: dict[str, Node]) -> bool:
+def _is_azure_pipeline(top: dict[str, Node]) -> bool:
     return not top.keys().isdisjoint(("trigger", "pr", "pool")) and any(
-        _is(top.get(name), SEQUENCE) for name in ("steps", "jobs", "stages")
+        _is_empty(top.get(name), SEQUENCE) for name in ("steps", "jobs", "stages")
     )
 
 
-def _conda(top: dict[str, Node]) -> bool:
+def _is_conda_environment(top: dict[str, Node]) -> bool:
     listed = top.get("dependencies")
-    if not _is(listed, SEQUENCE) or top.keys().isdisjoint(("channels", "name", "prefix")):
+    if not _is_empty(listed, SEQUENCE) or top.keys().isdisjoint(("channels", "name", "prefix")):
         return False
-    return all(item.kind is SCALAR or "pip" in _members(item) for item in _first_children(listed))
+    return all(item.kind is SCALAR or "pip" in _members_by_key(item) for item in _first_children(listed))
 
 
-def _recipe(top: dict[str, Node]) -> bool:
-    return {"name", "version"} <= _members(top.get("package")).keys() and "requirements" in top
+def _is_recipe(top: dict[str, Node]) -> bool:
+    return {"name", "version"} <= _members_by_key(top.get("package")).keys() and "requirements" in top
 
 
-def _api(top: dict[str, Node]) -> bool:
-    if not any(_is(top.get(name), SCALAR) for name in ("openapi", "swagger", "asyncapi")):
+def _is_api_description(top: dict[str, Node]) -> bool:
+    if not any(_is_empty(top.get(name), SCALAR) for name in ("openapi", "swagger", "asyncapi")):
         return False
     return (
         not top.keys().isdisjoint(("info", "components", "definitions", "channels", "webhooks"))
@@ -130,34 +135,34 @@ def _api(top: dict[str, Node]) -> bool:
     )
 
 
-def _mkdocs(top: dict[str, Node]) -> bool:
-    return _is(top.get("site_name"), SCALAR)
+def _is_mkdocs_config(top: dict[str, Node]) -> bool:
+    return _is_empty(top.get("site_name"), SCALAR)
 
 
 def _pre_commit(top: dict[str, Node]) -> bool:
-    return _is(top.get("repos"), SEQUENCE) and _some_have(top.get("repos"), ("repo", "hooks"))
+    return _is_empty(top.get("repos"), SEQUENCE) and _some_have(top.get("repos"), ("repo", "hooks"))
 
 
-def _dependabot(top: dict[str, Node]) -> bool:
-    return _is(top.get("updates"), SEQUENCE) and _some_have(top.get("updates"), ("package-ecosystem",))
+def _is_dependabot_config(top: dict[str, Node]) -> bool:
+    return _is_empty(top.get("updates"), SEQUENCE) and _some_have(top.get("updates"), ("package-ecosystem",))
 
 
-def _cloud(top: dict[str, Node]) -> bool:
+def _is_cloud_template(top: dict[str, Node]) -> bool:
     return "AWSTemplateFormatVersion" in top or any(
-        (kind := _members(item).get("Type")) is not None and kind.kind is SCALAR and "::" in kind.text
+        (kind := _members_by_key(item).get("Type")) is not None and kind.kind is SCALAR and "::" in kind.text
         for item in _first_children(top.get("Resources"))
     )
 
 
-def _serverless(top: dict[str, Node]) -> bool:
+def _is_serverless_config(top: dict[str, Node]) -> bool:
     return {"service", "provider", "functions"} <= top.keys()
 
 
-def _stages(top: dict[str, Node]) -> bool:
-    return _is(top.get("stages"), MAPPING) and _some_have(top.get("stages"), ("cmd",))
+def _has_stages(top: dict[str, Node]) -> bool:
+    return _is_empty(top.get("stages"), MAPPING) and _some_have(top.get("stages"), ("cmd",))
 
 
-def _card(top: dict[str, Node]) -> bool:
+def _is_dataset_card(top: dict[str, Node]) -> bool:
     if not top.keys().isdisjoint(
         ("dataset_info", "dataset_infos", "task_categories", "task_ids", "pipeline_tag", "model-index")
     ):
@@ -167,33 +172,33 @@ def _card(top: dict[str, Node]) -> bool:
     return "license" in top and not top.keys().isdisjoint(("language", "tags", "datasets", "library_name"))
 
 
-def _citation(top: dict[str, Node]) -> bool:
+def _is_citation(top: dict[str, Node]) -> bool:
     return "cff-version" in top
 
 
 def _scrape(top: dict[str, Node]) -> bool:
-    return _is(top.get("scrape_configs"), SEQUENCE)
+    return _is_empty(top.get("scrape_configs"), SEQUENCE)
 
 
 _SHAPES: tuple[tuple[Callable[[dict[str, Node]], bool], str], ...] = (
-    (_manifest, "a Kubernetes manifest"),
-    (_chart, "a Helm chart"),
-    (_compose, "a Docker Compose file"),
-    (_action, "a GitHub action"),
-    (_jobs, "a workflow of jobs"),
-    (_gitlab, "a GitLab pipeline"),
-    (_azure, "an Azure pipeline"),
-    (_conda, "a conda environment"),
-    (_recipe, "a conda recipe"),
-    (_api, "an API description"),
-    (_mkdocs, "an MkDocs file"),
+    (_is_manifest, "a Kubernetes manifest"),
+    (_is_chart, "a Helm chart"),
+    (_is_compose_file, "a Docker Compose file"),
+    (_is_action, "a GitHub action"),
+    (_has_jobs, "a workflow of jobs"),
+    (_is_gitlab_pipeline, "a GitLab pipeline"),
+    (_is_azure_pipeline, "an Azure pipeline"),
+    (_is_conda_environment, "a conda environment"),
+    (_is_recipe, "a conda recipe"),
+    (_is_api_description, "an API description"),
+    (_is_mkdocs_config, "an MkDocs file"),
     (_pre_commit, "a pre-commit file"),
-    (_dependabot, "a Dependabot file"),
-    (_cloud, "a CloudFormation template"),
-    (_serverless, "a Serverless file"),
-    (_stages, "a DVC pipeline"),
-    (_card, "a data set or model card"),
-    (_citation, "a citation file"),
+    (_is_dependabot_config, "a Dependabot file"),
+    (_is_cloud_template, "a CloudFormation template"),
+    (_is_serverless_config, "a Serverless file"),
+    (_has_stages, "a DVC pipeline"),
+    (_is_dataset_card, "a data set or model card"),
+    (_is_citation, "a citation file"),
     (_scrape, "a Prometheus file"),
 )
 
@@ -204,7 +209,7 @@ def _kind_of_list(root: Node) -> str | None:
     Known are Ansible playbooks and the hooks of pre-commit.
     """
     for item in _first_children(root):
-        members = _members(item)
+        members = _members_by_key(item)
         if "hosts" in members and not members.keys().isdisjoint(("tasks", "roles", "name", "become")):
             return "an Ansible playbook"
         if {"id", "entry", "language"} <= members.keys():
@@ -246,7 +251,7 @@ def tool_of(document: Document) -> str | None:
             what_listed = _kind_of_list(node)
             if what_listed is not None:
                 return what_listed
-        top = _members(node)
+        top = _members_by_key(node)
         if top:
             for holds, what in _SHAPES:
                 if holds(top):

@@ -233,7 +233,7 @@ def key_meanings(reached: Iterable[Reached]) -> KeyMeanings:
         for concept in meaning.counted.get(item.parameter, ()):
             size = len(item.value) if item.known and isinstance(item.value, (list, tuple)) else None
             values.setdefault(concept, []).append((size, item))
-    _part(keys)
+    _add_evaluation_keys(keys)
     given = {concept for concept, _ in keys}
     return KeyMeanings(
         keys,
@@ -252,7 +252,7 @@ def _all_agree(found: list[tuple[Any, Reached]]) -> bool:
     )
 
 
-def _part(keys: dict[tuple[str, KeyPath], Reached]) -> None:
+def _add_evaluation_keys(keys: dict[tuple[str, KeyPath], Reached]) -> None:
     """Give keys of the evaluation their own concept, apart from keys of the training.
 
     Only keys that reach the same call are parted, by their names.

@@ -77,7 +77,7 @@ def draft(
     if root is None:
         return text + _EMPTY
     sections, telling = _signature_paths(root)
-    concepts = _concepts(root, known)
+    concepts = _concepts_of_keys(root, known)
     lines = [
         "",
         "# Taken from one config: keep what all of your files have and no other project's.",
@@ -102,31 +102,31 @@ def _signature_paths(root: Node) -> tuple[list[str], list[str]]:
     Demanded are sections, or plain keys where the config has no section.
     """
     top = [(key.text, deref(value)) for key, value in root.items if key.kind == Kind.SCALAR]
-    sections = [_text((name,)) for name, value in top if value.kind == Kind.MAPPING][:3]
+    sections = [_path_text((name,)) for name, value in top if value.kind == Kind.MAPPING][:3]
     inner = [
-        _text((name, key.text))
+        _path_text((name, key.text))
         for name, value in top
         if value.kind == Kind.MAPPING
         for key, _ in value.items[:4]
         if key.kind == Kind.SCALAR
     ]
-    flat = [_text((name,)) for name, value in top if value.kind != Kind.MAPPING]
+    flat = [_path_text((name,)) for name, value in top if value.kind != Kind.MAPPING]
     telling = (inner + flat)[:MAX_TELLING]
     return sections or flat[:2], telling or flat
 
 
-def _concepts(root: Node, known: Mapping[str, Dialect]) -> dict[str, list[str]]:
-    meanings = _meanings(known)
+def _concepts_of_keys(root: Node, known: Mapping[str, Dialect]) -> dict[str, list[str]]:
+    meanings = _meanings_of_names(known)
     found: dict[str, list[str]] = {}
-    for path in _scalars(root, (), 0):
+    for path in _scalar_paths(root, (), 0):
         last = path[-1]
         concept = meanings.get(last) if isinstance(last, str) else None
         if concept is not None:
-            found.setdefault(concept, []).append(_text(path))
+            found.setdefault(concept, []).append(_path_text(path))
     return found
 
 
-def _meanings(known: Mapping[str, Dialect]) -> dict[str, str]:
+def _meanings_of_names(known: Mapping[str, Dialect]) -> dict[str, str]:
     """Return the concept of each key name in the known dialects.
 
     A name at the top level decides; any other counts only where it has one concept.
@@ -150,7 +150,7 @@ def _last_key(pattern: Pattern) -> str | None:
     return last if isinstance(last, str) and last not in ("name", "type", "config") else None
 
 
-def _scalars(node: Node, path: KeyPath, depth: int) -> Iterator[KeyPath]:
+def _scalar_paths(node: Node, path: KeyPath, depth: int) -> Iterator[KeyPath]:
     if depth > MAX_DEPTH:
         return
     for key, value in node.items:
@@ -159,12 +159,12 @@ def _scalars(node: Node, path: KeyPath, depth: int) -> Iterator[KeyPath]:
         target = deref(value)
         here = (*path, key.text)
         if target.kind == Kind.MAPPING:
-            yield from _scalars(target, here, depth + 1)
+            yield from _scalar_paths(target, here, depth + 1)
         elif target.kind == Kind.SCALAR:
             yield here
 
 
-def _text(path: KeyPath) -> str:
+def _path_text(path: KeyPath) -> str:
     r"""Return a key path as dialect files write it: `a.b`, dots inside a key escaped."""
     steps = []
     for step in path:
@@ -179,9 +179,9 @@ def _quote(text: str) -> str:
     return (
         text
         if text.replace("_", "a").replace(".", "a").replace("-", "a").isalnum() and not text[0].isdigit()
-        else _single(text)
+        else _single_quoted(text)
     )
 
 
-def _single(text: str) -> str:
+def _single_quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"

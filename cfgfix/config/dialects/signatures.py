@@ -68,14 +68,16 @@ def table(signatures: Iterable[tuple[Signature, bool]]) -> Table:
         for step in pattern:
             here = here.setdefault(step, {})
         here[_END] = here.get(_END, 0) | bit
-    return _packed(root), rows
+    return _packed_step(root), rows
 
 
 _END = ""
 """Key of the bits in the tree as it grows; no step is empty."""
 
 
-def _packed(tree: dict[str | int | None, Any]) -> Step:
-    named = {step: _packed(below) for step, below in tree.items() if isinstance(step, str) and step != _END}
-    placed = {step: _packed(below) for step, below in tree.items() if isinstance(step, int)}
-    return tree.get(_END, 0), named, _packed(tree[None]) if None in tree else None, placed
+def _packed_step(tree: dict[str | int | None, Any]) -> Step:
+    named = {
+        step: _packed_step(below) for step, below in tree.items() if isinstance(step, str) and step != _END
+    }
+    placed = {step: _packed_step(below) for step, below in tree.items() if isinstance(step, int)}
+    return tree.get(_END, 0), named, _packed_step(tree[None]) if None in tree else None, placed

@@ -332,7 +332,7 @@ class View:
         try:
             for need in derived.needs:
                 if need == "batch_components":
-                    arguments.append(self._sizes())
+                    arguments.append(self._tensor_sizes())
                 else:
                     arguments.append(self.value(need))
             value = derived.function(*arguments)
@@ -340,7 +340,7 @@ class View:
             return _ABSENT
         return value
 
-    def _sizes(self) -> list[tuple[str, list[int], str]]:
+    def _tensor_sizes(self) -> list[tuple[str, list[int], str]]:
         """Return name, sizes and dtype of each tensor of a batch element."""
         if not self.dialect.components:
             raise Missing("batch_components")

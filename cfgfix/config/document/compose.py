@@ -323,7 +323,7 @@ def pure_problem(document: Document) -> Problem | None:
     return None
 
 
-def _parser(text: str) -> Any:
+def _event_parser(text: str) -> Any:
     """Return a parser of YAML events: libyaml's, or PyYAML's own without the binding."""
     import yaml
 
@@ -359,7 +359,7 @@ def _parse(document: Document, limits: Limits) -> Problem | None:
     children: list[Node] = []
     outer: list[list[Node]] = []
     try:
-        get_event = _parser(text).get_event
+        get_event = _event_parser(text).get_event
         while True:
             event = get_event()
             kind = event.__class__

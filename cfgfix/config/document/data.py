@@ -62,15 +62,15 @@ class Builder:
             DataError: The loader refuses it.
         """
         if recursive is not None:
-            raise self._refuse(f"*{recursive.anchor} stands inside the value it names", recursive)
+            raise self._refusal_at(f"*{recursive.anchor} stands inside the value it names", recursive)
         if reused is not None and self.loader.yaml_version == "1.1":
-            raise self._refuse(f"{self.loader.title} refuses a second anchor &{reused.anchor}", reused)
-        return self._value(root, 0)
+            raise self._refusal_at(f"{self.loader.title} refuses a second anchor &{reused.anchor}", reused)
+        return self._node_value(root, 0)
 
-    def _refuse(self, message: str, node: Node) -> DataError:
+    def _refusal_at(self, message: str, node: Node) -> DataError:
         return DataError(message, node, self.source)
 
-    def _value(self, node: Node, depth: int) -> Any:
+    def _node_value(self, node: Node, depth: int) -> Any:
         kind = node.kind
         if kind is SCALAR:
             return self.scalar(node)
@@ -83,8 +83,12 @@ class Builder:
         if known is not self:
             return known
         if depth > _MAX_BUILD_DEPTH:
-            raise self._refuse("nested too deep", node)
-        result = self._sequence(node, depth + 1) if node.kind is SEQUENCE else self._mapping(node, depth + 1)
+            raise self._refusal_at("nested too deep", node)
+        result = (
+            self._sequence_value(node, depth + 1)
+            if node.kind is SEQUENCE
+            else self._mapping_value(node, depth + 1)
+        )
         if node.anchor is not None:
             self.done[id(node)] = result
         return result
@@ -103,35 +107,37 @@ class Builder:
                 return node.text
             resolved = resolve(node.text, loader)
             if resolved.error is not None:
-                raise self._refuse(resolved.error, node)
+                raise self._refusal_at(resolved.error, node)
             if resolved.tag in ("merge", "value"):
-                raise self._refuse(f"{loader.title} cannot read a plain {node.text} as a value", node)
+                raise self._refusal_at(f"{loader.title} cannot read a plain {node.text} as a value", node)
             return resolved.value
         name = tag[len(TAG_PREFIX) :] if tag.startswith(TAG_PREFIX) else ""
         if name in _SCALAR_TAGS:
             try:
                 return construct_scalar(name, node.text, loader)
             except (ValueError, OverflowError, KeyError, IndexError):
-                raise self._refuse(f"{loader.title} cannot read {node.text!r} as !!{name}", node) from None
+                raise self._refusal_at(
+                    f"{loader.title} cannot read {node.text!r} as !!{name}", node
+                ) from None
         if name == "binary":
-            return self._binary(node)
+            return self._binary_value(node)
         if name in _COLLECTION_TAGS:
-            raise self._refuse(f"!!{name} on a scalar", node)
+            raise self._refusal_at(f"!!{name} on a scalar", node)
         return Tagged(tag, node.text)
 
-    def _binary(self, node: Node) -> bytes:
+    def _binary_value(self, node: Node) -> bytes:
         import base64
 
         try:
             return base64.decodebytes(node.text.encode("ascii"))
         except ValueError:
-            raise self._refuse("!!binary is not valid base64", node) from None
+            raise self._refusal_at("!!binary is not valid base64", node) from None
 
-    def _sequence(self, node: Node, depth: int) -> Any:
+    def _sequence_value(self, node: Node, depth: int) -> Any:
         name = self._collection_tag(node, "seq")
         if name in ("omap", "pairs"):
-            return self._pairs(node, depth, name)
-        value = [self._value(item, depth) for item in node.items]
+            return self._pair_values(node, depth, name)
+        value = [self._node_value(item, depth) for item in node.items]
         return value if name == "seq" else Tagged(str(node.tag), value)
 
     def _collection_tag(self, node: Node, default: str) -> str:
@@ -147,26 +153,26 @@ class Builder:
         if name in fitting:
             return name
         if name in _SCALAR_TAGS or name in _COLLECTION_TAGS or name == "binary":
-            raise self._refuse(f"!!{name} on a {'mapping' if default == 'map' else 'sequence'}", node)
+            raise self._refusal_at(f"!!{name} on a {'mapping' if default == 'map' else 'sequence'}", node)
         return ""
 
-    def _pairs(self, node: Node, depth: int, name: str) -> list[tuple[Any, Any]]:
+    def _pair_values(self, node: Node, depth: int, name: str) -> list[tuple[Any, Any]]:
         result: list[tuple[Any, Any]] = []
         for item in node.items:
             entry = deref(item)
             if entry.kind is not MAPPING or len(entry.items) != 1:
-                raise self._refuse(f"every entry of !!{name} must be a mapping with one key", item)
+                raise self._refusal_at(f"every entry of !!{name} must be a mapping with one key", item)
             key, value = entry.items[0]
-            result.append((self._value(key, depth), self._value(value, depth)))
+            result.append((self._node_value(key, depth), self._node_value(value, depth)))
         return result
 
-    def _mapping(self, node: Node, depth: int) -> Any:
+    def _mapping_value(self, node: Node, depth: int) -> Any:
         name = self._collection_tag(node, "map")
         loader = self.loader
         items = node.items
         merged = False
         if any(is_merge(key) for key, _ in items):
-            items = [(each.entry.key, each.entry.value) for each in self._flattened(node)]
+            items = [(each.entry.key, each.entry.value) for each in self._flattened_entries(node)]
             merged = True
         result: dict[Any, Any] = {}
         # ruamel.yaml does not look for duplicates where keys are merged in; OmegaConf looks at what is written.
@@ -174,10 +180,10 @@ class Builder:
         if loader.name == "omegaconf":
             self._refuse_written_twice(node)
         for key_node, value_node in items:
-            key = self._key(key_node, depth)
+            key = self._key_value(key_node, depth)
             if strict and key in result:
-                raise self._refuse(f"{loader.title} refuses the duplicate key {key!r}", key_node)
-            result[key] = self._value(value_node, depth)
+                raise self._refusal_at(f"{loader.title} refuses the duplicate key {key!r}", key_node)
+            result[key] = self._node_value(value_node, depth)
         if name == "map":
             return result
         return set(result) if name == "set" else Tagged(str(node.tag), result)
@@ -193,29 +199,29 @@ class Builder:
             if scalar.tag not in (None, "!", TAG_PREFIX + "str"):
                 continue
             if scalar.text in seen:
-                raise self._refuse(f"{self.loader.title} refuses the duplicate key {scalar.text!r}", key)
+                raise self._refusal_at(f"{self.loader.title} refuses the duplicate key {scalar.text!r}", key)
             seen.add(scalar.text)
 
-    def _key(self, node: Node, depth: int) -> Any:
+    def _key_value(self, node: Node, depth: int) -> Any:
         scalar = deref(node)
         if scalar.kind is SCALAR and not scalar.style and scalar.text == "=" and scalar.tag in (None, "!"):
             return "="
-        key = self._value(node, depth)
+        key = self._node_value(node, depth)
         if isinstance(key, list) and self.loader.yaml_version == "1.2":
             key = tuple(key)
         try:
             hash(key)
         except TypeError:
             kind = "mapping" if scalar.kind is MAPPING else "sequence"
-            raise self._refuse(f"{self.loader.title} refuses a {kind} as a key", node) from None
+            raise self._refusal_at(f"{self.loader.title} refuses a {kind} as a key", node) from None
         return key
 
-    def _flattened(self, mapping: Node) -> list[Written]:
+    def _flattened_entries(self, mapping: Node) -> list[Written]:
         if self._merging is None:
-            self._merging = Flattener(order_of(self.loader), self._written)
+            self._merging = Flattener(order_of(self.loader), self._written_entries)
         return self._merging.flatten(mapping)
 
-    def _written(self, mapping: Node) -> Iterator[Written]:
+    def _written_entries(self, mapping: Node) -> Iterator[Written]:
         """Yield the entries of a mapping as written, checking its merge keys.
 
         Raises:
@@ -226,12 +232,14 @@ class Builder:
             if each.merged is not None:
                 key, value = each.entry.key, deref(each.entry.value)
                 if brought and self.loader.yaml_version == "1.2":
-                    raise self._refuse(f"{self.loader.title} refuses a second merge key", key)
+                    raise self._refusal_at(f"{self.loader.title} refuses a second merge key", key)
                 if value.kind is SCALAR:
-                    raise self._refuse("a merge key takes a mapping or a list of mappings", each.entry.value)
+                    raise self._refusal_at(
+                        "a merge key takes a mapping or a list of mappings", each.entry.value
+                    )
                 if value.kind is SEQUENCE and len(each.merged) < len(value.items):
                     wrong = next(item for item in value.items if deref(item).kind is not MAPPING)
-                    raise self._refuse("a merge key takes mappings only", wrong)
+                    raise self._refusal_at("a merge key takes mappings only", wrong)
                 brought = brought or any(part.items for part in each.merged)
             yield each
 

@@ -72,7 +72,7 @@ class EditPlan:
             if (step.shared or through_alias) and not self.shared:
                 origin = steps[number - 1].value.anchor if through_alias else step.parent.anchor
                 count = self.uses.get(id(step.parent), 0)
-                source = f"&{origin}, used in {_places(count)}" if origin else "another mapping"
+                source = f"&{origin}, used in {_count_in_words(count)}" if origin else "another mapping"
                 raise Refusal(
                     RefusalReason.INHERITED, f"{shown} is shared: it comes from {source}; change it there"
                 )
@@ -89,7 +89,7 @@ class EditPlan:
         if count and not self.shared:
             raise Refusal(
                 RefusalReason.SHARED,
-                f"{shown} is shared: it belongs to &{node.anchor}, and {_places(count)} more would change",
+                f"{shown} is shared: it belongs to &{node.anchor}, and {_count_in_words(count)} more would change",
             )
 
     def touch(self, steps: list[Step]) -> None:
@@ -222,5 +222,5 @@ class EditPlan:
         return max(item[0].end, item[1].end) if node.kind is MAPPING else int(item.end)
 
 
-def _places(count: int) -> str:
+def _count_in_words(count: int) -> str:
     return "1 place" if count == 1 else f"{count} places"

@@ -44,7 +44,7 @@ def plan(document: Document, changes: Sequence[Change], *, shared: bool = False)
     Raises:
         Refusal: One of the changes cannot be made exactly.
     """
-    return _Plan(document, shared).run(changes)
+    return _EditPlanner(document, shared).run(changes)
 
 
 def apply(document: Document, edits: Iterable[Edit]) -> Document:
@@ -56,7 +56,7 @@ def apply(document: Document, edits: Iterable[Edit]) -> Document:
     return compose(document.source.with_text(splice(document.source.text, edits)))
 
 
-class _Plan(Deletions, Insertions):
+class _EditPlanner(Deletions, Insertions):
     """One call of `plan`: changes of all kinds, in the order given."""
 
     def run(self, changes: Sequence[Change]) -> list[Edit]:

@@ -64,18 +64,18 @@ class IntendedValues:
                 if not seen:
                     waiting.extend(tree.slots)
 
-    def _root(self, document: int, path: KeyPath) -> Slot:
+    def _root_slot(self, document: int, path: KeyPath) -> Slot:
         if document >= len(self._slots):
             raise ProofError("meaning", f"there is no document {document} for {format_key_path(path)}")
         return self._slots[document]
 
     def _enter(self, path: KeyPath, document: int) -> tuple[Tree | None, Slot]:
         """Return the entry at a key path, and the collection that holds it."""
-        slot = self._root(document, path)
+        slot = self._root_slot(document, path)
         parent: Tree | None = None
         for step in path:
             parent = self._require_tree(slot, path)
-            found = self._child(parent, step)
+            found = self._child_slot(parent, step)
             if found is None:
                 raise ProofError("meaning", f"no entry {format_key_path(path)} is seen")
             parent, slot = found
@@ -91,12 +91,12 @@ class IntendedValues:
             )
         return tree
 
-    def _child(self, tree: Tree, step: str | int) -> tuple[Tree, Slot] | None:
+    def _child_slot(self, tree: Tree, step: str | int) -> tuple[Tree, Slot] | None:
         if not tree.mapping:
             if isinstance(step, int) and 0 <= step < len(tree.slots):
                 return tree, tree.slots[step]
             return None
-        same = self._same(tree, step)
+        same = self._slots_written_as(tree, step)
         if same:
             return tree, same[-1]
         if not self._shared:
@@ -106,12 +106,12 @@ class IntendedValues:
                 merged = [slot.value] if slot.value.mapping else [item.value for item in slot.value.slots]
                 for other in merged:
                     if isinstance(other, Tree) and other.mapping and other is not tree:
-                        found = self._child(other, step)
+                        found = self._child_slot(other, step)
                         if found is not None:
                             return found
         return None
 
-    def _same(self, tree: Tree, text: str | int | None) -> list[Slot]:
+    def _slots_written_as(self, tree: Tree, text: str | int | None) -> list[Slot]:
         """Return the entries of a mapping whose key is written as `text`."""
         known = self._slots_by_text.get(id(tree))
         if known is None:
@@ -155,7 +155,7 @@ class IntendedValues:
         if slot.value is not None:
             owner = self._require_tree(slot, change.path)
             if change.after is not None:
-                found = self._child(owner, change.after)
+                found = self._child_slot(owner, change.after)
                 if found is None:
                     raise ProofError("meaning", f"no key {change.after} is seen")
                 after = found[1]
@@ -181,7 +181,7 @@ class IntendedValues:
         parent, slot = self._enter(change.path, change.document)
         assert parent is not None
         if change.occurrence is not None and parent.mapping:
-            same = self._same(parent, slot.text)
+            same = self._slots_written_as(parent, slot.text)
             if change.occurrence >= len(same):
                 raise ProofError("meaning", f"{format_key_path(change.path)} is seen {len(same)} times")
             slot = same[change.occurrence]

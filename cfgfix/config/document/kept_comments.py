@@ -35,17 +35,17 @@ def check_anchors(before: Document, after: Document, changes: Sequence[Change]) 
         return
     if "&" not in before.source.text and "&" not in after.source.text:
         return
-    now = _anchors(after)
+    now = _anchor_names(after)
     if any(isinstance(change, DeleteKey) for change in changes):
-        left = iter(_anchors(before))
+        left = iter(_anchor_names(before))
         kept = all(name in left for name in now)
     else:
-        kept = now == _anchors(before)
+        kept = now == _anchor_names(before)
     if not kept:
         raise ProofError("anchors", "the names of anchors would change")
 
 
-def _anchors(document: Document) -> list[str]:
+def _anchor_names(document: Document) -> list[str]:
     """Return the names of all anchors, in the order of the text."""
     found: list[str] = []
     waiting: list[Node] = list(reversed(document.roots))
@@ -70,14 +70,14 @@ def check_comments(
     """
     if before.problem is not None:
         return
-    named = _Union(_named_spans(before, changes))
-    edited = _Union((edit.start, edit.end) for edit in edits)
+    named = _SpanUnion(_named_spans(before, changes))
+    edited = _SpanUnion((edit.start, edit.end) for edit in edits)
     kept = [
         comment for offset, comment in comments(before) if not (named.holds(offset) and edited.holds(offset))
     ]
     now = comments(after)
     if any(isinstance(change, ReplaceText) for change in changes):
-        written = _Union(_written_spans(changes, edits))
+        written = _SpanUnion(_written_spans(changes, edits))
         seen = [comment for offset, comment in now if not written.holds(offset)]
     else:
         seen = [comment for _, comment in now]
@@ -88,7 +88,7 @@ def check_comments(
         raise ProofError("comments", detail)
 
 
-class _Union:
+class _SpanUnion:
     """The union of some spans of offsets."""
 
     __slots__ = ("_ends", "_starts")

@@ -157,13 +157,13 @@ def _check_loads(before: Document, after: Document, loader: Loader) -> None:
         ProofError: A loader would refuse the result.
     """
     for reader in {loader.name: loader, "pyyaml": LOADERS["pyyaml"], "ruamel": LOADERS["ruamel"]}.values():
-        refusal = _refusal(after, reader)
+        refusal = _refusal_of_loader(after, reader)
         # A loader names one fault at a time: behind a repaired duplicate key may stand the next one.
-        if refusal is not None and before.problem is None and _refusal(before, reader) is None:
+        if refusal is not None and before.problem is None and _refusal_of_loader(before, reader) is None:
             raise ProofError("loads", f"{reader.title} would no longer load the file: {refusal}")
 
 
-def _refusal(document: Document, loader: Loader) -> str | None:
+def _refusal_of_loader(document: Document, loader: Loader) -> str | None:
     """Return the reason why a loader refuses a file, or None where it loads."""
     for number in range(len(document.roots)):
         try:

@@ -84,7 +84,7 @@ class Foreign:
         return f"{self.tag} {self.text!r}"
 
 
-class _Merge:
+class _MergeKey:
     """The key of a merge."""
 
     __slots__ = ()
@@ -93,7 +93,7 @@ class _Merge:
         return "<<"
 
 
-MERGE = _Merge()
+MERGE = _MergeKey()
 
 
 def _core_tag(tag: str) -> str | None:

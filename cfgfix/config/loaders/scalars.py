@@ -148,7 +148,7 @@ _TIMESTAMP_PARTS = r"""([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})
 _compiled: dict[str, re.Pattern[str]] = {}
 
 
-def _pattern(source: str) -> re.Pattern[str]:
+def _compiled_late(source: str) -> re.Pattern[str]:
     """Return a compiled pattern, compiled on first use: most files need few patterns."""
     pattern = _compiled.get(source)
     if pattern is None:
@@ -165,7 +165,7 @@ def float_rule_pattern(loader: Loader) -> re.Pattern[str] | None:
     return re.compile(f"^(?:{source})$", re.VERBOSE) if source is not None else None
 
 
-def _rules(loader: Loader) -> list[tuple[str, str]]:
+def _type_patterns(loader: Loader) -> list[tuple[str, str]]:
     """Return a loader's types and patterns, in the order in which they are tried."""
     first = loader.yaml_version == "1.1"
     rules = [("float", _FLOAT_11 if first else _FLOAT_12), ("int", _INT_11 if first else _INT_12)]
@@ -217,10 +217,10 @@ def _resolve(text: str, loader: Loader) -> Resolved:
             whole, dot, part = text.partition(".")
             if dot and whole.isdigit() and part.isdigit():
                 return Resolved("float", float(text))
-    for tag, source in _rules(loader):
+    for tag, source in _type_patterns(loader):
         if tag == "timestamp" and not text[0].isdigit():
             continue
-        if _pattern(source).fullmatch(text):
+        if _compiled_late(source).fullmatch(text):
             return _construct(tag, text, loader)
     return Resolved("str", text)
 
@@ -263,7 +263,7 @@ def _construct_bool(text: str, loader: Loader) -> object:
     return {"yes": True, "no": False, "true": True, "false": False, "on": True, "off": False}[word]
 
 
-def _sign(text: str) -> tuple[int, str]:
+def _sign_and_rest(text: str) -> tuple[int, str]:
     if text[0] in "+-":
         return (-1 if text[0] == "-" else 1), text[1:]
     return 1, text
@@ -281,7 +281,7 @@ def _base60(parts: list[int] | list[float]) -> int | float:
 
 
 def _construct_int(text: str, loader: Loader) -> object:
-    sign, digits = _sign(text.replace("_", ""))
+    sign, digits = _sign_and_rest(text.replace("_", ""))
     if digits == "0":
         return 0
     if digits.startswith("0b"):
@@ -298,7 +298,7 @@ def _construct_int(text: str, loader: Loader) -> object:
 
 
 def _construct_float(text: str, loader: Loader) -> object:
-    sign, digits = _sign(text.replace("_", "").lower())
+    sign, digits = _sign_and_rest(text.replace("_", "").lower())
     if digits == ".inf":
         return sign * float("inf")
     if digits == ".nan":
@@ -311,7 +311,7 @@ def _construct_float(text: str, loader: Loader) -> object:
 def _construct_timestamp(text: str, loader: Loader) -> object:
     import datetime as dt
 
-    match = _pattern(_TIMESTAMP_PARTS).fullmatch(text)
+    match = _compiled_late(_TIMESTAMP_PARTS).fullmatch(text)
     if match is None:
         raise ValueError("not a date")
     year, month, day, hour, minute, second, fraction, zone, zone_sign, zone_hour, zone_minute = match.groups()

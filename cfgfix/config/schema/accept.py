@@ -133,9 +133,9 @@ class Accept:
 
     def _compile(self, node: Node) -> Check:
         if node is True:
-            return _always
+            return _accepts_all
         if node is False:
-            return _never
+            return _accepts_none
         assert isinstance(node, dict)
         found = self._compiled.get(id(node))
         if found is None:
@@ -169,15 +169,15 @@ class Accept:
         if "const" in node:
             checks.append(_one_of([node["const"]]))
         if not _NUMBER_KEYWORDS.isdisjoint(node):
-            checks.append(_number(node))
+            checks.append(_number_check(node))
         if not _STRING_KEYWORDS.isdisjoint(node):
-            checks.append(self._string(node))
+            checks.append(self._string_check(node))
         if not _ARRAY_KEYWORDS.isdisjoint(node):
-            checks.append(self._array(node))
+            checks.append(self._array_check(node))
         if not _OBJECT_KEYWORDS.isdisjoint(node):
-            checks.append(self._object(node))
+            checks.append(self._object_check(node))
         if "$ref" in node:
-            checks.append(self._reference(node))
+            checks.append(self._reference_check(node))
         if "allOf" in node:
             checks.append(_all_of([self._compile_when_called(each) for each in node["allOf"]]))
         if "anyOf" in node:
@@ -185,16 +185,16 @@ class Accept:
         if "oneOf" in node:
             checks.append(_exactly_one([self._compile_when_called(each) for each in node["oneOf"]]))
         if "not" in node:
-            checks.append(_invert(self._compile_when_called(node["not"])))
+            checks.append(_inverted_check(self._compile_when_called(node["not"])))
         if "if" in node:
-            checks.append(self._condition(node))
+            checks.append(self._condition_check(node))
         if not DEFERRED.isdisjoint(node):
-            checks.append(_unknown)
+            checks.append(_knows_nothing)
         if not checks:
-            return _always
+            return _accepts_all
         return checks[0] if len(checks) == 1 else _all_of(checks)
 
-    def _condition(self, node: dict[str, Any]) -> Check:
+    def _condition_check(self, node: dict[str, Any]) -> Check:
         condition = self._compile_when_called(node["if"])
         then = self._compile_when_called(node.get("then", True))
         other = self._compile_when_called(node.get("else", True))
@@ -207,10 +207,10 @@ class Accept:
 
         return run
 
-    def _reference(self, node: dict[str, Any]) -> Check:
+    def _reference_check(self, node: dict[str, Any]) -> Check:
         target = self._loaded.targets.get(id(node))
         if target is None:
-            return _unknown
+            return _knows_nothing
         check = self._compile_when_called(target)
         memo = self._memo
         name = id(target)
@@ -225,7 +225,7 @@ class Accept:
 
         return run
 
-    def _string(self, node: dict[str, Any]) -> Check:
+    def _string_check(self, node: dict[str, Any]) -> Check:
         low = node.get("minLength", 0)
         high = node.get("maxLength", float("inf"))
         text = node.get("pattern")
@@ -240,7 +240,7 @@ class Accept:
 
         return run
 
-    def _array(self, node: dict[str, Any]) -> Check:
+    def _array_check(self, node: dict[str, Any]) -> Check:
         low = node.get("minItems", 0)
         high = node.get("maxItems", float("inf"))
         unique = node.get("uniqueItems", False)
@@ -254,7 +254,7 @@ class Accept:
                 return False
             result: Verdict = True
             for check, item in zip(prefix, value, strict=False):
-                result = _both(result, check(item))
+                result = _both_verdicts(result, check(item))
                 if result is False:
                     return False
             if rest is not None:
@@ -265,12 +265,12 @@ class Accept:
                             return False
                         result = None
             if unique:
-                return _both(result, _distinct(value))
+                return _both_verdicts(result, _are_distinct(value))
             return result
 
         return run
 
-    def _object(self, node: dict[str, Any]) -> Check:
+    def _object_check(self, node: dict[str, Any]) -> Check:
         required = node.get("required", ())
         low = node.get("minProperties", 0)
         high = node.get("maxProperties", float("inf"))
@@ -306,7 +306,7 @@ class Accept:
                         return None
                     if found:
                         matched = True
-                        verdict = _both(verdict, sub(item))
+                        verdict = _both_verdicts(verdict, sub(item))
                 if not matched and other is not None:
                     verdict = other(item)
                 if verdict is not True:
@@ -331,19 +331,19 @@ _OBJECT_KEYWORDS = frozenset(
 )
 
 
-def _always(_value: Any) -> Verdict:
+def _accepts_all(_value: Any) -> Verdict:
     return True
 
 
-def _never(_value: Any) -> Verdict:
+def _accepts_none(_value: Any) -> Verdict:
     return False
 
 
-def _unknown(_value: Any) -> Verdict:
+def _knows_nothing(_value: Any) -> Verdict:
     return None
 
 
-def _both(first: Verdict, second: Verdict) -> Verdict:
+def _both_verdicts(first: Verdict, second: Verdict) -> Verdict:
     if first is False or second is False:
         return False
     return first and second
@@ -383,7 +383,7 @@ def _one_of(choices: list[Any]) -> Check:
     return run
 
 
-def _number(node: dict[str, Any]) -> Check:
+def _number_check(node: dict[str, Any]) -> Check:
     low = node.get("minimum")
     high = node.get("maximum")
     above = node.get("exclusiveMinimum")
@@ -449,7 +449,7 @@ def _exactly_one(checks: list[Check]) -> Check:
     return run
 
 
-def _invert(check: Check) -> Check:
+def _inverted_check(check: Check) -> Check:
     def run(value: Any) -> Verdict:
         verdict = check(value)
         return None if verdict is None else not verdict
@@ -457,7 +457,7 @@ def _invert(check: Check) -> Check:
     return run
 
 
-def _distinct(values: list[Any]) -> Verdict:
+def _are_distinct(values: list[Any]) -> Verdict:
     kinds = {type(each) for each in values}
     if kinds <= {str} or kinds <= {int}:
         return len(set(values)) == len(values)

@@ -355,7 +355,7 @@ class ClassFields:
                 for module, member, level in item.source.imports.values()
                 if not level
             }
-            configured = any(_states(item.node, "model_config") for item in above)
+            configured = any(_assigns_name(item.node, "model_config") for item in above)
             by_code = pydantic_major_of_imports(imports, configured=configured)
             asked = None
             if by_code != 1 or not any(module.startswith("pydantic.v1") for module, _ in imports):
@@ -364,7 +364,7 @@ class ClassFields:
         return self.majors[key]
 
 
-def _states(node: ast.ClassDef, name: str) -> bool:
+def _assigns_name(node: ast.ClassDef, name: str) -> bool:
     """Tell whether the body of a class assigns a name."""
     for statement in node.body:
         targets = (
@@ -444,7 +444,7 @@ def _note_assignments(
     for statement in body:
         if isinstance(statement, ast.If):
             _note_assignments(
-                statement.body, source, result, guarded | _tested(statement.test), direct=direct
+                statement.body, source, result, guarded | _names_tested(statement.test), direct=direct
             )
             _note_assignments(statement.orelse, source, result, guarded, direct=direct)
         elif isinstance(statement, ast.Assign):
@@ -472,7 +472,7 @@ def _note_assignments(
                     result[name] = None
 
 
-def _tested(test: ast.expr) -> set[str]:
+def _names_tested(test: ast.expr) -> set[str]:
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         text = dotted(test.operand)
     elif (

@@ -45,7 +45,7 @@ class ClassSource:
     def __init__(self, path: str, text: str, tree: ast.Module) -> None:
         self.path = path
         self.tree = tree
-        self.comments = _comments(text)
+        self.comments = _comments_by_line(text)
         self.names: dict[str, ast.AST] = {}
         self.imports: dict[str, tuple[str, str | None, int]] = {}
         self.stars: list[tuple[str, int]] = []
@@ -164,7 +164,7 @@ class ClassFiles:
             module, member, level = entry
             if member is None:
                 # `import a.b` binds `a`; the rest of the name walks down.
-                return self._through(module, rest, source, depth)
+                return self._class_through(module, rest, source, depth)
             path = self.module_file(module, source.path, level)
             if path is not None:
                 target = self.load(path)
@@ -188,7 +188,7 @@ class ClassFiles:
                     return found
         return None
 
-    def _through(
+    def _class_through(
         self, module: str, rest: str, source: ClassSource, depth: int
     ) -> ConfigClass | tuple[ClassSource, ast.AST] | None:
         parts = rest.split(".")
@@ -306,7 +306,7 @@ def _collect(body: list[ast.stmt], source: ClassSource) -> None:
                 _collect(handler.body, source)
 
 
-def _comments(text: str) -> dict[int, str]:
+def _comments_by_line(text: str) -> dict[int, str]:
     """Return the trailing comment of each line, by line number.
 
     Lines that are nothing but a comment are left out.

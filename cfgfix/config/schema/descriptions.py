@@ -156,7 +156,7 @@ def _with_limits(name: str, node: dict[str, Any], depth: int) -> str:
         inner = items.get("enum") if isinstance(items, dict) else None
         plural = _PLURALS[kinds] if isinstance(kinds, str) else "items"
         if low is not None and low == high:
-            text = f"a list of {_number(low)} {plural}"
+            text = f"a list of {_number_text(low)} {plural}"
         elif isinstance(kinds, str):
             text = f"a list of {plural}"
         if inner and depth < 2:
@@ -181,18 +181,18 @@ def range_words(node: dict[str, Any]) -> str | None:
     if lowest is None and highest is None:
         text = None
     elif highest is None:
-        text = f"at least {_number(lowest)}" if start else f"above {_number(lowest)}"
+        text = f"at least {_number_text(lowest)}" if start else f"above {_number_text(lowest)}"
     elif lowest is None:
-        text = f"at most {_number(highest)}" if stop else f"below {_number(highest)}"
+        text = f"at most {_number_text(highest)}" if stop else f"below {_number_text(highest)}"
     else:
-        text = f"{'from' if start else 'above'} {_number(lowest)} {'to' if stop else 'to below'} {_number(highest)}"
+        text = f"{'from' if start else 'above'} {_number_text(lowest)} {'to' if stop else 'to below'} {_number_text(highest)}"
     step = node.get("multipleOf")
     if step is not None:
-        text = f"{text}, divisible by {_number(step)}" if text else f"divisible by {_number(step)}"
+        text = f"{text}, divisible by {_number_text(step)}" if text else f"divisible by {_number_text(step)}"
     return text
 
 
-def _number(value: Any) -> str:
+def _number_text(value: Any) -> str:
     return (
         repr(int(value))
         if isinstance(value, float) and value.is_integer() and abs(value) < 1e15

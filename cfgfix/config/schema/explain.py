@@ -61,10 +61,10 @@ def explain(
 
     See `Schema.problems`.
     """
-    return _Explainer(schema, document, root, loader, limit).run()
+    return _ErrorExplainer(schema, document, root, loader, limit).run()
 
 
-class _Explainer:
+class _ErrorExplainer:
     def __init__(self, schema: Schema, document: Document, root: Node, loader: Loader, limit: int) -> None:
         self.judged = JudgedDocument(schema, document, root, loader)
         self.unknown = UnknownKeys(self.judged)

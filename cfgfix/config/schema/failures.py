@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
-Handler: TypeAlias = "Callable[[_Search, Any, Any, dict[str, Any], _Place], None]"
+Handler: TypeAlias = "Callable[[_FailureSearch, Any, Any, dict[str, Any], _ValuePlace], None]"
 
 MAX_STEPS = 100_000
 """Subschemas that a value does not fit and that are looked at, before jsonschema with its own limits takes over: below
@@ -55,7 +55,13 @@ class Failure:
     )
 
     def __init__(
-        self, keyword: str, expected: Any, instance: Any, schema: Node, place: _Place, context: list[Failure]
+        self,
+        keyword: str,
+        expected: Any,
+        instance: Any,
+        schema: Node,
+        place: _ValuePlace,
+        context: list[Failure],
     ) -> None:
         self.validator = keyword
         self.validator_value = expected
@@ -68,7 +74,7 @@ class Failure:
         self.context = context
 
 
-class _Place:
+class _ValuePlace:
     """The paths of a value and its subschema, and where the alternatives around begin."""
 
     __slots__ = ("found", "outer_path", "outer_steps", "path", "steps")
@@ -88,15 +94,17 @@ class _Place:
         self.found = found
         """Gets the failures of this place and of all below."""
 
-    def below(self, *steps: str | int, path: tuple[str | int, ...] = ()) -> _Place:
+    def below(self, *steps: str | int, path: tuple[str | int, ...] = ()) -> _ValuePlace:
         """Return the place of a part of the value, or of another subschema for the value."""
-        return _Place(
+        return _ValuePlace(
             (*self.path, *path), (*self.steps, *steps), self.outer_path, self.outer_steps, self.found
         )
 
-    def branch(self, keyword: str, index: int, found: list[Failure]) -> _Place:
+    def branch(self, keyword: str, index: int, found: list[Failure]) -> _ValuePlace:
         """Return the place of one alternative, with a list of failures of its own."""
-        return _Place(self.path, (*self.steps, keyword, index), len(self.path), len(self.steps) + 1, found)
+        return _ValuePlace(
+            self.path, (*self.steps, keyword, index), len(self.path), len(self.steps) + 1, found
+        )
 
 
 class _GiveUp(Exception):  # noqa: N818  (a signal inside this module, not an error)
@@ -115,19 +123,19 @@ def failures(loaded: Loaded, accept: Accept, instance: object) -> list[Failure] 
     """
     found: list[Failure] = []
     try:
-        _Search(loaded, accept).look(loaded.root, instance, _Place((), (), 0, 0, found))
+        _FailureSearch(loaded, accept).look(loaded.root, instance, _ValuePlace((), (), 0, 0, found))
     except (_GiveUp, RecursionError, OverflowError):
         return None
     return found
 
 
-class _Search:
+class _FailureSearch:
     def __init__(self, loaded: Loaded, accept: Accept) -> None:
         self.loaded = loaded
         self.accept = accept
         self.left = MAX_STEPS
 
-    def look(self, node: Node, value: Any, place: _Place) -> None:
+    def look(self, node: Node, value: Any, place: _ValuePlace) -> None:
         """Add the keywords of a subschema that a value breaks to the failures of a place."""
         if node is True:
             return
@@ -147,7 +155,7 @@ class _Search:
     def valid(self, node: Node, value: Any) -> bool:
         """Tell whether a value is valid under a subschema."""
         found: list[Failure] = []
-        self.look(node, value, _Place((), (), 0, 0, found))
+        self.look(node, value, _ValuePlace((), (), 0, 0, found))
         return not found
 
     def fail(
@@ -156,7 +164,7 @@ class _Search:
         expected: Any,
         value: Any,
         node: dict[str, Any],
-        place: _Place,
+        place: _ValuePlace,
         context: list[Failure] | None = None,
     ) -> None:
         self.left -= 1
@@ -165,7 +173,9 @@ class _Search:
         place.found.append(Failure(keyword, expected, value, node, place, context or []))
 
 
-def _type(search: _Search, expected: Any, value: Any, node: dict[str, Any], place: _Place) -> None:
+def _check_type(
+    search: _FailureSearch, expected: Any, value: Any, node: dict[str, Any], place: _ValuePlace
+) -> None:
     names = [expected] if isinstance(expected, str) else expected
     if not any(_is_type(value, name) for name in names):
         search.fail("type", expected, value, node, place)
@@ -189,18 +199,24 @@ _CLASSES: dict[str, type] = {
 }
 
 
-def _enum(search: _Search, expected: Any, value: Any, node: dict[str, Any], place: _Place) -> None:
+def _check_enum(
+    search: _FailureSearch, expected: Any, value: Any, node: dict[str, Any], place: _ValuePlace
+) -> None:
     if not any(equal(each, value) for each in expected):
         search.fail("enum", expected, value, node, place)
 
 
-def _const(search: _Search, expected: Any, value: Any, node: dict[str, Any], place: _Place) -> None:
+def _check_const(
+    search: _FailureSearch, expected: Any, value: Any, node: dict[str, Any], place: _ValuePlace
+) -> None:
     if not equal(expected, value):
         search.fail("const", expected, value, node, place)
 
 
 def _limit(keyword: str, broken: Callable[[Any, Any], bool]) -> Handler:
-    def run(search: _Search, expected: Any, value: Any, node: dict[str, Any], place: _Place) -> None:
+    def run(
+        search: _FailureSearch, expected: Any, value: Any, node: dict[str, Any], place: _ValuePlace
+    ) -> None:
         kind = type(value)
         if (kind is int or kind is float) and broken(value, expected):
             search.fail(keyword, expected, value, node, place)
@@ -228,17 +244,21 @@ def no_multiple(value: Any, step: Any) -> bool:
     return (Fraction(value) / Fraction(step)).denominator != 1
 
 
-def _size(
+def _size_handler(
     keyword: str, kind: type[str | list[Any] | dict[str, Any]], broken: Callable[[Any, Any], bool]
 ) -> Handler:
-    def run(search: _Search, expected: Any, value: Any, node: dict[str, Any], place: _Place) -> None:
+    def run(
+        search: _FailureSearch, expected: Any, value: Any, node: dict[str, Any], place: _ValuePlace
+    ) -> None:
         if isinstance(value, kind) and broken(len(value), expected):
             search.fail(keyword, expected, value, node, place)
 
     return run
 
 
-def _pattern(search: _Search, expected: Any, value: Any, node: dict[str, Any], place: _Place) -> None:
+def _check_pattern(
+    search: _FailureSearch, expected: Any, value: Any, node: dict[str, Any], place: _ValuePlace
+) -> None:
     if type(value) is str:
         found = search.loaded.patterns[expected].search(value)
         if found is None:
@@ -247,7 +267,9 @@ def _pattern(search: _Search, expected: Any, value: Any, node: dict[str, Any], p
             search.fail("pattern", expected, value, node, place)
 
 
-def _unique(search: _Search, expected: Any, value: Any, node: dict[str, Any], place: _Place) -> None:
+def _check_unique(
+    search: _FailureSearch, expected: Any, value: Any, node: dict[str, Any], place: _ValuePlace
+) -> None:
     if expected and type(value) is list and repeated(value) is not None:
         search.fail("uniqueItems", expected, value, node, place)
 
@@ -259,7 +281,7 @@ def repeated(values: list[Any]) -> tuple[int, int] | None:
     """
     seen: dict[object, int] = {}
     for index, value in enumerate(values):
-        earlier = seen.setdefault(_canonical(value), index)
+        earlier = seen.setdefault(_canonical_value(value), index)
         if earlier != index:
             return earlier, index
     return None
@@ -283,7 +305,7 @@ class Opaque:
 OPAQUE = Opaque()
 
 
-def _canonical(value: Any) -> object:
+def _canonical_value(value: Any) -> object:
     """Return a hashable value that is equal exactly for equal JSON values.
 
     1 and 1.0 are equal, 1 and true are not.
@@ -291,22 +313,26 @@ def _canonical(value: Any) -> object:
     if isinstance(value, bool):
         return ("bool", value)
     if isinstance(value, list):
-        return ("list", tuple(map(_canonical, value)))
+        return ("list", tuple(map(_canonical_value, value)))
     if isinstance(value, dict):
-        return ("dict", frozenset((key, _canonical(each)) for key, each in value.items()))
+        return ("dict", frozenset((key, _canonical_value(each)) for key, each in value.items()))
     if value is OPAQUE or value != value:  # noqa: PLR0124  (not-a-number is the one value unlike itself)
         return ("only", object())
     return value
 
 
-def _required(search: _Search, expected: Any, value: Any, node: dict[str, Any], place: _Place) -> None:
+def _check_required(
+    search: _FailureSearch, expected: Any, value: Any, node: dict[str, Any], place: _ValuePlace
+) -> None:
     if type(value) is dict:
         for name in expected:
             if name not in value:
                 search.fail("required", expected, value, node, place)
 
 
-def _properties(search: _Search, expected: Any, value: Any, _node: dict[str, Any], place: _Place) -> None:
+def _check_properties(
+    search: _FailureSearch, expected: Any, value: Any, _node: dict[str, Any], place: _ValuePlace
+) -> None:
     if type(value) is not dict:
         return
     for name, sub in expected.items():
@@ -314,23 +340,27 @@ def _properties(search: _Search, expected: Any, value: Any, _node: dict[str, Any
             search.look(sub, value[name], place.below("properties", name, path=(name,)))
 
 
-def _by_pattern(search: _Search, expected: Any, value: Any, _node: dict[str, Any], place: _Place) -> None:
+def _by_pattern(
+    search: _FailureSearch, expected: Any, value: Any, _node: dict[str, Any], place: _ValuePlace
+) -> None:
     if type(value) is not dict:
         return
     for text, sub in expected.items():
         for name, item in value.items():
-            if _fits(search, text, name):
+            if _fits_pattern(search, text, name):
                 search.look(sub, item, place.below("patternProperties", text, path=(name,)))
 
 
-def _fits(search: _Search, text: str, name: str) -> bool:
+def _fits_pattern(search: _FailureSearch, text: str, name: str) -> bool:
     found = search.loaded.patterns[text].search(name) if len(name) <= MAX_KEY else None
     if found is None:
         raise _GiveUp
     return found
 
 
-def _others(search: _Search, expected: Any, value: Any, node: dict[str, Any], place: _Place) -> None:
+def _check_others(
+    search: _FailureSearch, expected: Any, value: Any, node: dict[str, Any], place: _ValuePlace
+) -> None:
     if type(value) is not dict or expected is True:
         return
     named = node.get("properties", {})
@@ -338,7 +368,7 @@ def _others(search: _Search, expected: Any, value: Any, node: dict[str, Any], pl
     extra = [
         name
         for name in value
-        if name not in named and not any(_fits(search, text, name) for text in patterns)
+        if name not in named and not any(_fits_pattern(search, text, name) for text in patterns)
     ]
     if isinstance(expected, dict):
         for name in extra:
@@ -347,7 +377,9 @@ def _others(search: _Search, expected: Any, value: Any, node: dict[str, Any], pl
         search.fail("additionalProperties", expected, value, node, place)
 
 
-def _items(search: _Search, expected: Any, value: Any, node: dict[str, Any], place: _Place) -> None:
+def _check_items(
+    search: _FailureSearch, expected: Any, value: Any, node: dict[str, Any], place: _ValuePlace
+) -> None:
     if type(value) is not list:
         return
     first = len(node.get("prefixItems", ()))
@@ -359,26 +391,34 @@ def _items(search: _Search, expected: Any, value: Any, node: dict[str, Any], pla
         search.look(expected, value[index], place.below("items", path=(index,)))
 
 
-def _prefix(search: _Search, expected: Any, value: Any, _node: dict[str, Any], place: _Place) -> None:
+def _check_prefix(
+    search: _FailureSearch, expected: Any, value: Any, _node: dict[str, Any], place: _ValuePlace
+) -> None:
     if type(value) is list:
         for index, (item, sub) in enumerate(zip(value, expected, strict=False)):
             search.look(sub, item, place.below("prefixItems", index, path=(index,)))
 
 
-def _reference(search: _Search, _expected: Any, value: Any, node: dict[str, Any], place: _Place) -> None:
+def _check_reference(
+    search: _FailureSearch, _expected: Any, value: Any, node: dict[str, Any], place: _ValuePlace
+) -> None:
     target = search.loaded.targets.get(id(node))
     if target is None:
         raise _GiveUp
     search.look(target, value, place)  # a reference is no step of the schema's path
 
 
-def _all(search: _Search, expected: Any, value: Any, _node: dict[str, Any], place: _Place) -> None:
+def _check_all(
+    search: _FailureSearch, expected: Any, value: Any, _node: dict[str, Any], place: _ValuePlace
+) -> None:
     for index, sub in enumerate(expected):
         search.look(sub, value, place.below("allOf", index))
 
 
-def _alternatives(keyword: str) -> Handler:
-    def run(search: _Search, expected: Any, value: Any, node: dict[str, Any], place: _Place) -> None:
+def _alternatives_handler(keyword: str) -> Handler:
+    def run(
+        search: _FailureSearch, expected: Any, value: Any, node: dict[str, Any], place: _ValuePlace
+    ) -> None:
         context: list[Failure] = []
         for index, sub in enumerate(expected):
             found: list[Failure] = []
@@ -394,44 +434,48 @@ def _alternatives(keyword: str) -> Handler:
     return run
 
 
-def _not(search: _Search, expected: Any, value: Any, node: dict[str, Any], place: _Place) -> None:
+def _check_not(
+    search: _FailureSearch, expected: Any, value: Any, node: dict[str, Any], place: _ValuePlace
+) -> None:
     if search.valid(expected, value):
         search.fail("not", expected, value, node, place)
 
 
-def _if(search: _Search, expected: Any, value: Any, node: dict[str, Any], place: _Place) -> None:
+def _check_if(
+    search: _FailureSearch, expected: Any, value: Any, node: dict[str, Any], place: _ValuePlace
+) -> None:
     branch = "then" if search.valid(expected, value) else "else"
     if branch in node:
         search.look(node[branch], value, place.below(branch))
 
 
 _HANDLERS: dict[str, Handler] = {
-    "$ref": _reference,
-    "additionalProperties": _others,
-    "allOf": _all,
-    "anyOf": _alternatives("anyOf"),
-    "const": _const,
-    "enum": _enum,
+    "$ref": _check_reference,
+    "additionalProperties": _check_others,
+    "allOf": _check_all,
+    "anyOf": _alternatives_handler("anyOf"),
+    "const": _check_const,
+    "enum": _check_enum,
     "exclusiveMaximum": _limit("exclusiveMaximum", lambda value, most: value >= most),
     "exclusiveMinimum": _limit("exclusiveMinimum", lambda value, least: value <= least),
-    "if": _if,
-    "items": _items,
-    "maxItems": _size("maxItems", list, lambda size, most: size > most),
-    "maxLength": _size("maxLength", str, lambda size, most: size > most),
-    "maxProperties": _size("maxProperties", dict, lambda size, most: size > most),
+    "if": _check_if,
+    "items": _check_items,
+    "maxItems": _size_handler("maxItems", list, lambda size, most: size > most),
+    "maxLength": _size_handler("maxLength", str, lambda size, most: size > most),
+    "maxProperties": _size_handler("maxProperties", dict, lambda size, most: size > most),
     "maximum": _limit("maximum", lambda value, most: value > most),
-    "minItems": _size("minItems", list, lambda size, least: size < least),
-    "minLength": _size("minLength", str, lambda size, least: size < least),
-    "minProperties": _size("minProperties", dict, lambda size, least: size < least),
+    "minItems": _size_handler("minItems", list, lambda size, least: size < least),
+    "minLength": _size_handler("minLength", str, lambda size, least: size < least),
+    "minProperties": _size_handler("minProperties", dict, lambda size, least: size < least),
     "minimum": _limit("minimum", lambda value, least: value < least),
     "multipleOf": _limit("multipleOf", no_multiple),
-    "not": _not,
-    "oneOf": _alternatives("oneOf"),
-    "pattern": _pattern,
+    "not": _check_not,
+    "oneOf": _alternatives_handler("oneOf"),
+    "pattern": _check_pattern,
     "patternProperties": _by_pattern,
-    "prefixItems": _prefix,
-    "properties": _properties,
-    "required": _required,
-    "type": _type,
-    "uniqueItems": _unique,
+    "prefixItems": _check_prefix,
+    "properties": _check_properties,
+    "required": _check_required,
+    "type": _check_type,
+    "uniqueItems": _check_unique,
 }

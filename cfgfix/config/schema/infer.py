@@ -317,7 +317,7 @@ class SchemaBuilder:
             schema = {"description": description[:MAX_DESCRIPTION], **schema}
         value = self.values.default_of(default, options, source)
         if value is None and schema and kind not in ("model", "typed-dict"):
-            schema = _nullable(schema)
+            schema = _with_null(schema)
         if item.name in late and value in (None, NO_VALUE):
             entry = late[item.name]
             value = self.values.value_of(entry[0], entry[1]) if entry is not None else NO_VALUE
@@ -397,7 +397,7 @@ class SchemaBuilder:
                 return self.type_schema(parsed, source, path, depth + 1, stack, lax=lax)
             return {}
         if isinstance(annotation, ast.BinOp) and isinstance(annotation.op, ast.BitOr):
-            return self.union(_alternatives(annotation), source, path, depth, stack, lax=lax)
+            return self.union(_alternative_annotations(annotation), source, path, depth, stack, lax=lax)
         if isinstance(annotation, ast.Subscript):
             return self.subscripted(annotation, source, path, depth, stack, lax=lax)
         if isinstance(annotation, ast.Call):
@@ -406,10 +406,13 @@ class SchemaBuilder:
         if name is None:
             return {}
         if name in _PLAIN and name not in source.names:
-            return _laxer(dict(_PLAIN[name]), lax=lax)
+            return _without_limits(dict(_PLAIN[name]), lax=lax)
         if name in _CONSTRAINED:
             kind, bounds = _CONSTRAINED[name]
-            return {**_laxer({"type": kind}, lax=lax and not name.startswith("pydantic.Strict")), **bounds}
+            return {
+                **_without_limits({"type": kind}, lax=lax and not name.startswith("pydantic.Strict")),
+                **bounds,
+            }
         if name in _LISTS | _TUPLES:
             return {"type": "array"}
         if name in _DICTS:
@@ -503,7 +506,7 @@ class SchemaBuilder:
         null = any(schema == {"type": "null"} for schema in schemas)
         rest = [schema for schema in schemas if schema != {"type": "null"}]
         if len(rest) == 1:
-            return _nullable(rest[0]) if null else rest[0]
+            return _with_null(rest[0]) if null else rest[0]
         if not rest:
             return {"type": "null"}
         if all(set(schema) == {"type"} and isinstance(schema["type"], str) for schema in rest):
@@ -525,12 +528,12 @@ class SchemaBuilder:
         )
         if kind is None or not name.startswith("pydantic."):
             return {}
-        schema = _laxer({"type": kind}, lax=lax)
+        schema = _without_limits({"type": kind}, lax=lax)
         self.constrain(schema, {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg})
         return schema
 
 
-def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
+def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
     types = schema.get("type")
     if "anyOf" in schema:
         return (
@@ -547,12 +550,12 @@ def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def _laxer(schema: dict[str, Any], *, lax: bool) -> dict[str, Any]:
+def _without_limits(schema: dict[str, Any], *, lax: bool) -> dict[str, Any]:
     kind = schema.get("type")
     return dict(_PYDANTIC_LAX[kind]) if lax and isinstance(kind, str) and kind in _PYDANTIC_LAX else schema
 
 
-def _alternatives(annotation: ast.expr) -> list[ast.expr]:
+def _alternative_annotations(annotation: ast.expr) -> list[ast.expr]:
     if isinstance(annotation, ast.BinOp) and isinstance(annotation.op, ast.BitOr):
-        return [*_alternatives(annotation.left), *_alternatives(annotation.right)]
+        return [*_alternative_annotations(annotation.left), *_alternative_annotations(annotation.right)]
     return [annotation]

@@ -76,8 +76,12 @@ class LimitedValidator:
         self.unsure = False
         self.patterns = schema.loaded.patterns
         checks: dict[str, Any] = dict(Draft202012Validator.VALIDATORS)
-        checks.update(pattern=self._pattern, uniqueItems=self._unique, multipleOf=self._multiple)
-        guarded = {keyword: self._guard(check) for keyword, check in checks.items()}
+        checks.update(
+            pattern=self._pattern_errors,
+            uniqueItems=self._repetition_errors,
+            multipleOf=self._multiple_errors,
+        )
+        guarded = {keyword: self._guarded_check(check) for keyword, check in checks.items()}
         loaded = schema.loaded
         registry: Any = REGISTRY
         for name, content in (("", loaded.root), *loaded.files.items()):
@@ -95,7 +99,7 @@ class LimitedValidator:
         self.unsure = False
         yield from self.validator.iter_errors(instance)
 
-    def _guard(self, check: Callable[..., Any]) -> Callable[..., Any]:
+    def _guarded_check(self, check: Callable[..., Any]) -> Callable[..., Any]:
         def run(validator: Any, value: Any, instance: Any, schema: Any) -> Any:
             self.steps += 1
             if self.steps > MAX_STEPS or (not self.steps % 256 and monotonic() > self.deadline):
@@ -106,7 +110,7 @@ class LimitedValidator:
 
         return run
 
-    def _pattern(self, _validator: Any, text: str, instance: Any, _schema: Any) -> Iterator[Error]:
+    def _pattern_errors(self, _validator: Any, text: str, instance: Any, _schema: Any) -> Iterator[Error]:
         from jsonschema.exceptions import ValidationError
 
         if isinstance(instance, str):
@@ -117,14 +121,14 @@ class LimitedValidator:
                 yield ValidationError("no match")
 
     @staticmethod
-    def _unique(_validator: Any, wanted: bool, instance: Any, _schema: Any) -> Iterator[Error]:
+    def _repetition_errors(_validator: Any, wanted: bool, instance: Any, _schema: Any) -> Iterator[Error]:
         from jsonschema.exceptions import ValidationError
 
         if wanted and isinstance(instance, list) and repeated(instance) is not None:
             yield ValidationError("repeated items")
 
     @staticmethod
-    def _multiple(validator: Any, step: Any, instance: Any, _schema: Any) -> Iterator[Error]:
+    def _multiple_errors(validator: Any, step: Any, instance: Any, _schema: Any) -> Iterator[Error]:
         from jsonschema.exceptions import ValidationError
 
         # jsonschema divides floats and fails on what a division cannot give.

@@ -191,10 +191,10 @@ def load(data: object, origin: str, base_dir: str | None = None) -> Loaded:
     Raises:
         CfgfixError: The schema is invalid, too large, of another draft, or a reference cannot be followed.
     """
-    return _Builder(origin, base_dir).build(data)
+    return _SchemaBuilder(origin, base_dir).build(data)
 
 
-class _Builder:
+class _SchemaBuilder:
     def __init__(self, origin: str, base_dir: str | None) -> None:
         self.origin = origin
         self.base_dir = base_dir
@@ -217,7 +217,7 @@ class _Builder:
         self.refuse_endless()
         if self.loaded.unchecked:
             for whole in (self.loaded.root, *self.loaded.files.values()):
-                for each in _subschemas(whole):
+                for each in _subschemas_of(whole):
                     _only_monotone(each)
         return self.loaded
 
@@ -255,7 +255,9 @@ class _Builder:
             self.checked[id(never)] = never
             return never
         if not isinstance(data, dict):
-            self.refuse(name, pointer, f"a schema must be a mapping, true or false, not {_kind(data)}")
+            self.refuse(
+                name, pointer, f"a schema must be a mapping, true or false, not {_kind_of_value(data)}"
+            )
         copy: dict[str, object] = {}
         self.checked[id(copy)] = copy  # holds what is taken out again as well, so that no id comes back
         identifier = data.get("$id")
@@ -314,7 +316,7 @@ class _Builder:
         if key in SHAPES:
             good, words = SHAPES[key]
             if not good(value):
-                self.refuse(name, here, f"`{key}` must be {words}, not {_kind(value)}")
+                self.refuse(name, here, f"`{key}` must be {words}, not {_kind_of_value(value)}")
         elif key == "dependentRequired":
             if not isinstance(value, dict) or not all(_is_strings(each) for each in value.values()):
                 self.refuse(name, here, f"`{key}` must be a mapping of names to lists of different names")
@@ -406,7 +408,9 @@ class _Builder:
                 self.refuse(name, here, f"the reference {reference!r} leads nowhere")
         if not isinstance(value, bool) and id(value) not in self.checked:
             self.refuse(
-                name, here, f"the reference {reference!r} leads to {_kind(value)}, where no schema stands"
+                name,
+                here,
+                f"the reference {reference!r} leads to {_kind_of_value(value)}, where no schema stands",
             )
         return value  # type: ignore[return-value]
 
@@ -519,7 +523,7 @@ def _read_json(full: str, shown: str) -> object:
         raise CfgfixError(f"the schema file is not JSON: {reason}", path=shown, line=line) from None
 
 
-def _subschemas(whole: Node) -> Iterator[dict[str, object]]:
+def _subschemas_of(whole: Node) -> Iterator[dict[str, object]]:
     stack: list[object] = [whole]
     while stack:
         node = stack.pop()
@@ -553,7 +557,7 @@ def _escape(step: str) -> str:
     return step.replace("~", "~0").replace("/", "~1")
 
 
-def _kind(value: object) -> str:
+def _kind_of_value(value: object) -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -47,12 +47,12 @@ _CLASSES = {
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
 
 
-class _Refused(Exception):  # noqa: N818  (a signal inside this module, not an error)
+class _RefusedPattern(Exception):  # noqa: N818  (a signal inside this module, not an error)
     """The pattern cannot be bounded; the argument says why."""
 
 
 @dataclass(slots=True)
-class _Part:
+class _MatchingCost:
     """The cost of matching a piece of a pattern: steps = factor * length ** degree."""
 
     factor: int = 1
@@ -75,7 +75,7 @@ class _Part:
         return self.factor == 1 and self.degree == 0 and not self.nullable
 
 
-class _Reader:
+class _PatternReader:
     """Parses a pattern by recursive descent, to bound the cost of matching it.
 
     The depth is bounded by the pattern's length and `MAX_NESTING`.
@@ -88,16 +88,16 @@ class _Reader:
         self.at = 0
         self.depth = 0
 
-    def whole(self) -> _Part:
+    def whole(self) -> _MatchingCost:
         part = self.alternatives()
         if self.at != len(self.text):
-            raise _Refused("it has an unbalanced parenthesis")
+            raise _RefusedPattern("it has an unbalanced parenthesis")
         return part
 
-    def alternatives(self) -> _Part:
+    def alternatives(self) -> _MatchingCost:
         self.depth += 1
         if self.depth > self.MAX_NESTING:
-            raise _Refused("its groups are nested too deeply")
+            raise _RefusedPattern("its groups are nested too deeply")
         branches = [self.sequence()]
         while self.peek("|"):
             self.at += 1
@@ -114,7 +114,7 @@ class _Reader:
                 distinct = False
             seen |= branch.first or 0
         single = distinct and all(branch.first == branch.chars and branch.inner == 0 for branch in branches)
-        return _Part(
+        return _MatchingCost(
             factor=max(b.factor for b in branches) if distinct else sum(b.factor for b in branches),
             degree=max(branch.degree for branch in branches),
             nullable=any(branch.nullable for branch in branches),
@@ -125,8 +125,8 @@ class _Reader:
             outer=0 if single else chars,
         )
 
-    def sequence(self) -> _Part:
-        whole = _Part()
+    def sequence(self) -> _MatchingCost:
+        whole = _MatchingCost()
         started = False
         while self.at < len(self.text) and self.text[self.at] not in "|)":
             part = self.repeated()
@@ -135,7 +135,7 @@ class _Reader:
             if not started:
                 whole, started = part, True
                 continue
-            whole = _Part(
+            whole = _MatchingCost(
                 factor=whole.factor * part.factor,
                 degree=whole.degree + part.degree,
                 nullable=whole.nullable and part.nullable,
@@ -146,24 +146,24 @@ class _Reader:
                 outer=whole.chars | part.outer,
             )
             if whole.degree > MAX_DEGREE or whole.factor > MAX_STEPS:
-                raise _Refused("it has too many open choices")
+                raise _RefusedPattern("it has too many open choices")
         return whole
 
-    def repeated(self) -> _Part | None:
+    def repeated(self) -> _MatchingCost | None:
         part = self.atom()
         low, high = self.quantifier()
         if (low, high) == (1, 1):
             return part
         if part is None:
-            raise _Refused("it repeats an anchor")
+            raise _RefusedPattern("it repeats an anchor")
         if self.peek("*") or self.peek("+") or self.peek("{"):
-            raise _Refused("it repeats a repeat")
+            raise _RefusedPattern("it repeats a repeat")
         single = part.fixed and part.inner == 0
         if high == 0:
-            return _Part()
+            return _MatchingCost()
         nullable = low == 0 or part.nullable
         if high == 1:  # optional
-            return _Part(
+            return _MatchingCost(
                 part.factor + 1,
                 part.degree,
                 nullable=True,
@@ -172,17 +172,19 @@ class _Reader:
                 outer=part.chars,
             )
         if low == high and part.fixed:
-            return _Part(1, 0, nullable=nullable, chars=part.chars, inner=part.chars, outer=part.chars)
+            return _MatchingCost(
+                1, 0, nullable=nullable, chars=part.chars, inner=part.chars, outer=part.chars
+            )
         delimited = (part.first is not None and not part.first & part.inner) or (
             part.last is not None and not part.last & part.outer
         )
         if not (single or part.fixed) and (part.nullable or part.factor > 1 or not delimited):
-            raise _Refused("a repeated group can match the same text in several ways")
+            raise _RefusedPattern("a repeated group can match the same text in several ways")
         if high is not None and high - low <= 8 and single:
-            return _Part(
+            return _MatchingCost(
                 high - low + 1, 0, nullable=nullable, chars=part.chars, inner=part.chars, outer=part.chars
             )
-        return _Part(
+        return _MatchingCost(
             1, part.degree + 1, nullable=nullable, chars=part.chars, inner=part.chars, outer=part.chars
         )
 
@@ -206,7 +208,7 @@ class _Reader:
             if not ((start.isdecimal() or (comma and not start)) and (end.isdecimal() or not end)):
                 return 1, 1  # `re` reads other braces as themselves
             if len(start) > 5 or len(end) > 5:
-                raise _Refused("it repeats more often than can be checked")
+                raise _RefusedPattern("it repeats more often than can be checked")
             low = int(start or 0)
             high = (int(end) if end else None) if comma else low
             self.at = close
@@ -216,10 +218,10 @@ class _Reader:
         if self.peek("?"):
             self.at += 1
         elif self.peek("+"):
-            raise _Refused("it uses a possessive repeat")
+            raise _RefusedPattern("it uses a possessive repeat")
         return low, high
 
-    def atom(self) -> _Part | None:
+    def atom(self) -> _MatchingCost | None:
         char = self.text[self.at]
         self.at += 1
         if char in "^$":
@@ -233,14 +235,14 @@ class _Reader:
         if char == "\\":
             return self.escape()
         if char in "*+?":
-            raise _Refused("it repeats nothing")
-        return self.one(_bit(char))
+            raise _RefusedPattern("it repeats nothing")
+        return self.one(_bit_of_char(char))
 
     @staticmethod
-    def one(chars: int) -> _Part:
-        return _Part(nullable=False, chars=chars, first=chars, last=chars)
+    def one(chars: int) -> _MatchingCost:
+        return _MatchingCost(nullable=False, chars=chars, first=chars, last=chars)
 
-    def group(self) -> _Part:
+    def group(self) -> _MatchingCost:
         if self.peek("?"):
             rest = self.text[self.at : self.at + 3]
             if rest.startswith("?:"):
@@ -248,27 +250,27 @@ class _Reader:
             elif rest == "?P<":
                 close = self.text.find(">", self.at)
                 if close < 0:
-                    raise _Refused("a group has no name")
+                    raise _RefusedPattern("a group has no name")
                 self.at = close + 1
             elif rest[:2] in ("?=", "?!"):
                 self.at += 2
                 part = self.closed()
                 # It looks ahead and takes nothing, but each try costs what it costs.
-                return _Part(part.factor, part.degree, nullable=True)
+                return _MatchingCost(part.factor, part.degree, nullable=True)
             else:
-                raise _Refused("it uses a group this check does not follow")
+                raise _RefusedPattern("it uses a group this check does not follow")
         return self.closed()
 
-    def closed(self) -> _Part:
+    def closed(self) -> _MatchingCost:
         part = self.alternatives()
         if not self.peek(")"):
-            raise _Refused("it has an unbalanced parenthesis")
+            raise _RefusedPattern("it has an unbalanced parenthesis")
         self.at += 1
         return part
 
-    def escape(self) -> _Part | None:
+    def escape(self) -> _MatchingCost | None:
         if self.at == len(self.text):
-            raise _Refused("it ends with a backslash")
+            raise _RefusedPattern("it ends with a backslash")
         char = self.text[self.at]
         self.at += 1
         if char in "bBAZ":
@@ -276,24 +278,24 @@ class _Reader:
         if char in _CLASSES:
             return self.one(_CLASSES[char])
         if char.isdigit() and char != "0":
-            raise _Refused("it refers back to a group")
+            raise _RefusedPattern("it refers back to a group")
         return self.one(self.escaped(char))
 
     def escaped(self, char: str) -> int:
         if char in _CONTROLS:
-            return _bit(_CONTROLS[char])
+            return _bit_of_char(_CONTROLS[char])
         if char in "xuU":
             width = {"x": 2, "u": 4, "U": 8}[char]
             digits = self.text[self.at : self.at + width]
             try:
                 code = int(digits, 16)
             except ValueError:
-                raise _Refused("it has a broken escape") from None
+                raise _RefusedPattern("it has a broken escape") from None
             self.at += width
             return 1 << min(code, 128)
         if char.isalnum():
-            raise _Refused(f"it uses \\{char}, which this check does not follow")
-        return _bit(char)
+            raise _RefusedPattern(f"it uses \\{char}, which this check does not follow")
+        return _bit_of_char(char)
 
     def bracket(self) -> int:
         negated = self.peek("^")
@@ -303,35 +305,35 @@ class _Reader:
         opened = self.at
         while True:
             if self.at >= len(self.text):
-                raise _Refused("a character class is not closed")
+                raise _RefusedPattern("a character class is not closed")
             char = self.text[self.at]
             self.at += 1
             if char == "]" and self.at - 1 > opened:
                 break
             if char == "\\":
                 if self.at >= len(self.text):
-                    raise _Refused("a character class is not closed")
+                    raise _RefusedPattern("a character class is not closed")
                 escape = self.text[self.at]
                 self.at += 1
                 if escape in _CLASSES:
                     chars |= _CLASSES[escape]
                     continue
                 if escape.isdigit() or escape == "b":
-                    raise _Refused("it uses an escape this check does not follow")
+                    raise _RefusedPattern("it uses an escape this check does not follow")
                 low = self.escaped(escape)
             else:
-                low = _bit(char)
+                low = _bit_of_char(char)
             after = self.text[self.at : self.at + 2]
             if len(after) == 2 and after[0] == "-" and after[1] != "]":
                 self.at += 2
                 if after[1] == "\\":
                     if self.at >= len(self.text) or self.text[self.at] in _CLASSES:
-                        raise _Refused("it has a broken range")
+                        raise _RefusedPattern("it has a broken range")
                     escape = self.text[self.at]
                     self.at += 1
                     high = self.escaped(escape)
                 else:
-                    high = _bit(after[1])
+                    high = _bit_of_char(after[1])
                 start, end = low.bit_length() - 1, high.bit_length() - 1
                 for code in range(start, end + 1):
                     chars |= 1 << code
@@ -343,7 +345,7 @@ class _Reader:
         return self.at < len(self.text) and self.text[self.at] == char
 
 
-def _bit(char: str) -> int:
+def _bit_of_char(char: str) -> int:
     return 1 << min(ord(char), 128)
 
 
@@ -377,8 +379,8 @@ def read_pattern(text: str) -> Pattern | str:
     if len(text) > MAX_PATTERN:
         return f"it is longer than {MAX_PATTERN} characters"
     try:
-        part = _Reader(text).whole()
-    except _Refused as reason:
+        part = _PatternReader(text).whole()
+    except _RefusedPattern as reason:
         return str(reason)
     try:
         with warnings.catch_warnings():

@@ -63,9 +63,9 @@ def pydantic_major(folder: str, looked: list[str]) -> int | None:
     for _ in range(MAX_LEVELS):
         majors: set[int] = set()
         named = False
-        for path in _files(here):
+        for path in _files_with_requirements(here):
             looked.append(path)
-            for line in _lines(path):
+            for line in _lines_of_file(path):
                 asked = requirement_in(_EXTRAS.sub("", line), "pydantic")
                 if not asked:
                     continue
@@ -86,7 +86,7 @@ def pydantic_major(folder: str, looked: list[str]) -> int | None:
     return None
 
 
-def _files(folder: str) -> list[str]:
+def _files_with_requirements(folder: str) -> list[str]:
     names = list(NAMES)
     for place in ("", "requirements"):
         try:
@@ -100,7 +100,7 @@ def _files(folder: str) -> list[str]:
     return [os.path.join(folder, name) for name in names]
 
 
-def _lines(path: str) -> list[str]:
+def _lines_of_file(path: str) -> list[str]:
     try:
         data = read_regular(path, MAX_BYTES + 1)
     except OSError:

@@ -34,7 +34,7 @@ class UnknownKeys:
         if found is None or found[0] is None:
             start, end = self._judged.mapping_span(path)
             return SchemaProblem(
-                "unknown-key", "unknown-key", whole, start, end, f"{_holder(path)} has no key `{name}`"
+                "unknown-key", "unknown-key", whole, start, end, f"{_holder_text(path)} has no key `{name}`"
             )
         key, value, shared = found[0], found[1], found[2]
         present = self._judged.entries(deref(self._judged.value_at(path)))
@@ -54,11 +54,11 @@ class UnknownKeys:
             elsewhere = []
             if renamed in present:
                 related.append((*self._judged.key_span(present[renamed][0]), f"`{renamed}` is set here"))
-            elif not shared and self._fits((*path, renamed), value):
+            elif not shared and self._fits_under((*path, renamed), value):
                 changes = (RenameKey(whole, renamed, document=self._judged.number),)
         elif near is not None and not (elsewhere and is_weaker_guess(name, near)):
             suggestion = near
-            if not shared and self._fits((*path, near), value):
+            if not shared and self._fits_under((*path, near), value):
                 changes = (RenameKey(whole, near, document=self._judged.number),)
         elif meant and not elsewhere and meant[0] in present:
             suggestion = meant[0]
@@ -96,7 +96,7 @@ class UnknownKeys:
                 if not shared:
                     changes = self._move(whole, places[0], value)
         ignored = isinstance(schema, dict) and schema.get("x-unknown") == "ignored"
-        message = f"{_holder(path)} has no key `{name}`"
+        message = f"{_holder_text(path)} has no key `{name}`"
         if renamed is not None:
             message += f" any more: the program reads `{renamed}`"
             if ignored:
@@ -157,11 +157,11 @@ class UnknownKeys:
         named = format_key_path(meant[0] if meant[0][:-1] != path[:-1] else meant[0][-1:])
         if there is not None and there[0] is not None:
             return f"`{named}` is set already"
-        if not self._fits(meant[0], value):
+        if not self._fits_under(meant[0], value):
             return f"the value does not fit `{named}`"
         return f"it cannot be moved to `{named}` as it stands"
 
-    def _fits(self, path: KeyPath, value: Node) -> bool:
+    def _fits_under(self, path: KeyPath, value: Node) -> bool:
         """Tell whether a value may be right under another key, as far as is known."""
         data = self._judged.instance(value)
         return data is not OPAQUE and all(
@@ -183,7 +183,7 @@ class UnknownKeys:
             or value.anchor is not None
         ):
             return ()
-        if not isinstance(target[-1], str) or not self._fits(target, value):
+        if not isinstance(target[-1], str) or not self._fits_under(target, value):
             return ()
         data = self._judged.instance(value)
         if isinstance(data, dict):
@@ -202,7 +202,7 @@ class UnknownKeys:
         return None if read.error is not None or isinstance(read.value, str) else value_text(read.value)
 
 
-def _holder(path: KeyPath) -> str:
+def _holder_text(path: KeyPath) -> str:
     return f"`{format_key_path(path)}`" if path else "the top level"
 
 

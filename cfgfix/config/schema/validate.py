@@ -224,7 +224,7 @@ class Schema:
             title=first("title"),
             text=first("description"),
             types=self.expected_types(path),
-            unit=_text(first("x-unit")),
+            unit=_text_of_value(first("x-unit")),
             expected=describe(self.loaded, nodes[0]),
             enum=self.enum(path),
             examples=tuple(first("examples") or ()),
@@ -250,7 +250,7 @@ class Schema:
         """Return the subschemas one step below those of a place."""
         following: list[SchemaNode] = []
         for node in nodes:
-            following += self._children(node, step)
+            following += self._child_schemas(node, step)
         return self._expand(following)
 
     def _expand(self, nodes: list[SchemaNode]) -> list[dict[str, Any]]:
@@ -281,7 +281,7 @@ class Schema:
             waiting += reversed(more)
         return result
 
-    def _children(self, node: dict[str, Any], step: str | int) -> Iterator[SchemaNode]:
+    def _child_schemas(self, node: dict[str, Any], step: str | int) -> Iterator[SchemaNode]:
         """Yield the subschemas that one node states for a step, without references."""
         if isinstance(step, int):
             prefix = node.get("prefixItems", ())
@@ -330,7 +330,7 @@ class Schema:
     ) -> frozenset[str] | None:
         found: frozenset[str] | None = None
         if path:
-            for child in self._children(node, path[0]):
+            for child in self._child_schemas(node, path[0]):
                 found = _intersect(found, self._types_at(child, path[1:], depth + 1, done))
         else:
             found = _own_types(node)
@@ -385,7 +385,7 @@ def _names_in(nodes: list[dict[str, Any]]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _text(value: object) -> str | None:
+def _text_of_value(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 

@@ -47,7 +47,7 @@ def problems(context: Context) -> Iterator[tuple[str, Hit]]:
         return
     if not (tab or escape or kind in ("special-start", "undefined-alias")):
         return
-    repair = _Repair(document)
+    repair = _TextRepair(document)
     found = repair.tabs() if tab else repair.rest([])
     values: dict[str, object] = {"loader": context.loader.title}
     if tab:
@@ -92,7 +92,7 @@ def problems(context: Context) -> Iterator[tuple[str, Hit]]:
     )
 
 
-class _Repair:
+class _TextRepair:
     """Tries repairs of a text until it loads; edits have offsets in the original text."""
 
     def __init__(self, document: Document) -> None:
@@ -119,7 +119,7 @@ class _Repair:
         shape: object = None
         single = True
         tried: set[tuple[str, ...]] = set()
-        for width, style in _widths(self.text):
+        for width, style in _tab_widths(self.text):
             indents = tuple(_respace(text, width, style) for _start, _end, text in lines)
             if indents in tried:
                 continue
@@ -131,7 +131,7 @@ class _Repair:
             document = self.load(repaired[0])
             if document is None:
                 break
-            own = [_shape(root) for root in document.roots]
+            own = [_shape_of_tree(root) for root in document.roots]
             single = single and repaired[1] and (best is None or own == shape)
             if best is None:
                 best, shape = repaired[0], own
@@ -148,7 +148,7 @@ class _Repair:
             if document is None:
                 return None
             if document.problem is None:
-                return self._separators(document, edits), safe
+                return self._edits_of_tabs(document, edits), safe
             found = self._mend(document, edits)
             if found is None:
                 problem = document.problem
@@ -188,7 +188,7 @@ class _Repair:
                 return candidate, certain
         return None
 
-    def _separators(self, document: Document, edits: list[Edit]) -> list[Edit]:
+    def _edits_of_tabs(self, document: Document, edits: list[Edit]) -> list[Edit]:
         """Return the edits with those for tabs between tokens, which only libyaml takes."""
         more = list(edits)
         for start, end in structural_tabs(document):
@@ -240,7 +240,7 @@ def _indented_by_tabs(text: str) -> Iterator[tuple[int, int, str]]:
             header, inside = spaces, None
 
 
-def _widths(text: str) -> list[tuple[int, str]]:
+def _tab_widths(text: str) -> list[tuple[int, str]]:
     """Return width and style of each way to read a tab, the likeliest first.
 
     The likeliest width is the file's own indentation step.
@@ -262,12 +262,17 @@ def _respace(blanks: str, width: int, style: str) -> str:
     return blanks.replace("\t", " " * width)
 
 
-def _shape(root: Node) -> object:
+def _shape_of_tree(root: Node) -> object:
     """Return the content of a tree without its offsets, for comparison."""
     if root.kind == NodeKind.MAPPING:
-        return ("{", root.tag, root.anchor, tuple((_shape(key), _shape(value)) for key, value in root.items))
+        return (
+            "{",
+            root.tag,
+            root.anchor,
+            tuple((_shape_of_tree(key), _shape_of_tree(value)) for key, value in root.items),
+        )
     if root.kind == NodeKind.SEQUENCE:
-        return ("[", root.tag, root.anchor, tuple(_shape(item) for item in root.items))
+        return ("[", root.tag, root.anchor, tuple(_shape_of_tree(item) for item in root.items))
     return (root.kind, root.tag, root.anchor, root.style, root.text)
 
 

@@ -66,7 +66,7 @@ def scan(context: Context, wanted: frozenset[str]) -> dict[str, list[Hit]]:
         return found
     count = 0
     for root in document.roots:
-        for spec in _specs(context, root):
+        for spec in _cluster_specs(context, root):
             count += 1
             if count > MAX_SPECS:
                 return found
@@ -76,7 +76,7 @@ def scan(context: Context, wanted: frozenset[str]) -> dict[str, list[Hit]]:
     return found
 
 
-def _specs(context: Context, root: Node) -> Iterator[Spec]:
+def _cluster_specs(context: Context, root: Node) -> Iterator[Spec]:
     if root.kind == NodeKind.MAPPING:
         keys = {key.text: value for key, value in root.items if key.kind == NodeKind.SCALAR}
         cluster, task = keys.get("cluster"), keys.get("task")
@@ -100,7 +100,7 @@ def _specs_below(context: Context, node: Node, path: KeyPath) -> Iterator[Spec]:
         if name is not None and name.text == "TF_CONFIG" and value is not None:
             yield from _tf_config_specs(context, value, (*path, "value"))
         if "worker_hosts" in keys:
-            yield from _hosts(context, keys, path)
+            yield from _specs_of_hosts(context, keys, path)
         for text, child in keys.items():
             if text == "TF_CONFIG":
                 yield from _tf_config_specs(context, child, (*path, text))
@@ -111,14 +111,14 @@ def _specs_below(context: Context, node: Node, path: KeyPath) -> Iterator[Spec]:
             if child.kind in (NodeKind.MAPPING, NodeKind.SEQUENCE):
                 yield from _specs_below(context, child, (*path, position))
             elif child.kind == NodeKind.SCALAR and child.text.startswith("TF_CONFIG="):
-                yield from _text(child, child.text[len("TF_CONFIG=") :], (*path, position))
+                yield from _specs_in_text(child, child.text[len("TF_CONFIG=") :], (*path, position))
 
 
 def _tf_config_specs(context: Context, node: Node, path: KeyPath) -> Iterator[Spec]:
     node = deref(node)
     if node.kind == NodeKind.SCALAR:
         if node.style or node.text.strip():
-            yield from _text(node, node.text, path)
+            yield from _specs_in_text(node, node.text, path)
         return
     try:
         content = value_of(node, context.loader, context.document)
@@ -127,7 +127,7 @@ def _tf_config_specs(context: Context, node: Node, path: KeyPath) -> Iterator[Sp
     yield Spec(node, path, content, None, whole=True)
 
 
-def _text(node: Node, text: str, path: KeyPath) -> Iterator[Spec]:
+def _specs_in_text(node: Node, text: str, path: KeyPath) -> Iterator[Spec]:
     import json
 
     if len(text) > MAX_TEXT or any(mark in text for mark in _TEMPLATES):
@@ -143,7 +143,7 @@ def _text(node: Node, text: str, path: KeyPath) -> Iterator[Spec]:
     yield Spec(node, path, content, None, whole=True)
 
 
-def _hosts(context: Context, keys: dict[str, Node], path: KeyPath) -> Iterator[Spec]:
+def _specs_of_hosts(context: Context, keys: dict[str, Node], path: KeyPath) -> Iterator[Spec]:
     """Yield the cluster written as `worker_hosts: a:1,b:1` and `task_index: 0`.
 
     That is the Model Garden's form.
@@ -173,7 +173,7 @@ def _hosts(context: Context, keys: dict[str, Node], path: KeyPath) -> Iterator[S
 
 def _cluster_hits(spec: Spec) -> Iterator[tuple[str, Hit]]:
     def hit(steps: tuple[str, ...], values: Mapping[str, object]) -> Hit:
-        node, path = _inner(spec, steps)
+        node, path = _node_below(spec, steps)
         return Hit(Span(node.value_start, node.end, path), dict(values))
 
     if spec.fault is not None:
@@ -183,7 +183,7 @@ def _cluster_hits(spec: Spec) -> Iterator[tuple[str, Hit]]:
         yield fault.check, hit(fault.steps, fault.values)
 
 
-def _inner(spec: Spec, steps: tuple[str | int, ...]) -> tuple[Node, KeyPath]:
+def _node_below(spec: Spec, steps: tuple[str | int, ...]) -> tuple[Node, KeyPath]:
     """Return node and key path at some steps below a cluster that is written as YAML.
 
     A cluster in one text has no nodes below: its own node is returned.

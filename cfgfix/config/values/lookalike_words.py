@@ -42,14 +42,18 @@ def bool_word(place: Place, reading: Reading) -> tuple[str, Hit] | None:
         # Neither the bool nor the text is right here; what the schema lists is the schema's to say.
         return None
     if not text_only and names.BOOLEAN not in need.types and _beside_texts(place):
-        return "norway_in_string_list", _quoting(place, values, "unsafe")
+        return "norway_in_string_list", _quoting_hit(place, values, "unsafe")
     if place.in_list and text_only:
-        return "norway_in_string_list", _quoting(place, values, "safe")
+        return "norway_in_string_list", _quoting_hit(place, values, "safe")
     values["problem"] = f"is the bool {new} for {place.loader}, not text"
     if text_only:
-        return "yaml11_bool_word", _quoting(place, values, "safe" if listed else "unsafe", severity="error")
+        return "yaml11_bool_word", _quoting_hit(
+            place, values, "safe" if listed else "unsafe", severity="error"
+        )
     if not need.types and names.is_language(place.key):
-        return "yaml11_bool_word", _quoting(place, values, "unsafe", severity="error", confidence="medium")
+        return "yaml11_bool_word", _quoting_hit(
+            place, values, "unsafe", severity="error", confidence="medium"
+        )
     if need.sure and need.types and names.BOOLEAN not in need.types:
         return None
     wanted = need.sure and names.BOOLEAN in need.types
@@ -62,7 +66,7 @@ def bool_word(place: Place, reading: Reading) -> tuple[str, Hit] | None:
     )
 
 
-def _quoting(place: Place, values: dict[str, object], safety: str, **more: str) -> Hit:
+def _quoting_hit(place: Place, values: dict[str, object], safety: str, **more: str) -> Hit:
     text = place.node.text
     values["new"] = f"'{text}'"
     change = SetValue(place.path, text, f"'{text}'", place.document)

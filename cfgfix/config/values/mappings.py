@@ -76,7 +76,7 @@ def duplicate_key(
     }
     shown = ", ".join(_shorten(value, text) for _key, value in (*earlier[:MAX_SHOWN], (last_key, last_value)))
     here = (*path, last_key.text)
-    removal = _removal(mapping, positions, context, here, document, equal=equal)
+    removal = _removal_of_repeats(mapping, positions, context, here, document, equal=equal)
     return "duplicate_key", Hit(
         Span(last_key.start, last_key.end, here),
         values,
@@ -91,7 +91,7 @@ def duplicate_key(
 
 
 @dataclass(frozen=True, slots=True)
-class _Removal:
+class _KeyRemoval:
     """The changes that make a repeated key a single one, or why there are none."""
 
     changes: tuple[Change, ...] = ()
@@ -100,33 +100,33 @@ class _Removal:
     no_fix: str | None = None
 
 
-def _removal(
+def _removal_of_repeats(
     mapping: Node, positions: list[int], context: Context, here: KeyPath, document: int, *, equal: bool
-) -> _Removal:
+) -> _KeyRemoval:
     entries = [mapping.items[position] for position in positions]
     last_key, last_value = entries[-1]
     if any(key.text != last_key.text for key, _value in entries):
-        return _Removal(no_fix="the keys are spelled differently; remove one of them by hand")
+        return _KeyRemoval(no_fix="the keys are spelled differently; remove one of them by hand")
     gone = entries[1:] if equal else entries[:-1]
     if any(_holds_anchor(value) for _key, value in gone):
-        return _Removal(no_fix="one that would go holds an anchor that may be used elsewhere")
+        return _KeyRemoval(no_fix="one that would go holds an anchor that may be used elsewhere")
     several = "s" if len(gone) > 1 else ""
     if equal:
         later = tuple(DeleteKey(here, place, document) for place in range(1, len(positions)))
-        return _Removal(later, f"Remove the later one{several}", safe=True)
+        return _KeyRemoval(later, f"Remove the later one{several}", safe=True)
     if any(_says_more(value, last_value, context) for _key, value in gone):
-        return _Removal(no_fix="the sections say different things; put them together by hand")
+        return _KeyRemoval(no_fix="the sections say different things; put them together by hand")
     title = f"Remove the earlier one{several}"
     earlier = tuple(DeleteKey(here, place, document) for place in range(len(positions) - 1))
     plain = all(
         deref(value).kind is SCALAR or _is_contained(value, last_value, context) for _key, value in gone
     )
     if positions[-1] - positions[0] == len(positions) - 1:
-        return _Removal(earlier, title, safe=plain)
+        return _KeyRemoval(earlier, title, safe=plain)
     moved = _last_moved_to_first(mapping, positions, context.document.source.text)
     if moved:
-        return _Removal(moved, "Write the last value at the first place", safe=plain)
-    return _Removal(earlier, title)
+        return _KeyRemoval(moved, "Write the last value at the first place", safe=plain)
+    return _KeyRemoval(earlier, title)
 
 
 def _last_moved_to_first(mapping: Node, positions: list[int], text: str) -> tuple[Change, ...]:
@@ -136,7 +136,7 @@ def _last_moved_to_first(mapping: Node, positions: list[int], text: str) -> tupl
     """
     if mapping.flow:
         return _moved_in_flow(mapping, positions, text)
-    lines = [_line(mapping.items[position], text) for position in positions]
+    lines = [_line_of_entry(mapping.items[position], text) for position in positions]
     if not all(line.whole for line in lines[1:]) or not lines[0].ends:
         return ()
     last = mapping.items[positions[-1]][0]
@@ -174,7 +174,7 @@ def _on_one_line(entry: tuple[Node, Node], text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _EntryLine:
     """The line of an entry: its span, where the next begins, what else stands on it."""
 
     start: int
@@ -186,7 +186,7 @@ class _Line:
     """Whether besides that only spaces stand before it."""
 
 
-def _line(entry: tuple[Node, Node], text: str) -> _Line:
+def _line_of_entry(entry: tuple[Node, Node], text: str) -> _EntryLine:
     key, value = entry
     start = key.start
     while start > 0 and text[start - 1] == " ":
@@ -202,7 +202,7 @@ def _line(entry: tuple[Node, Node], text: str) -> _Line:
         and (stop == len(text) or text[stop] in "\r\n")
     )
     following = stop + (2 if text.startswith("\r\n", stop) else 1 if stop < len(text) else 0)
-    return _Line(start, stop, following, ends, ends and (start == 0 or text[start - 1] in "\r\n"))
+    return _EntryLine(start, stop, following, ends, ends and (start == 0 or text[start - 1] in "\r\n"))
 
 
 def _load_alike(one: Node, other: Node, context: Context, depth: int = 0) -> bool:
@@ -215,8 +215,8 @@ def _load_alike(one: Node, other: Node, context: Context, depth: int = 0) -> boo
     if one.kind is SCALAR:
         if one.tag is not None:
             return one.text == other.text and bool(one.style) is bool(other.style)
-        read = _scalar(one, context)
-        return read is not _MISSING and repr(read) == repr(_scalar(other, context))
+        read = _type_and_value(one, context)
+        return read is not _MISSING and repr(read) == repr(_type_and_value(other, context))
     pairs = (
         [part for entry in zip(one.items, other.items, strict=False) for part in zip(*entry, strict=True)]
         if one.kind is MAPPING
@@ -249,7 +249,7 @@ def _is_contained(value: Node, last: Node, context: Context) -> bool:
     )
 
 
-def _scalar(value: Node, context: Context) -> object:
+def _type_and_value(value: Node, context: Context) -> object:
     """Return type and value of a scalar without a tag; `_MISSING` for other nodes."""
     if value.kind != NodeKind.SCALAR or value.tag is not None:
         return _MISSING
@@ -291,7 +291,7 @@ def merges(mapping: Node, context: Context, path: KeyPath) -> list[tuple[str, Hi
     differing = _keys_by_release(mapping, entries, context)
     if len(entries) > 1:
         return [_duplicate_keys_hit(mapping, entries, context, path, differing)]
-    found = _shallow(mapping, entries[0], context, path)
+    found = _shallow_hits(mapping, entries[0], context, path)
     if differing:
         key = entries[0][0]
         values: dict[str, object] = {"loader": context.loader.title, "problem": _difference_text(differing)}
@@ -448,7 +448,7 @@ def _own_line(key: Node, value: Node, text: str) -> tuple[int, int] | None:
     return None
 
 
-def _shallow(
+def _shallow_hits(
     mapping: Node, entry: tuple[Node, Node], context: Context, path: KeyPath
 ) -> list[tuple[str, Hit]]:
     merge_key, merged = entry

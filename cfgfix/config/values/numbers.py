@@ -214,7 +214,7 @@ def floating(place: Place, reading: Reading) -> tuple[str, Hit] | None:
     value = reading.own.value
     assert isinstance(value, float)
     if names.is_version(place.key):
-        return _version(place, value)
+        return _version_hit(place, value)
     if not value.is_integer():
         return None
     types = place.types
@@ -239,7 +239,7 @@ def floating(place: Place, reading: Reading) -> tuple[str, Hit] | None:
     )
 
 
-def _version(place: Place, value: float) -> tuple[str, Hit] | None:
+def _version_hit(place: Place, value: float) -> tuple[str, Hit] | None:
     text = place.node.text
     loaded = repr(value)
     if loaded == text or not text.endswith("0") or "e" in loaded or float(text.replace("_", "")) != value:

@@ -13,7 +13,7 @@ from cfgfix.core.records import dataclass
 _NUMBERS = frozenset({names.INTEGER, names.NUMBER})
 
 
-class _Unasked:
+class _UnaskedType:
     """The type of `_UNASKED`, the mark of an answer not asked for yet.
 
     None is an answer.
@@ -22,7 +22,7 @@ class _Unasked:
     __slots__ = ()
 
 
-_UNASKED = _Unasked()
+_UNASKED = _UnaskedType()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,8 @@ class Place:
         """Position of the YAML document in the file, counted from 0."""
         self._key: str | None = None
         self._need: Need | None = None
-        self._types: _Unasked | frozenset[str] | None = _UNASKED
-        self._concept: _Unasked | str | None = _UNASKED
+        self._types: _UnaskedType | frozenset[str] | None = _UNASKED
+        self._concept: _UnaskedType | str | None = _UNASKED
 
     @property
     def key(self) -> str:
@@ -100,14 +100,14 @@ class Place:
     @property
     def types(self) -> frozenset[str] | None:
         """The types that the schema takes; None where the schema says nothing."""
-        if isinstance(self._types, _Unasked):
+        if isinstance(self._types, _UnaskedType):
             self._types = self.context.expected(self.path)
         return self._types
 
     @property
     def concept(self) -> str | None:
         """The concept that the dialect keeps here, or at the list that the scalar is in."""
-        if isinstance(self._concept, _Unasked):
+        if isinstance(self._concept, _UnaskedType):
             found = self.context.concept_of(self.path)
             if found is None and self.path and isinstance(self.path[-1], int):
                 found = self.context.concept_of(self.path[:-1])

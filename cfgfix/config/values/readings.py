@@ -108,11 +108,11 @@ def read(text: str, loader: Loader) -> Reading | None:
     if text[:1].isalpha() and text.lower() not in _WORDS:
         return None
     own = resolve(text, loader)
-    kind = _kind(text, own)
+    kind = _kind_of_text(text, own)
     return None if kind is None else Reading(kind, own, text)
 
 
-def _kind(text: str, own: Resolved) -> Kind | None:
+def _kind_of_text(text: str, own: Resolved) -> Kind | None:
     tag = own.tag
     if not text:
         return Kind.EMPTY
@@ -187,7 +187,7 @@ def parse_human(text: str) -> Human | None:
     if " " in text and last.isdigit() and re.fullmatch(r"[-+]?\d{1,3}(?: \d{3})+", text):
         return Human("spaces between the digits", _plain_number(text.replace(" ", "")))
     if last == "%" and re.fullmatch(r"[-+]?\d+(?:\.\d+)? ?%", text):
-        return Human("a percent sign", _percent(text))
+        return Human("a percent sign", _percent_value(text))
     if last in "fF" and re.fullmatch(r"[-+]?(?:\d+\.\d*|\.\d+)[fF]", text):
         return Human("the suffix of a C float", _plain_number(text[:-1]))
     if last.isalpha() and re.fullmatch(
@@ -205,7 +205,7 @@ def _plain_number(digits: str) -> float:
     return float(digits) if "." in digits else int(digits)
 
 
-def _percent(text: str) -> float:
+def _percent_value(text: str) -> float:
     from decimal import Decimal
 
     return float(Decimal(text.rstrip("% ")) / 100)

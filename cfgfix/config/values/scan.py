@@ -58,7 +58,7 @@ def scan(context: Context, wanted: frozenset[str]) -> dict[str, list[Hit]]:
     found: dict[str, list[Hit]] = {name: [] for name in wanted & CHECKS}
     if not found:
         return {}
-    walk = _Walk(context, found)
+    walk = _DocumentWalk(context, found)
     enabled = gc.isenabled()
     # Nothing made here forms a circle, and one collection in between visits every node of the document.
     gc.disable()
@@ -70,7 +70,7 @@ def scan(context: Context, wanted: frozenset[str]) -> dict[str, list[Hit]]:
     return found
 
 
-class _Walk:
+class _DocumentWalk:
     """The state of one pass; the key path is one list, copied only for a hit."""
 
     def __init__(self, context: Context, found: dict[str, list[Hit]]) -> None:

@@ -153,7 +153,7 @@ def _after_underscore(ends: tuple[str, ...]) -> tuple[str, ...]:
     return tuple("_" + end for end in ends)
 
 
-def _ends(name: str, ends: tuple[str, ...]) -> bool:
+def _ends_like(name: str, ends: tuple[str, ...]) -> bool:
     return name in ends or name.endswith(_after_underscore(ends))
 
 
@@ -167,11 +167,11 @@ def kind_by_name(key: str) -> str | None:
     decays are not.
     """
     name = plain_name(key)
-    if _ends(name, _INTEGER_ENDS):
+    if _ends_like(name, _INTEGER_ENDS):
         return INTEGER
-    if _ends(name, _NUMBER_ENDS):
+    if _ends_like(name, _NUMBER_ENDS):
         return NUMBER
-    if _ends(name, _TEXT_ENDS):
+    if _ends_like(name, _TEXT_ENDS):
         return TEXT
     return None
 
@@ -186,13 +186,13 @@ def is_version(key: str) -> bool:
 @functools.lru_cache(maxsize=4096)
 def is_path(key: str) -> bool:
     """Tell whether a key name stands for a path in a file system."""
-    return _ends(plain_name(key), _PATH_ENDS)
+    return _ends_like(plain_name(key), _PATH_ENDS)
 
 
 @functools.lru_cache(maxsize=4096)
 def is_file_mode(key: str) -> bool:
     """Tell whether a key name stands for file permissions, which are written in octal."""
-    return _ends(plain_name(key), _MODE_ENDS)
+    return _ends_like(plain_name(key), _MODE_ENDS)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -201,7 +201,7 @@ def is_language(key: str) -> bool:
 
     There `no` is Norway or Norwegian.
     """
-    return _ends(plain_name(key), _LANGUAGE_ENDS)
+    return _ends_like(plain_name(key), _LANGUAGE_ENDS)
 
 
 @functools.lru_cache(maxsize=4096)

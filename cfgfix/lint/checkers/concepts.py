@@ -51,7 +51,7 @@ class ConceptChecker(Checker):
         for index in config.mappings():
             view = target.view(config.document, index)
             present = view.top.keys()
-            for rule, heads in self._applicable(target.dialect):
+            for rule, heads in self._applicable_rules(target.dialect):
                 if heads is not None and heads.isdisjoint(present) and not view.has_defaults:
                     continue
                 places = places_of(rule, view, self._names)
@@ -60,7 +60,7 @@ class ConceptChecker(Checker):
                 if places:
                     yield from _hits_at(rule, places, view, config)
 
-    def _applicable(self, dialect: Dialect) -> list[tuple[Rule, frozenset[str] | None]]:
+    def _applicable_rules(self, dialect: Dialect) -> list[tuple[Rule, frozenset[str] | None]]:
         """Return the rules that can find something in configs of a dialect.
 
         With each rule come the top-level keys of which a file must have at least one; None means that any key may do.
@@ -105,12 +105,12 @@ def _hits_at(
             continue
         if holds is not True and not holds:
             continue
-        yield rule, _hit(rule, view, binding, scope, reached)
+        yield rule, _hit_of_rule(rule, view, binding, scope, reached)
         if rule.id in config.limit.cut:
             return
 
 
-def _hit(rule: Rule, view: View, binding: Binding, scope: RuleScope, reached: Reached | None) -> Hit:
+def _hit_of_rule(rule: Rule, view: View, binding: Binding, scope: RuleScope, reached: Reached | None) -> Hit:
     severity = rule.severity
     for other, condition in rule.escalate:
         if is_true(condition, scope):

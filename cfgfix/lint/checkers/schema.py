@@ -41,7 +41,7 @@ class SchemaChecker(Checker):
                 told = self._rule_about_class(problem, target)
                 rule = self._schema.get(_CODES.get(problem.code, problem.code)) if told is None else told[0]
                 if rule is not None:
-                    yield rule, _hit(rule, problem, told[1] if told is not None else {})
+                    yield rule, _hit_of_problem(rule, problem, told[1] if told is not None else {})
 
     def _rule_about_class(self, problem: SchemaProblem, target: Target) -> tuple[Rule, dict[str, Any]] | None:
         """Return the rule about config classes that tells a problem better, with operands.
@@ -68,7 +68,7 @@ class SchemaChecker(Checker):
         return (rule, own) if rule is not None else None
 
 
-def _hit(rule: Rule, problem: SchemaProblem, further: Mapping[str, Any]) -> Hit:
+def _hit_of_problem(rule: Rule, problem: SchemaProblem, further: Mapping[str, Any]) -> Hit:
     own: dict[str, Any] = {
         "message": problem.message,
         "expected": problem.expected,

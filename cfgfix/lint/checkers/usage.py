@@ -87,11 +87,11 @@ class RunsChecker(Checker):
                 for machine in self.project.machines:
                     judged = with_machine_limits(hit, machine.lookup)
                     if judged is not None:
-                        yield rule, _located(judged, source)
+                        yield rule, _located_hit(judged, source)
                         break
 
 
-def _located(hit: Hit, source: SourceFile) -> Hit:
+def _located_hit(hit: Hit, source: SourceFile) -> Hit:
     """Return a hit with its span of the text turned into a location in the file."""
     span = span_of(hit)
     raw = source.text[span.start : span.end]

@@ -48,7 +48,7 @@ class ValueChecker(Checker):
             wanted = frozenset(
                 name for name, rule in self._yaml.items() if "framework" not in rule.policy.depends_on
             )
-        concept_of, tails = self._lookup(dialect)
+        concept_of, tails = self._concept_lookup_of(dialect)
         context = Context(
             document=document,
             loader=target.loader,
@@ -74,7 +74,9 @@ class ValueChecker(Checker):
                 for hit in hits:
                     yield self._cluster[name], hit
 
-    def _lookup(self, dialect: Dialect) -> tuple[Callable[[KeyPath], str | None], frozenset[str] | None]:
+    def _concept_lookup_of(
+        self, dialect: Dialect
+    ) -> tuple[Callable[[KeyPath], str | None], frozenset[str] | None]:
         """Return a function from key path to concept, and the key names that can match.
 
         The names are None where a key of any name may be a concept.

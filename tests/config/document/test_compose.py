@@ -706,7 +706,7 @@ def test_the_pure_parser_gives_the_same_nodes(shared_path: Path, monkeypatch: py
     paths = configs(shared_path)[::40]
     with_c = [shape(compose(read_source(path))) for path in paths]
     monkeypatch.setitem(sys.modules, "yaml.cyaml", None)
-    assert type(module._parser("a")).__name__ == "SafeLoader"
+    assert type(module._event_parser("a")).__name__ == "SafeLoader"
     assert [shape(compose(read_source(path))) for path in paths] == with_c
     assert problem("a: b: c\n").kind == "syntax"
 
