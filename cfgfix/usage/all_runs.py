@@ -8,7 +8,7 @@ from collections.abc import Sequence as Row
 
 from cfgfix.code.inference.interpreter.events import Loading
 from cfgfix.code.inference.interpreter.notes import Chosen
-from cfgfix.code.inference.interpreter.objects import Scalar
+from cfgfix.code.inference.interpreter.objects import ConfigKey, Scalar
 from cfgfix.core.records import replace
 from cfgfix.usage.commands import UNSAID, Command
 from cfgfix.usage.config_files import Entry
@@ -98,6 +98,7 @@ def make_all_runs(project: ProjectRuns) -> None:
         further.try_options(mine)
     further.try_chosen_sections()
     further.try_numbered_files([result for _, mine in made for result in mine])
+    further.try_named_by_configs([result for _, mine in made for result in mine])
     further.try_siblings()
     others = finder.without_settings() if project.follows_models else []
     for entrance in (*entrances, *others):
@@ -337,6 +338,40 @@ class _FurtherRuns:
                     count[other] = count.get(other, 0) + 1
                     self.project.results.append(again)
 
+    def try_named_by_configs(self, results: Row[RunResult]) -> None:
+        """Run programs with other files that the value of a config may name.
+
+        Where `nets/small.yaml` is opened since a config says `net: small`, that is `nets/large.yaml`.
+        """
+        named = {path for result in self.project.results for path in result.opened}
+        tried: set[str] = set()
+        for result in results:
+            for path, opened in result.opened.items():
+                where = opened.loading.path
+                if opened.loading.how == "hydra" or type(where) is not Scalar:
+                    continue
+                texts = {_text_at(result, key) for key in where.origins}
+                for text in filter(None, texts):
+                    before, after = _around(path, text)
+                    for other in self.project.files.data:
+                        if (
+                            other in named
+                            or other in tried
+                            or not _stands_between(other, before, after)
+                            or len(tried) >= MAX_SIBLINGS
+                            or self.project.spent()
+                        ):
+                            continue
+                        tried.add(other)
+                        site = site_of(opened.loading)
+                        again = self.project.one(result.entrance, result.command, {site: other})
+                        made = again.opened.get(other)
+                        if made is None or made.root is None:
+                            continue
+                        # Beside a file that the config names whole there may stand files of another kind.
+                        if _takes_file(again, other) or (share_read(made) >= HALF and not text.endswith(after)):
+                            self.project.results.append(again)
+
     def _options_in(self, folder: str, result: RunResult) -> list[str]:
         """Return the option files of the groups that a run uses, then other whole configs."""
         inside = f"{folder}/" if folder else ""
@@ -435,6 +470,37 @@ def _without_numbers(path: str) -> str:
     """Return a path with every number in the file's name replaced by `0`."""
     folder, name = os.path.split(path)
     return f"{folder}/{re.sub('[0-9]+', '0', name)}"
+
+
+HALF = 0.5
+"""The least share of its keys that is read of a file which a program can only get by a name in a config."""
+
+
+def _text_at(result: RunResult, key: ConfigKey) -> str:
+    """Return the text that a config of a run has at a key; empty where it has none."""
+    opened = result.opened.get(key.source)
+    entry = opened.root.at(key.path) if opened is not None and opened.root is not None and key.path else None
+    value = entry.raw if entry is not None and entry.kind == "scalar" else None
+    return value if isinstance(value, str) else ""
+
+
+def _around(path: str, text: str) -> tuple[str, str]:
+    """Return what stands before and after a text in the last part of a path; empty texts where it does not.
+
+    The ending of a file counts as what stands after it.
+    """
+    start = path.rfind(text)
+    if start < 0 or "/" in path[start + len(text) :]:
+        return "", ""
+    front = start + len(text) - len(text.rpartition("/")[2])
+    return path[:front], path[start + len(text) :] or os.path.splitext(path)[1]
+
+
+def _stands_between(path: str, before: str, after: str) -> bool:
+    """Tell whether a path is that of a file beside another one, with another name between two texts."""
+    fits = bool(after) and path.startswith(before) and path.endswith(after)
+    name = path[len(before) : len(path) - len(after)] if fits else ""
+    return bool(name) and "/" not in name
 
 
 def _takes_file(result: RunResult, path: str) -> bool:

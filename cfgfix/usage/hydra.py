@@ -208,6 +208,21 @@ class _ConfigComposer:
         if found is not None:
             place = self.package(found, inner, below, given if mark else None, package)
             self.add(root, found, inner, place, f"the defaults list of {path} names it")
+        else:
+            self.stored(root, below, option, given if mark else None, package)
+
+    def stored(self, root: Mapping, group: str, name: str, given: str | None, around: str) -> None:
+        """Merge what the program itself has stored by a name into the config."""
+        value = dict(self.loading.stored).get((group, name))
+        if isinstance(value, Mapping):
+            inner = given if given is not None else group.replace("/", ".")
+            inner = inner.replace("_here_", "").removeprefix("_global_").lstrip(".")
+            package = (
+                inner
+                if given is not None and given.startswith("_global_")
+                else ".".join(filter(None, (around, inner)))
+            )
+            self.lay(root, package, value)
 
     def chosen(self, root: Mapping, path: str, group: str, package: str, name: str, chosen: Value) -> None:
         """Merge the options chosen of a group into the config.
@@ -238,6 +253,8 @@ class _ConfigComposer:
             if found is not None:
                 place = self.package(found, inner, below, given if mark else None, package)
                 self.add(root, found, inner, place, evidence)
+            else:
+                self.stored(root, below, one, given if mark else None, package)
 
     def lay(self, root: Mapping, package: str, value: Mapping) -> None:
         holder = root
@@ -300,6 +317,8 @@ def merge_into(holder: Mapping, value: Mapping) -> None:
     holder.sections = (*holder.sections, *(item for item in value.sections if item not in holder.sections))
     if holder.key is None:
         holder.key = value.key
+    if value.fields is not None:
+        holder.fields, holder.absent = value.fields, value.absent
     for name, item in value.entries.items():
         before = holder.entries.get(name)
         if isinstance(before, Mapping) and isinstance(item, Mapping):

@@ -47,7 +47,7 @@ def option_verdicts(project: ProjectRuns) -> list[OptionVerdict]:
 
 
 def _absent_options(project: ProjectRuns, results: Sequence[RunResult]) -> Iterator[OptionVerdict]:
-    assigned: set[str] | None = None
+    assigned: dict[str, set[tuple[str, int]]] | None = None
     for result in results:
         for item in result.run.asked:
             if not _reads_option(item) or item.how != REQUIRED or item.caught:
@@ -94,15 +94,18 @@ def _is_method(name: str) -> bool:
     )  # fmt: skip
 
 
-def assigned_attributes(project: ProjectRuns) -> set[str]:
-    """Return the attribute names that any code assigns to an object."""
-    found: set[str] = set()
+def assigned_attributes(project: ProjectRuns) -> dict[str, set[tuple[str, int]]]:
+    """Return the attribute names that any code assigns, with files and lines."""
+    found: dict[str, set[tuple[str, int]]] = {}
     for module in project.program.all_modules():
         for scope in module.summary.scopes:
             events = list(scope.body)
             while events:
                 event = events.pop()
-                found.update(target.attribute for target in event.targets if isinstance(target, Attribute))
+                for target in event.targets:
+                    if isinstance(target, Attribute):
+                        place = module.path, event.place.line
+                        found.setdefault(target.attribute, set()).add(place)
                 for _, inner in event.bodies or ():
                     events += inner
     return found

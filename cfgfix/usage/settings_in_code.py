@@ -81,7 +81,9 @@ class _FollowedSettings:
         self.plain: list[RunResult] = []
         self.cut_off = False
         self.module_steps = 0
-        self.assigned: set[str] | None = None
+        self.assigned: dict[str, set[tuple[str, int]]] | None = None
+        self.set_here: set[tuple[str, int]] = set()
+        """Files and lines at which the code itself sets its settings as attributes."""
         self._counts: dict[ConfigKey, tuple[int, int]] = {}
         for entrance in project.programs_of_framework():
             self._follow(entrance)
@@ -236,7 +238,7 @@ class _FollowedSettings:
                     or fault.bound.conditions
                     or fault.parameter in _FILES
                     or (isinstance(fault.value, Scalar) and fault.value.value is None)
-                    or self._may_be_set(fault.key.name)
+                    or self._may_be_replaced(fault.key.name)
                     or (spot.path, spot.line, fault.key.name) in told
                 ):
                     continue
@@ -463,9 +465,23 @@ class _FollowedSettings:
 
     def _may_be_set(self, name: str) -> bool:
         """Tell whether any code assigns an attribute of this name."""
+        return name in self._assignments()
+
+    def _may_be_replaced(self, name: str) -> bool:
+        """Tell whether any code assigns an attribute of this name at a place where it does not make a setting."""
+        return not self._assignments().get(name, set()) <= self.set_here
+
+    def _assignments(self) -> dict[str, set[tuple[str, int]]]:
+        """Return the names of attributes that the code assigns, each with the places."""
         if self.assigned is None:
             self.assigned = assigned_attributes(self.project)
-        return name in self.assigned
+            self.set_here = {
+                (spot.path, spot.line)
+                for result in self.runs
+                if result.run.code_settings is not None
+                for spot in result.run.code_settings.spots.values()
+            }
+        return self.assigned
 
     def _line_of_spot(self, spot: Spot) -> str:
         return f"{self.project.relative(spot.path)}:{spot.line}"

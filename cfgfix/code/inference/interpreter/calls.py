@@ -12,6 +12,7 @@ from cfgfix.code.inference.interpreter.models.decorators import call_decorated
 from cfgfix.code.inference.interpreter.models.field_declarations import kind_of
 from cfgfix.code.inference.interpreter.models.field_objects import construct_with_fields
 from cfgfix.code.inference.interpreter.models.libraries import call_external, library_method
+from cfgfix.code.inference.interpreter.models.method_names import DICT_METHODS
 from cfgfix.code.inference.interpreter.models.outside import library_call
 from cfgfix.code.inference.interpreter.models.standard_library import GETTERS, call_getter, make_tuple
 from cfgfix.code.inference.interpreter.objects import (
@@ -35,7 +36,14 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import NORMAL, RAISE, Call, Frame, Run, WithUnknown
-from cfgfix.code.inference.interpreter.values import choice, constant_of, held_values, key_of, origins_of
+from cfgfix.code.inference.interpreter.values import (
+    alternatives,
+    choice,
+    constant_of,
+    held_values,
+    key_of,
+    origins_of,
+)
 from cfgfix.code.model.summary import Scope
 
 MAX_DEPTH = 40
@@ -118,6 +126,8 @@ def _call_method(call: Call, method: Method) -> Value:
     call.use(owner)
     if call.args:
         call.run.asked_of_unknown(owner, constant_of(call.args[0]))
+    if call.run.is_stand_in(owner) and method.name in DICT_METHODS:
+        return call.run.stand_in(origins_of((owner, *call.values)))
     call.escape()
     return Unknown(origins_of((owner, *call.values)))
 
@@ -127,12 +137,19 @@ def _construct(call: Call, cls: ClassObject) -> Value:
     kind = kind_of(call.run, cls)
     if kind:
         return construct_with_fields(call, cls, kind)
-    instance = Instance(cls)
-    if call.run.code_settings is not None:
+    by_meta = classes.of_metaclass(cls, "__call__") if id(cls) not in call.run.making else None
+    if isinstance(by_meta, FunctionObject):
+        return _made_by_metaclass(call, cls, by_meta)
+    instance = _new_object(call, cls)
+    if instance.cls is not cls:
+        return instance
+    if call.run.code_settings is not None and not instance.attributes:
         instance.sections = call.run.code_settings.sections_of(cls)
     outside = classes.outside_bases(cls)
     init = classes.member(cls, "__init__")
-    if any(name in _DICT_CLASSES for name in outside):
+    if instance.entries is not None:
+        pass
+    elif any(name in _DICT_CLASSES for name in outside):
         instance.entries = Mapping(access=EITHER)
         if not isinstance(init, FunctionObject):
             for value in call.args:
@@ -154,6 +171,33 @@ def _construct(call: Call, cls: ClassObject) -> Value:
     if outside and instance.entries is None:
         call.run.waiting.append((instance, call.frame))
     return instance
+
+
+def _made_by_metaclass(call: Call, cls: ClassObject, by_meta: FunctionObject) -> Value:
+    """Return what the `__call__` of a class's metaclass gives for a call of the class."""
+    run = call.run
+    run.making.add(id(cls))
+    try:
+        made = enter(call.on(by_meta), by_meta.bound(cls))
+    finally:
+        run.making.discard(id(cls))
+    return _first_object(made) or made
+
+
+def _new_object(call: Call, cls: ClassObject) -> Instance:
+    """Return the object that a class's own `__new__` gives, or a new one where it has none or gives something else."""
+    maker = classes.member(cls, "__new__")
+    if isinstance(maker, FunctionObject):
+        made = enter(call.handing(call.callee, (cls, *call.args), call.keywords), maker)
+        found = _first_object(made)
+        if found is not None:
+            return found
+    return Instance(cls)
+
+
+def _first_object(made: Value) -> Instance | None:
+    """Return the first object among a value's alternatives: the others are made where it is not known to be there yet."""
+    return next((item for item in alternatives(made) if isinstance(item, Instance)), None)
 
 
 def call_back(value: Value, frame: Frame) -> None:
@@ -209,7 +253,8 @@ def _enter_with_each(call: Call, function: FunctionObject) -> Value:
     known = [item for item in mixed.values if _is_section(item)]
     others = [item for item in mixed.values if not _is_section(item)]
     found: list[Value] = []
-    for one in (*known, others[0] if len(others) == 1 else Unknown(origins_of(others))):
+    other = others[0] if len(others) == 1 and type(others[0]) is not Unknown else None
+    for one in (*known, other or call.run.stand_in(origins_of(others))):
         args = tuple(one if value is mixed else value for value in call.args)
         keywords = {name: one if value is mixed else value for name, value in call.keywords.items()}
         found.append(enter(call.handing(function, args, keywords), function))
@@ -253,10 +298,11 @@ def enter(call: Call, function: FunctionObject) -> Value:
     receiver = () if function.receiver is None else (function.receiver,)
     args = (*receiver, *function.args, *call.args)
     keywords = {**function.keywords, **call.keywords} if function.keywords else call.keywords
-    _bind(call.handing(call.callee, args, keywords, function.spread), function, names)
+    left_out = _bind(call.handing(call.callee, args, keywords, function.spread), function, names)
     way = (*spot.calls, (spot.scope, spot.place)) if len(spot.calls) < MAX_WAY else spot.calls
     inner = Frame(run, scope, names, way, call.frame.depth + 1, function.receiver, _owner(function))
     inner.caught = list(call.frame.caught)
+    inner.left_out = left_out
     run.running[id(scope)] = count + 1
     if unknown is not None:
         run.with_unknown.append(unknown)
@@ -352,13 +398,14 @@ def _owner(function: FunctionObject) -> ClassObject | None:
     return None
 
 
-def _bind(call: Call, function: FunctionObject, names: Namespace) -> None:
-    """Bind a function's parameters to a call's arguments.
+def _bind(call: Call, function: FunctionObject, names: Namespace) -> dict[str, Value]:
+    """Bind a function's parameters to a call's arguments, and return those that it leaves to their defaults.
 
     Keys of a config section that the function does not take are noted.
     """
     run, spot, spread = call.run, call.spot, call.spread
     scope = function.scope
+    left_out: dict[str, Value] = {}
     plain: list[str] = []
     only_named: list[str] = []
     star = rest = None
@@ -382,11 +429,13 @@ def _bind(call: Call, function: FunctionObject, names: Namespace) -> None:
         key = key_of(value) if spread is not None else None
         if name in plain or name in only_named:
             own[name] = run.taken(value, spot) if spread is not None else value
+            if spread is not None and name in spread.unsure:
+                own[name] = choice((own[name], function.defaults.get(name, UNKNOWN)))
             if key is not None:
                 key.accepted = True
             continue
         extra.entries[name] = value
-        if key is None:
+        if key is None or (spread is not None and name in spread.unsure):
             continue
         if rest is None and key.name == name and not function.decorated:
             run.refuse("unknown-key", key, by, spot, "TypeError", (*plain, *only_named))
@@ -399,6 +448,9 @@ def _bind(call: Call, function: FunctionObject, names: Namespace) -> None:
     for name in (*plain, *only_named) if only_named else plain:
         if name not in own:
             own[name] = _default(call, function, name)
+            if spread is None and not call.opaque and name in function.defaults:
+                left_out[name] = own[name]
+    return left_out
 
 
 def _default(call: Call, function: FunctionObject, name: str) -> Value:

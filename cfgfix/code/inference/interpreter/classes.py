@@ -54,6 +54,14 @@ def derived_hook(cls: ClassObject) -> Value | None:
     return None
 
 
+def of_metaclass(cls: ClassObject, name: str) -> Value | None:
+    """Return what a class has from a metaclass of the project; None for nothing."""
+    for here in lineage(cls):
+        if isinstance(here.metaclass, ClassObject):
+            return member(here.metaclass, name)
+    return None
+
+
 def member(cls: ClassObject, name: str) -> Value | None:
     """Return the member of a name in a class or its project bases, or None."""
     for here in lineage(cls):

@@ -22,6 +22,7 @@ from cfgfix.code.inference.interpreter.run import Call, Frame
 from cfgfix.code.inference.interpreter.values import (
     alternatives,
     constant_of,
+    entry_name,
     key_of,
     truth,
 )
@@ -126,7 +127,7 @@ def _contains(frame: Frame, holder: Value, item: Value, expr: nodes.Compare) -> 
     inner = holder.entries if isinstance(holder, Instance) and holder.entries is not None else holder
     if isinstance(inner, Method) and isinstance(inner.owner, Mapping):
         inner = inner.owner
-    name = constant_of(item)
+    name = entry_name(item)
     if isinstance(inner, Mapping):
         if name is None:
             if not reading.is_own_table(inner):
@@ -137,7 +138,7 @@ def _contains(frame: Frame, holder: Value, item: Value, expr: nodes.Compare) -> 
             for each in alternatives(found):
                 if (key := key_of(each)) is not None:
                     key.guards.append(frame.spot(expr.place))
-            return True
+            return None if name in inner.unsure else True
         if inner.open:
             return None
         if inner.sections:

@@ -115,12 +115,14 @@ class Loading:
         path: The path as a value of the run.
         spot: Where.
         loader: Facts about the loader, by name: `class` (its canonical name), `resolvers` (tags of added patterns).
+        stored: What the program itself has stored for Hydra, by group and name.
     """
 
     how: str
     path: Value
     spot: Spot
     loader: dict[str, Any]
+    stored: tuple[tuple[tuple[str, str], Value | None], ...] = ()
 
 
 class Host(Protocol):

@@ -108,10 +108,14 @@ def _of_each(frame: Frame, owner: Choice, expr: Expr, read: Callable[[Value], Va
     run = frame.run
     found: list[Value] = []
     lacking: list[int] = []
+    accesses = len(run.wrong_access)
     for item in owner.values:
         before = len(run.asked)
         found.append(read(item))
         lacking += range(before, len(run.asked))
+    if len(run.wrong_access) - accesses < len(owner.values):
+        # Another one may be what is there.
+        del run.wrong_access[accesses:]
     names = {run.asked[number].name for number in lacking}
     if len(lacking) < len(owner.values) and len(names) == 1:
         shown = f"{text(expr)} is there"
@@ -267,7 +271,7 @@ def _boolean(frame: Frame, expr: nodes.Boolean) -> Value:
 
 
 def _compare(frame: Frame, expr: nodes.Compare) -> Value:
-    left = evaluate(frame, expr.left)
+    left = left_value = evaluate(frame, expr.left)
     results: list[bool | None] = []
     values = [left]
     for side in expr.rights:
@@ -295,12 +299,28 @@ def _compare(frame: Frame, expr: nodes.Compare) -> Value:
         and expr.rights[0].operator in ("in", "not in")
     ):
         frame.run.test_name(values[0], names_held(values[1]), found)
-    if frame.run.every_way and not origins and has_one_outcome(frame, expr, False not in results):
+    if (
+        frame.run.every_way
+        and not origins
+        and (
+            _asks_for_left_out(frame, expr, left_value) or has_one_outcome(frame, expr, False not in results)
+        )
+    ):
         frame.run.decide(found)
     if len(values) == 2 and frame.run.is_written_out(values[1]) and not origins:
         # Only a membership test is made of a mapping.
         frame.run.decide(found)
     return found
+
+
+def _asks_for_left_out(frame: Frame, expr: nodes.Compare, value: Value) -> bool:
+    """Tell whether a comparison asks if a parameter is None that the call leaves to its default."""
+    return (
+        isinstance(expr.left, nodes.Name)
+        and frame.left_out.get(expr.left.name) is value
+        and _asks_for_none(expr)
+        and len(expr.rights) == 1
+    )
 
 
 def _choice(frame: Frame, expr: nodes.Conditional) -> Value:
@@ -358,18 +378,21 @@ def _comprehension(frame: Frame, expr: nodes.Comprehension) -> Value:
     inner = Frame(frame.run, frame.scope, names, frame.way, frame.depth, frame.receiver, frame.owner)
     inner.caught = frame.caught
     results: list[tuple[Value, ...]] = []
+    perhaps: set[int] = set()
     element = parts[-2:] if kind == "dict" else parts[-1:]
-    complete = _generate(inner, expr.generators, 0, element, results)
+    complete = _generate(inner, expr.generators, 0, element, results, perhaps)
     if kind == "dict":
         result = Mapping(open=not complete)
         place = frame.scope.place
-        for name, value in results:
+        for number, (name, value) in enumerate(results):
             constant = constant_of(name)
             if constant is None:
                 result.open = True
                 frame.run.walk(value, frame.spot(place))
             else:
                 result.entries[constant] = value
+                if number in perhaps:
+                    result.unsure |= {constant}
                 key = key_of(value)
                 if (
                     key is not None
@@ -379,6 +402,7 @@ def _comprehension(frame: Frame, expr: nodes.Comprehension) -> Value:
                 ):
                     result.sections = (*result.sections, key.parent)
         return result
+    complete = complete and not perhaps
     return Sequence([item for (item,) in results], open=not complete, kind="set" if kind == "set" else "list")
 
 
@@ -388,8 +412,12 @@ def _generate(
     number: int,
     element: tuple[Expr, ...],
     results: list[tuple[Value, ...]],
+    perhaps: set[int],
 ) -> bool:
-    """Run one `for` of a comprehension, and tell whether all its items are known."""
+    """Run one `for` of a comprehension, and tell whether all its items are known.
+
+    The numbers of results that a condition which is not known may leave out are added to `perhaps`.
+    """
     run = frame.run
     if number == len(generators):
         results.append(tuple(evaluate(frame, part) for part in element))
@@ -422,9 +450,10 @@ def _generate(
                 holds = None
         if holds is False:
             continue
+        before = len(results)
+        complete = _generate(frame, generators, number + 1, element, results, perhaps) and complete
         if holds is None:
-            complete = False
-        complete = _generate(frame, generators, number + 1, element, results) and complete
+            perhaps.update(range(before, len(results)))
     return complete
 
 
@@ -497,8 +526,11 @@ def _call(frame: Frame, call: nodes.Call) -> Value:
             opaque = True
             continue
         spread = given
+        if not given.entries and given.key is not None:
+            # That there is nothing to pass is what the config says.
+            given.key.uses.append(frame.spot(call.place, call.block))
         for key, item in given.entries.items():
-            if isinstance(key, Unnamed) or key in given.unsure:
+            if isinstance(key, Unnamed) or (key in given.unsure and type(callee) not in _OF_PROJECT):
                 run.use(item, frame.spot(call.place, call.block), deep=True)
             else:
                 if str(key) in keywords:
@@ -567,7 +599,11 @@ def assign(frame: Frame, target: Expr, value: Value, event: Event) -> None:
         owner = evaluate(frame, target.base)
         index = evaluate(frame, target.index)
         spot = frame.spot(event.place, event.block)
+        of_mapping = any(isinstance(item, Mapping) for item in alternatives(owner))
         for item in alternatives(owner):
+            if of_mapping and type(item) is Unknown and not item.origins:
+                # On another way the same mapping is not known: what becomes of its entries is seen on this one.
+                continue
             writing.set_item(frame, item, index, value, spot)
 
 
@@ -597,6 +633,7 @@ def _callee_text(value: Value) -> str:
     return name_of(value) or "another one"
 
 
+_OF_PROJECT = (FunctionObject, ClassObject)
 _NO_EVENT = Event("assign", 0, nodes.FILE_START)
 
 _EXPRESSIONS: dict[type[Expr], Callable[[Frame, Any], Value]] = {

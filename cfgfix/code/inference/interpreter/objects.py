@@ -422,15 +422,17 @@ class ClassObject(Value):
         scope: Its code.
         names: The names of its body, which are its attributes.
         bases: What it derives from.
+        metaclass: What its head names as the class that it is an object of; None for nothing.
     """
 
-    __slots__ = ("bases", "names", "scope")
+    __slots__ = ("bases", "metaclass", "names", "scope")
 
     def __init__(self, scope: Scope, names: Namespace, bases: tuple[Value, ...]) -> None:
         super().__init__()
         self.scope = scope
         self.names = names
         self.bases = bases
+        self.metaclass: Value | None = None
 
 
 class FunctionObject(Value):

@@ -53,6 +53,7 @@ from cfgfix.code.inference.interpreter.values import (
     MAX_CHOICES,
     choice,
     constant_of,
+    entry_name,
     key_of,
     name_of,
 )
@@ -134,6 +135,9 @@ def attribute(frame: Frame, owner: Value, name: str, spot: Spot, default: Value 
             return found.bound(owner) if "builtins.classmethod" in found.decorated else found
         if found is not None:
             return run.taken(found, spot, default) if run.code_settings is not None else found
+        of_meta = classes.of_metaclass(owner, name)
+        if of_meta is not None:
+            return of_meta.bound(owner) if isinstance(of_meta, FunctionObject) else of_meta
         if name == "__name__":
             return Scalar(owner.scope.name)
         if name == "__dict__" and run.code_settings is not None:
@@ -378,7 +382,9 @@ def item(
         if isinstance(index, Choice):
             return choice(item(frame, owner, each, spot, absent, default) for each in index.values)
         run.use(index, spot, deep=True)
-        name = constant_of(index)
+        name = entry_name(index)
+        if type(index) is Scalar and index.value is None and None not in owner.entries and not index.origins:
+            return default if default is not None else UNKNOWN
         if name is None:
             run.note_chosen(owner, None, index)
             _walk_entries(run, owner, spot)
@@ -413,7 +419,8 @@ def item(
             if known is not None and known[1] is key_of(found):
                 # Who goes through all names of a section asks for none of them.
                 return found
-            return run.taken(found, spot, default)
+            taken = run.taken(found, spot, default)
+            return choice((taken, default)) if default is not None and name in owner.unsure else taken
         if not run.refused.isdisjoint(index.origins):
             return UNKNOWN
         error = owner.absent if absent == "" else absent
@@ -462,7 +469,7 @@ def item(
     # Rows and columns of a table are asked for by slices, tuples and lists.
     run.use(index, spot, deep=True)
     run.asked_of_unknown(owner, constant_of(index))
-    return Unknown(owner.origins)
+    return run.stand_in(owner.origins) if run.is_stand_in(owner) else Unknown(owner.origins)
 
 
 def _slice_of(owner: Sequence, index: Sequence) -> Value:
@@ -478,12 +485,37 @@ def _walk_entries(run: Run, owner: Mapping, spot: Spot) -> None:
 
     For a table in the code, objects, functions and inner tables are left out: their contents are read where they are used.
     """
+    if _is_of_sections(owner):
+        # Each may be the one that is taken, and what is read of it is followed in each of the same kind.
+        for value in owner.entries.values():
+            if not _is_of_kind(value, owner):
+                run.walk(value, spot)
+        return
     if not is_own_table(owner) or len(owner.entries) > MAX_CHOICES:
         run.walk(owner, spot)
         return
     for value in owner.entries.values():
         if not isinstance(value, (Instance, FunctionObject, ClassObject)) and not is_own_table(value):
             run.walk(value, spot)
+
+
+def _is_of_sections(owner: Mapping) -> bool:
+    """Tell whether a config section has some sections in it and nothing else."""
+    return (
+        owner.key is not None
+        and 1 < len(owner.entries) <= MAX_CHOICES
+        and all(isinstance(value, Mapping) and value.key is not None for value in owner.entries.values())
+    )
+
+
+def _is_of_kind(value: Value, owner: Mapping) -> bool:
+    """Tell whether a section has a key that another one beside it has, too."""
+    names = value.entries.keys() if isinstance(value, Mapping) else set[str]()
+    return any(
+        not names.isdisjoint(other.entries)
+        for other in owner.entries.values()
+        if other is not value and isinstance(other, Mapping)
+    )
 
 
 def is_own_table(value: Value) -> bool:

@@ -23,6 +23,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Namespace,
     Sequence,
     Spot,
+    Unknown,
     Value,
 )
 from cfgfix.code.inference.interpreter.values import PLAIN, held_values, keys_of
@@ -70,11 +71,12 @@ class Frame:
         returned, yielded: What it gives.
         caught: Names of the exceptions that each `try` around the run catches, each with what its handler raises instead.
         passed: Tests that did not hold and whose block would have left the scope.
+        left_out: Parameters that the call leaves to their defaults, each with its default.
         went_on: Whether it went on past a place where what the config says ends it.
     """
 
     __slots__ = (
-        "caught", "depth", "names", "owner", "passed", "receiver", "returned", "run", "scope", "way", "went_on", "yielded",
+        "caught", "depth", "left_out", "names", "owner", "passed", "receiver", "returned", "run", "scope", "way", "went_on", "yielded",
     )  # fmt: skip
 
     def __init__(
@@ -98,6 +100,7 @@ class Frame:
         self.yielded: list[Value] = []
         self.caught: list[tuple[frozenset[str], str]] = []
         self.passed: list[Decided] = []
+        self.left_out: dict[str, Value] = {}
         self.went_on = False
 
     def spot(self, place: Place, block: int = 0) -> Spot:
@@ -315,6 +318,7 @@ class Run(Decisions):
         entered: Scopes that were run, by identity.
         left_early: Those of them of which a part may not have run, since something raised or ended the program.
         running: How many times a scope is inside itself, by its identity.
+        making: Classes whose metaclass is making an object of them, by identity.
         times_entered: How many times a scope was entered, by its identity.
         given: What a scope was entered with that may hold a section of a config, by the identities of both.
         recursive: Scopes that were inside themselves, by identity.
@@ -365,12 +369,16 @@ class Run(Decisions):
         self.written_paths: set[str] = set()
         self.commands: dict[int, list[tuple[frozenset[str], Value]]] = {}
         """The commands of groups of click and apps of typer with their names, by identity of what they were added to."""
+        self.context: Made | None = None
+        """The context of click that its commands share; None before one runs."""
         self.behind: list[str] | None = None
         """The arguments behind the name of the command of a group that runs; None outside of one that is named."""
         self.open_imports: dict[ImportSite, tuple[str, ...]] = {}
         """Modules of the project that calls may import which get a name of which parts are known."""
         self.given_imports: dict[ImportSite, str] = {}
         """The modules that such calls import in this run."""
+        self.stored_configs: dict[tuple[str, str], Value] = {}
+        """Classes and mappings that `ConfigStore.store` of Hydra was given, by group and name."""
         self.hydra_folder: Value | None = None
         """The folder of configs that `hydra.initialize` was given last."""
         self.resolvers: dict[ClassObject | str, list[str]] = {}
@@ -380,6 +388,9 @@ class Run(Decisions):
         self.entered: dict[int, Scope] = {}
         self.left_early: set[int] = set()
         self.running: dict[int, int] = {}
+        self.making: set[int] = set()
+        self.stand_ins: dict[int, Value] = {}
+        """Unknown values that stand for what may be given in the place of a section, by identity."""
         self.times_entered: dict[int, int] = {}
         self.recursive: set[int] = set()
         self.with_unknown: list[WithUnknown] = []
@@ -490,6 +501,19 @@ class Run(Decisions):
                     self.open_parsers.add(id(item))
                 if isinstance(item, (FunctionObject, Instance, ClassObject)):
                     self.waiting.append((item, frame))
+
+    def stand_in(self, origins: frozenset[ConfigKey]) -> Unknown:
+        """Return an unknown value for what may be there in the place of a section.
+
+        What is put into it is followed where the section gets it.
+        """
+        made = Unknown(origins)
+        self.stand_ins[id(made)] = made
+        return made
+
+    def is_stand_in(self, value: Value) -> bool:
+        """Tell whether a value stands for what may be given in a section's place."""
+        return type(value) is Unknown and id(value) in self.stand_ins
 
     def refuse_choice(self, frame: Frame, chosen: Value, error: str, why: str, spot: Spot) -> bool:
         """Note that a config value ends the run, and tell whether it does.

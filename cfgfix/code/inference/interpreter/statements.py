@@ -137,6 +137,8 @@ def _return(frame: Frame, event: Event) -> int:
 
 
 def _raise(frame: Frame, event: Event) -> int:
+    if event.value is not None and frame.run.every_way and _says_in_error(frame, event.value):
+        return RAISE
     if event.value is not None:
         raised = evaluate(frame, event.value)
         error = name_of(raised).rpartition(".")[2]
@@ -148,6 +150,18 @@ def _raise(frame: Frame, event: Event) -> int:
         if ends_by_config(frame, event, error, "raises"):
             return NORMAL
     return RAISE
+
+
+def _says_in_error(frame: Frame, raised: Expr) -> bool:
+    """Tell whether a built-in exception is raised, whose arguments a reader sees and nothing uses."""
+    if not isinstance(raised, nodes.Call) or not isinstance(raised.func, nodes.Name):
+        return False
+    name = raised.func.name
+    if not name.endswith(("Error", "Exception")) or reading.variable(frame, name) is not None:
+        return False
+    for part in raised.args:
+        frame.run.log(evaluate(frame, part), frame.spot(raised.place, raised.block))
+    return True
 
 
 def _leaves(body: list[Event]) -> bool:
@@ -523,6 +537,7 @@ def _defined(frame: Frame, scope: Scope, head: Value | None) -> Value:
         bases = tuple(evaluate(frame, base) for base in scope.bases)
         names = Namespace(scope, frame.names)
         value = ClassObject(scope, names, bases)
+        value.metaclass = head.entries.get("metaclass") if isinstance(head, Mapping) else None
         run.entered[id(scope)] = scope
         run_suite(Frame(run, scope, names, frame.way, frame.depth), scope.body)
         if run.code_settings is not None:

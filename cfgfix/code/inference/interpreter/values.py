@@ -271,6 +271,14 @@ def constant_of(value: Value) -> Any:
     return None
 
 
+def entry_name(value: Value) -> Any:
+    """Return the name under which a mapping keeps an entry: a constant or a class.
+
+    None where it is not known.
+    """
+    return value if type(value) is ClassObject else constant_of(value)
+
+
 def constant_text(value: Value) -> str | None:
     """Return a text that is wholly known, or None."""
     if type(value) is Scalar and isinstance(value.value, str):

@@ -6,6 +6,7 @@ from typing import Any
 
 from cfgfix.code.inference.interpreter import classes
 from cfgfix.code.inference.interpreter.models.field_declarations import has_slots
+from cfgfix.code.inference.interpreter.models.method_names import CONTEXT
 from cfgfix.code.inference.interpreter.models.options import FLAG_HOLDER, FLAGS, set_flag
 from cfgfix.code.inference.interpreter.models.outside import library_call
 from cfgfix.code.inference.interpreter.objects import (
@@ -34,6 +35,7 @@ from cfgfix.code.inference.interpreter.values import (
     choice,
     constant_of,
     constant_text,
+    entry_name,
     key_of,
 )
 
@@ -45,6 +47,8 @@ def set_item(frame: Frame, owner: Value, index: Value, value: Value, spot: Spot)
     """Put a value under a key."""
     run = frame.run
     holder = owner.entries if isinstance(owner, Instance) else owner
+    if run.is_stand_in(owner):
+        return
     if not isinstance(holder, Mapping):
         run.use(index, spot, deep=True)
         if isinstance(owner, Sequence):
@@ -57,7 +61,7 @@ def set_item(frame: Frame, owner: Value, index: Value, value: Value, spot: Spot)
             run.escape(frame, (value,), spot)
         return
     run.use(index, spot, deep=True)
-    name = constant_of(index)
+    name = entry_name(index)
     known = run.key_names.get(id(index))
     if known is not None and known[1].parent is not None and known[1].parent not in holder.sections:
         # A mapping that is filled while a section is gone through has taken that over.
@@ -154,6 +158,8 @@ def set_attribute(frame: Frame, owner: Value, name: str, value: Value, spot: Spo
         set_flag(run, constant_text(owner.args[0]), value)
     elif isinstance(owner, Made):
         owner.attributes[name] = value
+        if owner.name == CONTEXT:
+            return
         library_call(Call(frame, Method(owner, name), (value,), {}, spot), f"{owner.name}.{name}=")
     elif isinstance(owner, Method) and isinstance(owner.owner, (Made, External)):
         # `options.threading.private_threadpool_size = n`, `model.optimizer.learning_rate = x`
@@ -190,38 +196,48 @@ def set_own(run: Run, owner: Instance, name: str, value: Value, spot: Spot) -> N
 
 def update(frame: Frame, holder: Mapping, other: Value, spot: Spot) -> None:
     """Update a mapping with the entries of another."""
+    several = alternatives(other)
+    if len(several) > 1:
+        frame.run.assumed.append("it is the one that is taken")
+    for item in several:
+        _update_from(frame, holder, item, spot)
+    if len(several) > 1:
+        frame.run.assumed.pop()
+
+
+def _update_from(frame: Frame, holder: Mapping, item: Value, spot: Spot) -> None:
+    """Update a mapping with the entries of one that is known to be it."""
     run = frame.run
-    for item in alternatives(other):
-        inner = item.entries if isinstance(item, Instance) and item.entries is not None else item
-        if isinstance(inner, Mapping):
-            for name, value in inner.entries.items():
-                if holder.locked and name not in holder.entries:
-                    key = key_of(value)
-                    if key is not None:
-                        run.refuse(
-                            "unknown-key",
-                            key,
-                            holder.flavour,
-                            spot,
-                            "KeyError",
-                            tuple(map(str, holder.entries)),
-                        )
-                    continue
-                if name not in inner.unsure:
-                    write_entry(run, holder, name, value, spot)
-                    continue
-                run.assumed.append(f"{name} is there")
+    inner = item.entries if isinstance(item, Instance) and item.entries is not None else item
+    if isinstance(inner, Mapping):
+        for name, value in inner.entries.items():
+            if holder.locked and name not in holder.entries:
+                key = key_of(value)
+                if key is not None:
+                    run.refuse(
+                        "unknown-key",
+                        key,
+                        holder.flavour,
+                        spot,
+                        "KeyError",
+                        tuple(map(str, holder.entries)),
+                    )
+                continue
+            if name not in inner.unsure:
                 write_entry(run, holder, name, value, spot)
-                run.assumed.pop()
-            holder.open = holder.open or inner.open
-            holder.sections = (*holder.sections, *(s for s in inner.sections if s not in holder.sections))
-        elif isinstance(item, Sequence):
-            for pair in item.items:
-                if isinstance(pair, Sequence) and len(pair.items) == 2:
-                    set_item(frame, holder, pair.items[0], pair.items[1], spot)
-            holder.open = holder.open or item.open
-        elif not (isinstance(item, Scalar) and item.value is None):
-            holder.open = True
+                continue
+            run.assumed.append(f"{name} is there")
+            write_entry(run, holder, name, value, spot)
+            run.assumed.pop()
+        holder.open = holder.open or inner.open
+        holder.sections = (*holder.sections, *(s for s in inner.sections if s not in holder.sections))
+    elif isinstance(item, Sequence):
+        for pair in item.items:
+            if isinstance(pair, Sequence) and len(pair.items) == 2:
+                set_item(frame, holder, pair.items[0], pair.items[1], spot)
+        holder.open = holder.open or item.open
+    elif not (isinstance(item, Scalar) and item.value is None):
+        holder.open = True
 
 
 def _from_another_file(value: Value, key: ConfigKey) -> bool:

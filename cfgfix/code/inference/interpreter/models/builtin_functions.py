@@ -36,6 +36,7 @@ from cfgfix.code.inference.interpreter.objects import (
 )
 from cfgfix.code.inference.interpreter.run import MAX_TURNS, Call, Run
 from cfgfix.code.inference.interpreter.values import (
+    all_origins,
     alternatives,
     choice,
     constant_of,
@@ -451,6 +452,10 @@ def _reduce_by(name: str) -> _Function:
     def compute(call: Call) -> Value:
         values: list[Value] = []
         for value in call.args:
+            if isinstance(value, Choice):
+                # Which of several lists it is is not known, and so no number.
+                values.append(Unknown(frozenset(all_origins(value))))
+                continue
             values += value.items if isinstance(value, Sequence) else [value]
         numbers = [
             item.value

@@ -310,6 +310,14 @@ def init_by_name(call: Call) -> Value | None:
     return NONE
 
 
+def new_object(call: Call) -> Value | None:
+    """Return the new object of `object.__new__(cls)`.
+
+    None where the class is not of the project.
+    """
+    return Instance(call.first) if isinstance(call.first, ClassObject) else None
+
+
 def super_method(call: Call, owner: Made) -> Value:
     """Return the result of a method of `super()`."""
     name = call.name
@@ -321,6 +329,11 @@ def super_method(call: Call, owner: Made) -> Value:
         if isinstance(receiver, ClassObject)
         else None
     )
+    if isinstance(receiver, ClassObject) and name == "__call__":
+        # What a metaclass adds to is how a class makes its objects.
+        return call.then(receiver, call.args, call.keywords, spread=call.spread, opaque=call.opaque)
+    if name == "__new__":
+        return new_object(call) or UNKNOWN
     if start is not None and isinstance(cls, ClassObject):
         later = False
         for item in classes.lineage(start):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cfgfix.code.inference.interpreter.models.method_names import CONTEXT
 from cfgfix.code.inference.interpreter.models.options import (
     COMMAND,
     ON_OR_OFF,
@@ -11,14 +12,16 @@ from cfgfix.code.inference.interpreter.models.options import (
 )
 from cfgfix.code.inference.interpreter.objects import (
     NONE,
+    UNKNOWN,
     External,
     FunctionObject,
     Made,
+    Mapping,
     Scalar,
     Value,
 )
 from cfgfix.code.inference.interpreter.run import Call
-from cfgfix.code.inference.interpreter.values import constant_text, name_of, truth
+from cfgfix.code.inference.interpreter.values import choice, constant_text, name_of, truth
 
 DECLARES = ("click.option", "click.argument")
 _KINDS = {
@@ -146,7 +149,74 @@ def names_of_command(name: str, decorator: Value) -> frozenset[str]:
     return frozenset((given,) if given else (name, name.replace("_", "-")))
 
 
-def call_command(call: Call, plain: FunctionObject, declared: tuple[Made, ...]) -> Value:
-    """Call a command's function as click does, with the options of its decorators."""
-    values = values_given(call, declared)
-    return call.then(plain, (), {**values, **call.keywords}, opaque=True)
+def call_command(
+    call: Call, plain: FunctionObject, declared: tuple[Made, ...], decorated: tuple[str, ...]
+) -> Value:
+    """Call a command's function as click does, with its context and options."""
+    context = _context(call)
+    values = values_given(call, tuple(made for made in declared if made.name in DECLARES))
+    mine = context.attributes.get("default_map")
+    if isinstance(mine, Mapping) and "click.group" not in decorated:
+        name = plain.scope.name
+        mine = mine.entries.get(name, mine.entries.get(name.replace("_", "-")))
+    for name in values if isinstance(mine, Mapping) else ():
+        given = mine.entries.get(name) if isinstance(mine, Mapping) else None
+        if given is not None:
+            values[name] = choice((call.run.taken(given, call.spot), values[name]))
+    if "click.group" in decorated:
+        for name in _OF_CONTEXT & call.keywords.keys():
+            context.attributes[name] = call.keywords[name]
+    first: tuple[Value, ...] = ()
+    maker = next((made for made in declared if made.name == MAKES_OBJECT), None)
+    if maker is not None:
+        first = (_object_of(call, context, maker),)
+    elif "click.pass_context" in decorated:
+        first = (context,)
+    elif "click.pass_obj" in decorated:
+        first = (context.attributes.get("obj", UNKNOWN),)
+    keywords = {name: value for name, value in call.keywords.items() if name not in _OF_CALL}
+    return call.then(plain, first, {**values, **keywords}, opaque=True)
+
+
+MAKES_OBJECT = "click.make_pass_decorator"
+_OF_CONTEXT = frozenset({"obj", "default_map"})
+_OF_CALL = _OF_CONTEXT | {
+    "args",
+    "prog_name",
+    "complete_var",
+    "standalone_mode",
+    "windows_expand_args",
+    "auto_envvar_prefix",
+}
+"""Named arguments of a call of a command that are click's own."""
+
+
+def _context(call: Call) -> Made:
+    """Return the context that all commands of the run share."""
+    run = call.run
+    if run.context is None:
+        run.context = Made(CONTEXT, (), {}, call.spot)
+        run.context.attributes["obj"] = NONE
+    return run.context
+
+
+def _object_of(call: Call, context: Made, maker: Made) -> Value:
+    """Return the context's object, which is made where it is not there."""
+    known = context.attributes.get("obj", NONE)
+    if type(known) is Scalar and known.value is None and maker.args:
+        known = context.attributes["obj"] = call.then(maker.args[0])
+    return known
+
+
+def context_method(call: Call, context: Made) -> Value | None:
+    """Return the result of a method of click's context, or None if not modelled."""
+    if call.name == "ensure_object" and call.args:
+        known = context.attributes.get("obj", NONE)
+        if type(known) is Scalar and known.value is None:
+            context.attributes["obj"] = call.then(call.args[0])
+        return context.attributes["obj"]
+    if call.name == "find_object":
+        return context.attributes.get("obj", UNKNOWN)
+    if call.name == "invoke" and call.args and isinstance(call.first, FunctionObject):
+        return call.then(call.first, call.args[1:], call.keywords)
+    return None

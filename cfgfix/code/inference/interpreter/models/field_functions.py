@@ -138,8 +138,12 @@ def _fields(call: Call) -> Value | None:
     for field in fields_of(call.run, cls, kind):
         made = Made("dataclasses.Field", (), {}, call.spot)
         made.attributes = {"name": Scalar(field.name), "type": _type_of(field)}
-        if not field.required and field.default is not UNKNOWN:
-            made.attributes["default"] = field.default
+        absent = External("dataclasses.MISSING" if kind == "dataclass" else "attr.NOTHING")
+        given = absent if field.required or field.factory is not None else field.default
+        if given is not UNKNOWN:
+            made.attributes["default"] = given
+        if kind == "dataclass":
+            made.attributes["default_factory"] = field.factory or absent
         found.append(made)
     return Sequence(found, kind="tuple")
 

@@ -30,7 +30,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Value,
 )
 from cfgfix.code.inference.interpreter.run import Call
-from cfgfix.code.inference.interpreter.values import constant_text, key_of
+from cfgfix.code.inference.interpreter.values import choice, constant_text, key_of
 from cfgfix.code.model.nodes import Name
 
 
@@ -92,7 +92,10 @@ def construct_with_fields(call: Call, cls: ClassObject, kind: str) -> Value:
     for name, value in given.items():
         key = key_of(value)
         field = by_name.get(name)
+        perhaps = call.spread is not None and name in call.spread.unsure
         if field is None:
+            if perhaps:
+                continue
             if key is not None and extra != "allow":
                 swallowed = extra != "forbid"
                 call.run.refuse(
@@ -114,6 +117,8 @@ def construct_with_fields(call: Call, cls: ClassObject, kind: str) -> Value:
             instance.attributes[field.name] = call.run.call(
                 Call(call.frame, field.converter, (value,), {}, call.spot)
             )
+        if perhaps and not field.required:
+            instance.attributes[field.name] = choice((instance.attributes[field.name], field.default))
     for field in fields:
         if any(by_name.get(name) is field for name in given):
             continue

@@ -55,7 +55,55 @@ def hydra_config(call: Call, made: Made) -> Value:
     steps = [value for name in names if type(value := given.get(name)) is Scalar and value.value is not None]
     path = join_paths([folder, *steps])
     at_main = Call(call.frame, call.callee, call.args, call.keywords, where, call.spread, opaque=call.opaque)
-    return load(at_main, "hydra", path, {"call": "hydra.main", "class": "omegaconf"})
+    return _composed(at_main, path, constant_text(given.get("config_name", NONE)), "hydra.main")
+
+
+def _composed(call: Call, path: Value, name: str | None, by: str) -> Value:
+    """Return the config that Hydra makes of a file, of what the program has stored, or of both."""
+    stored = {place: _of_stored(call, value) for place, value in call.run.stored_configs.items()}
+    found = load(call, "hydra", path, {"call": by, "class": "omegaconf"}, tuple(stored.items()))
+    if isinstance(found, Mapping):
+        _hold_to_schema(call, found, 0)
+        return found
+    whole = stored.get(("", name)) if name is not None else None
+    return whole if whole is not None else found
+
+
+def _of_stored(call: Call, value: Value) -> Mapping | None:
+    """Return the config that Hydra makes of a class, object or mapping that the program stores."""
+    if isinstance(value, Mapping):
+        return wrapped(copied(value, 12), "omegaconf", EITHER, "ConfigAttributeError")  # type: ignore[return-value]
+    cls = value.cls if isinstance(value, Instance) else value
+    return _schema_of(call, cls, 0) if isinstance(cls, ClassObject) else None
+
+
+def _hold_to_schema(call: Call, holder: Mapping, depth: int) -> None:
+    """Note the keys of a composed config that its schema does not take, and convert the values of the others."""
+    for name, value in list(holder.entries.items()):
+        if holder.fields is not None and (key := key_of(value)) is not None and key.source != OPTIONS:
+            fitted = _fit_to_schema(call, holder, str(name), value)
+            if fitted is None:
+                del holder.entries[name]
+                continue
+            holder.entries[name] = fitted
+        if isinstance(value, Mapping) and depth < MAX_NESTED:
+            _hold_to_schema(call, value, depth + 1)
+
+
+def _store(call: Call) -> Value:
+    """Note a class or mapping that the program stores for Hydra by a name."""
+    name, node = constant_text(call.argument(0, "name") or UNKNOWN), call.argument(1, "node")
+    group = constant_text(call.argument(2, "group") or Scalar(""))
+    if name is not None and node is not None and group is not None and call.run.sure:
+        call.run.stored_configs[group, name] = node
+    elif node is not None:
+        call.run.escape(call.frame, (node,), call.spot)
+    return NONE
+
+
+def store_method(call: Call, owner: Made) -> Value | None:
+    """Return the result of a method of Hydra's `ConfigStore`; None for others."""
+    return _store(call) if owner.name.endswith("ConfigStore.instance") and call.name == "store" else None
 
 
 def _config_of_class(call: Call) -> Value | None:
@@ -78,6 +126,9 @@ def _schema_of(call: Call, cls: ClassObject, depth: int) -> Mapping | None:
         return None
     made = Mapping(access=EITHER, absent="ConfigAttributeError", flavour="omegaconf")
     made.fields = {field.name: field for field in fields_of(call.run, cls, kind)}
+    written = call.run.code_settings
+    if written is not None:
+        made.sections = written.sections_of(cls)
     for name, field in made.fields.items():
         inner = _schema_of(call, field.cls, depth + 1) if field.cls is not None else None
         if inner is not None:
@@ -85,7 +136,8 @@ def _schema_of(call: Call, cls: ClassObject, depth: int) -> Mapping | None:
         elif name_of(field.default) in ("omegaconf.MISSING", "dataclasses.MISSING") or field.required:
             made.absent = "MissingMandatoryValue"
         else:
-            made.entries[name] = field.default
+            default = field.default
+            made.entries[name] = written.field(cls, name, default) if written is not None else default
     return made
 
 
@@ -229,6 +281,15 @@ def _is_whole_command(call: Call) -> bool:
     )
 
 
+def _from_dotlist(call: Call) -> Value | None:
+    """Return the mapping of a list of `a.b=c` texts where it is the whole command; None for other lists."""
+    return _from_cli(call.handing(call.callee, (), {})) if _is_whole_command(call) else None
+
+
+def _change_no_value(_: Call) -> Value:
+    return NONE
+
+
 def _select(call: Call) -> Value:
     path = constant_text(call.args[1]) if len(call.args) > 1 else None
     default = call.keywords.get("default", NONE)
@@ -308,8 +369,7 @@ def _compose(call: Call) -> Value | None:
     folder = call.run.hydra_folder
     if name is None or folder is None:
         return None
-    facts = {"call": "hydra.compose", "class": "omegaconf"}
-    return load(call, "hydra", join_paths([folder, name]), facts)
+    return _composed(call, join_paths([folder, name]), constant_text(name), "hydra.compose")
 
 
 FUNCTIONS: dict[str, Model] = {
@@ -323,7 +383,11 @@ FUNCTIONS: dict[str, Model] = {
     "omegaconf.OmegaConf.merge": _merge,
     "omegaconf.OmegaConf.unsafe_merge": _merge,
     "omegaconf.OmegaConf.from_cli": _from_cli,
+    "omegaconf.OmegaConf.from_dotlist": _from_dotlist,
     "omegaconf.OmegaConf.select": _select,
+    "omegaconf.OmegaConf.set_struct": _change_no_value,
+    "omegaconf.OmegaConf.set_readonly": _change_no_value,
+    "omegaconf.OmegaConf.resolve": _change_no_value,
     "hydra.utils.instantiate": _instantiate,
     "hydra.utils.call": _instantiate,
 }

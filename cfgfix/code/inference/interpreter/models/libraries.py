@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 from cfgfix.code.inference.interpreter.models import (
+    click,
     config_flags,
     config_nodes,
     containers,
@@ -23,7 +24,8 @@ from cfgfix.code.inference.interpreter.models import (
     workers,
 )
 from cfgfix.code.inference.interpreter.models.builtin_functions import builtin
-from cfgfix.code.inference.interpreter.models.builtin_types import init_by_name, super_method
+from cfgfix.code.inference.interpreter.models.builtin_types import init_by_name, new_object, super_method
+from cfgfix.code.inference.interpreter.models.method_names import CONTEXT
 from cfgfix.code.inference.interpreter.models.outside import library_call
 from cfgfix.code.inference.interpreter.objects import ClassObject, External, Instance, Made, Mapping, Value
 from cfgfix.code.inference.interpreter.run import Call, Model
@@ -64,6 +66,8 @@ def call_external(call: Call) -> Value:
 def _models_of(name: str) -> tuple[Model, ...]:
     """Return the models that may answer a library call, in the order they are tried."""
     first: tuple[Model, ...] = (init_by_name,) if name.endswith(".__init__") else ()
+    if name == "builtins.object.__new__":
+        return (new_object,)
     if name.startswith("builtins."):
         return (*first, builtin)
     module, _, last = name.rpartition(".")
@@ -99,6 +103,8 @@ def library_method(call: Call) -> Value | None:
     if isinstance(owner, Made):
         if owner.name == "builtins.super":
             return super_method(call, owner)
+        if owner.name == CONTEXT:
+            return click.context_method(call, owner)
         if owner.name in sacred.OWNERS:
             return sacred.experiment_method(call, owner)
         if owner.name in (options.ARGUMENT_PARSER, options.OPTION_PARSER):
@@ -115,6 +121,9 @@ def library_method(call: Call) -> Value | None:
         if isinstance(owner, Made) and estimators.is_estimator(owner.name):
             return estimators.run_estimator(call, owner)
         if isinstance(owner, Made):
+            stored = hydra.store_method(call, owner)
+            if stored is not None:
+                return stored
             if owner.name == workers.QUEUE:
                 return workers.queue_method(call, owner)
             is_worker = owner.name in ("threading.Thread", "multiprocessing.Process")

@@ -96,7 +96,13 @@ def _load_by_function(call: Call) -> Value:
     return found
 
 
-def load(call: Call, how: str, source: Value, facts: dict[str, Any]) -> Value:
+def load(
+    call: Call,
+    how: str,
+    source: Value,
+    facts: dict[str, Any],
+    stored: tuple[tuple[tuple[str, str], Value | None], ...] = (),
+) -> Value:
     """Return the config loaded from a file or text, or an unknown value."""
     results: list[Value] = []
     for item in _without_arguments(alternatives(source)):
@@ -121,7 +127,7 @@ def load(call: Call, how: str, source: Value, facts: dict[str, Any]) -> Value:
             results.append(Unknown(item.origins))
             continue
         call.use(path)
-        loading = Loading(how, path, call.spot, facts)
+        loading = Loading(how, path, call.spot, facts, stored)
         call.run.loadings.append(loading)
         _refuse_absent(call, loading)
         found = call.run.host.load(loading)

@@ -18,6 +18,10 @@ CLASSES_TOLD_APART = frozenset(CLASS_OF_FLAVOUR.values()) | {
     f"builtins.{name}" for name in ("str", "int", "float", "bool", "bytes", "list", "tuple", "set")
 }
 """Classes of which it is known whether two are the same."""
+MARKS = frozenset(
+    {"dataclasses.MISSING", "attr.NOTHING", "attrs.NOTHING", "inspect.Parameter.empty", "omegaconf.MISSING"}
+)
+"""Objects that stand for nothing, and are no value of a program."""
 CLASSES_OF_ARRAYS = frozenset(
     {"numpy.ndarray", "numpy.generic", "numpy.number", "numpy.integer", "numpy.floating", "numpy.bool_", "numpy.float32",
      "numpy.float64", "numpy.int32", "numpy.int64", "tensorflow.Tensor", "tensorflow.Variable", "tensorflow.RaggedTensor",
@@ -26,6 +30,8 @@ CLASSES_OF_ARRAYS = frozenset(
 """Classes of which nothing is that a file gives."""
 CASELESS = frozenset({"configparser section"})
 """Mappings whose names are in small letters, however they are asked for."""
+CONTEXT = "click.Context"
+"""What click hands to its commands."""
 GROWING = frozenset({"DotMap", "addict"})
 """Classes that make an empty one of themselves where a name is asked for that is not there, and say of each name that it is."""
 METHODS_OF: dict[str, frozenset[str]] = {

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cfgfix.code.inference.interpreter.events import GUARD, Asked
-from cfgfix.code.inference.interpreter.models.method_names import CLASSES_OF_ARRAYS, CLASSES_TOLD_APART
+from cfgfix.code.inference.interpreter.models.method_names import CLASSES_OF_ARRAYS, CLASSES_TOLD_APART, MARKS
 from cfgfix.code.inference.interpreter.models.paths import join_paths
 from cfgfix.code.inference.interpreter.models.texts import (
     MAX_RANGE,
@@ -197,6 +197,11 @@ def refuse_text(run: Run, value: Scalar, spot: Spot, by: str) -> None:
 def same_class(left: Value, right: Value) -> bool | None:
     """Tell whether two classes are the same; None where one is not known."""
     for one, other in ((left, right), (right, left)):
+        if isinstance(one, External) and one.name in MARKS:
+            if isinstance(other, (ClassObject, FunctionObject, Scalar, Mapping, Sequence, Instance)):
+                return False
+            if isinstance(other, External):
+                return one.name == other.name
         if not isinstance(one, External) or one.name not in CLASSES_TOLD_APART:
             continue
         if isinstance(other, ClassObject) or (

@@ -17,7 +17,7 @@ from cfgfix.code.inference.interpreter.objects import (
     Sequence,
     Value,
 )
-from cfgfix.code.inference.interpreter.run import Call, Model
+from cfgfix.code.inference.interpreter.run import MAX_TURNS, Call, Model
 from cfgfix.code.inference.interpreter.values import alternatives, choice, constant_text, copied, key_of
 from cfgfix.code.inference.interpreter.written_settings import WrittenSettings
 
@@ -198,10 +198,34 @@ def _chain(call: Call) -> Value | None:
             key = key_of(found.entries[name])
             if key is not None:
                 key.overlaid = True
+        beneath = {name: held for name, held in found.entries.items() if name in item.unsure}
+        found.unsure = (found.unsure - item.entries.keys()) | (item.unsure - found.entries.keys())
         found.entries = {**found.entries, **item.entries}
+        for name, held in beneath.items():
+            found.entries[name] = choice((held, item.entries[name]))
         found.open = found.open or item.open
         found.sections = (*item.sections, *found.sections)
     return found
+
+
+def _reduce(call: Call) -> Value | None:
+    """Return what `functools.reduce` makes of items that are known; None for others."""
+    items = reading.items_of(call.frame, call.args[1], call.spot) if len(call.args) > 1 else None
+    if items is None or len(items) > MAX_TURNS or (not items and len(call.args) < 3):
+        return None
+    first, *rest = [*call.args[2:3], *items]
+    for item in rest:
+        first = call.then(call.first, (first, item))
+    return first
+
+
+def _get_item(call: Call) -> Value | None:
+    """Return the entry or item that `operator.getitem` gives."""
+    if len(call.args) != 2:
+        return None
+    return choice(
+        reading.item(call.frame, item, call.args[1], call.spot) for item in alternatives(call.args[0])
+    )
 
 
 def _signature(call: Call) -> Value | None:
@@ -221,6 +245,8 @@ def _signature(call: Call) -> Value | None:
 FUNCTIONS: dict[str, Model] = {
     "operator.itemgetter": _getter,
     "operator.attrgetter": _getter,
+    "operator.getitem": _get_item,
+    "functools.reduce": _reduce,
     "inspect.signature": _signature,
     "collections.ChainMap": _chain,
     "string.Template": _template,
