@@ -1,4 +1,4 @@
-"""The commands that files of jobs say: containers of Kubernetes, services of Compose and stages of DVC."""
+"""The commands that files of jobs say: Kubernetes, Compose, stages of DVC, entry points of MLflow."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from collections.abc import Iterator
 
 from cfgfix.config.document.compose import SCALAR, SEQUENCE, Node, compose, deref
 from cfgfix.core.errors import UnreadableError
+from cfgfix.core.patterns import late
 from cfgfix.core.records import replace
 from cfgfix.core.source_file import SourceFile, read_source
 from cfgfix.usage.commands import Command, command_of_words, commands_in, commands_of
 from cfgfix.usage.job_manifests import containers_in, members
 from cfgfix.usage.project_files import JOB_FILE
 
+_PARAMETER = late(r"\{([\w-]+)\}")
 MAX_WORDS = 400
 """Most words of one command that are looked at."""
 
@@ -46,6 +48,9 @@ def _of_jobs(path: str) -> Iterator[Command]:
             for service in members(top["services"]).values():
                 entries = members(service)
                 yield from _run(path, source, entries.get("entrypoint"), entries.get("command"))
+        elif "entry_points" in top:
+            for entry in members(top["entry_points"]).values():
+                yield from _of_entry_point(path, source, members(entry))
         elif "stages" in top:
             for stage in members(top["stages"]).values():
                 yield from _of_stage(path, source, members(stage))
@@ -62,6 +67,33 @@ def _of_stage(path: str, source: SourceFile, entries: dict[str, Node]) -> Iterat
     for item in [said] if said is not None and said.kind is SCALAR else _items_of_list(said):
         if item.kind is SCALAR:
             yield from (replace(found, folder=folder) for found in _of_text(path, source, item))
+
+
+def _of_entry_point(path: str, source: SourceFile, entries: dict[str, Node]) -> Iterator[Command]:
+    """Yield the command of an entry point of MLflow, with the defaults of its parameters.
+
+    What a parameter gives stands where its default does.
+    """
+    said = entries.get("command")
+    if said is None or said.kind is not SCALAR:
+        return
+    parameters = members(entries.get("parameters"))
+    first = source.position(said.start)[0] + (source.text[said.start : said.start + 1] in ("|", ">"))
+    words: list[tuple[str, int]] = []
+    for number, line in enumerate(said.text.split("\n")):
+        for word in line.removesuffix("\\").split():
+            named = _PARAMETER.search(word)
+            default = members(parameters.get(named[1])).get("default") if named is not None else None
+            if named is None:
+                words.append((word, first + number))
+            elif default is not None and default.kind is SCALAR and len(default.text.split()) == 1:
+                given = word.replace(named[0], default.text)
+                words.append((given, source.position(default.start)[0]))
+            else:
+                words.append((_PARAMETER.sub("$GIVEN", word), first + number))
+    found = command_of_words(path, words) if len(words) <= MAX_WORDS else None
+    if found is not None:
+        yield found
 
 
 def _run(path: str, source: SourceFile, first: Node | None, rest: Node | None) -> Iterator[Command]:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from cfgfix.code.inference.interpreter.command_line import FLAG_PARSER, Option
+from cfgfix.code.inference.interpreter.decisions import SAYS_NO
 from cfgfix.code.inference.interpreter.models.options import COMMAND, FLAGS_RUN, SHELL
 from cfgfix.code.inference.interpreter.objects import Spot
 from cfgfix.code.model.expressions import dotted
@@ -190,16 +191,22 @@ class WrongCommand:
 
     def verdict(self, spot: Spot, argument: str, effect: str) -> OptionVerdict:
         """Return the verdict on an argument that the program does not take."""
-        values = {"place": f"{self.path}:{self.line}", "argument": f"gives `{argument}`, and {effect}"}
+        return self._of(spot, f"gives `{argument}`, and {effect}: the program stops")
+
+    def reversed(self, spot: Spot, argument: str) -> OptionVerdict:
+        """Return the verdict on a text that says no and is taken for yes."""
+        return self._of(
+            spot, f"gives `{argument}`, which bool() takes for True: the program does the opposite"
+        )
+
+    def _of(self, spot: Spot, argument: str) -> OptionVerdict:
+        values = {"place": f"{self.path}:{self.line}", "argument": argument}
         return OptionVerdict("wrong-command", spot, values, said=(self.path, self.line))
 
     def lacking(self, option: Option) -> OptionVerdict:
         """Return the verdict on a required option that the command does not give."""
-        values = {
-            "place": f"{self.path}:{self.line}",
-            "argument": f"does not give `{option_text(option)}`, which is required",
-        }
-        return OptionVerdict("wrong-command", option.spot, values, said=(self.path, self.line))
+        argument = f"does not give `{option_text(option)}`, which is required: the program stops"
+        return self._of(option.spot, argument)
 
 
 def _lines_of_flags(project: ProjectRuns, command: Command, name: str) -> list[tuple[str, int, str]]:
@@ -252,11 +259,14 @@ def _of_command(
         if not name[2:].replace("-", "_").isidentifier():
             continue
         wrong = WrongCommand(shown, command.lines[number] if command.lines else command.line)
-        option = by_name.get(name)
+        option, begun = by_name.get(name), list[str]()
         if option is None:
             begun = [other for other in names if other.startswith(name)]
             if shortened and begun:
                 seen.update(by_name[other].attribute for other in begun)
+                option = by_name[begun[0]] if len(begun) == 1 else None
+        if option is None:
+            if shortened and begun:
                 continue
             meant = nearest_name(name.lstrip("-"), [other.lstrip("-") for other in names])
             effect = "no option is called that" + (f"; is `--{meant}` meant?" if meant else "")
@@ -265,8 +275,13 @@ def _of_command(
         given = value if mark else arguments[number + 1] if number + 1 < len(arguments) else None
         if given is None or "\x00" in given or option.action or option.many or given.startswith("-"):
             continue
+        if command.lines and not mark:
+            wrong = WrongCommand(shown, command.lines[number + 1])
         reader = NUMBER_READERS.get(option.kind)
-        if reader is not None:
+        if option.kind == "builtins.bool":
+            if given.lower() in SAYS_NO:
+                yield wrong.reversed(option.spot, f"{name} {given}")
+        elif reader is not None:
             try:
                 reader(given)
             except ValueError:

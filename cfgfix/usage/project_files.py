@@ -30,10 +30,10 @@ _COMMANDS = (
     ".ps1",
     ".txt",
 )
-_NAMED = frozenset({"Makefile", "makefile", "Dockerfile", "justfile", "Procfile", "tox.ini"})
+_NAMED = frozenset({"Makefile", "makefile", "Dockerfile", "justfile", "Procfile", "tox.ini", "MLproject"})
 JOB_FILE = late(
     r"(?:^|/)(?:(?:docker-)?compose(?:\.[\w-]+)?|dvc|(?:[\w.-]*[-_.])?(?:job|pod|cronjob|deployment)(?:[-_.][\w.-]*)?)\.ya?ml$"
-    r"|(?:^|/)(?:k8s|kube|kubernetes|deploy|deployments?|manifests|jobs)/(?:[\w.-]+/)*[\w.-]+\.ya?ml$"
+    r"|(?:^|/)MLproject$|(?:^|/)(?:k8s|kube|kubernetes|deploy|deployments?|manifests|jobs)/(?:[\w.-]+/)*[\w.-]+\.ya?ml$"
 )
 """Paths of files that describe what is run in containers or stages, by their names."""
 VARIABLES = re.compile(r"\.env(?:\.\w+)?|[\w-]+\.env")

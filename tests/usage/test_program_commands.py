@@ -85,3 +85,56 @@ def test_an_option_with_a_callback_is_read_by_it(tmp_path: Path) -> None:
         '"--patience", default=3', '"--patience", default=3, callback=lambda c, p, v: print(v)'
     )
     assert told(tmp_path, code) == []
+
+
+BOOLS = """\
+import argparse
+import tensorflow as tf
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--bias", type=bool, default=True)
+parser.add_argument("--units", type=int, default=4)
+args = parser.parse_args()
+tf.keras.layers.Dense(args.units, use_bias=args.bias)
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "lines"),
+    [
+        ("--bias False", [5]),
+        ("--bias=0", [5]),
+        ("--bias True", []),
+        ("--bias $BIAS", []),
+        ("--uni five", [6]),
+        ("--uni 5", []),
+    ],
+)
+def test_a_text_that_bool_takes_for_true(tmp_path: Path, command: str, lines: list[int]) -> None:
+    found = told(tmp_path, BOOLS, go__sh=f"python train.py {command}\n")
+    assert [line for check, line in found if check == "wrong-command"] == lines
+
+
+MLFLOW = """\
+name: hay
+entry_points:
+  main:
+    parameters:
+      bias: {type: string, default: '%s'}
+      units: {type: int, default: %s}
+      width: int
+    command: |
+      python train.py \\
+        --bias {bias} \\
+        --units {units} --units {width}
+"""
+
+
+@pytest.mark.parametrize(
+    ("bias", "units", "lines"), [("False", 3, [5]), ("True", "many", [6]), ("True", 3, []), ("yes no", 3, [])]
+)
+def test_defaults_of_the_parameters_of_mlflow(
+    tmp_path: Path, bias: str, units: object, lines: list[int]
+) -> None:
+    found = told(tmp_path, BOOLS, MLproject=MLFLOW % (bias, units))
+    assert [line for check, line in found if check == "wrong-command"] == lines
