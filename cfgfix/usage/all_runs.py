@@ -369,7 +369,9 @@ class _FurtherRuns:
                         if made is None or made.root is None:
                             continue
                         # Beside a file that the config names whole there may stand files of another kind.
-                        if _takes_file(again, other) or (share_read(made) >= HALF and not text.endswith(after)):
+                        if _takes_file(again, other) or (
+                            share_read(made) >= HALF and not text.endswith(after)
+                        ):
                             self.project.results.append(again)
 
     def _options_in(self, folder: str, result: RunResult) -> list[str]:
