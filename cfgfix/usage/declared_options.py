@@ -26,6 +26,8 @@ class OptionVerdict:
         notes: Further lines.
         severity: The severity; None for the rule's own.
         said: The path and line of a wrong command, relative to the project; None for none.
+        beside: Further places in the code, each with what happens there.
+        keys: The config keys that the verdict rests on.
     """
 
     check: str
@@ -36,6 +38,8 @@ class OptionVerdict:
     notes: tuple[str, ...] = ()
     severity: str | None = None
     said: tuple[str, int] | None = None
+    beside: tuple[tuple[Spot, str], ...] = ()
+    keys: tuple[ConfigKey, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,6 +130,26 @@ class Entrances:
             entrance for entrance, settings in self._all_entrances() if not settings and entrance.framework
         ]
 
+    def making_models(self) -> list[Entrance]:
+        """Return modules that no other imports and that make something.
+
+        Nothing says that they are programs; a model may be all that they make.
+        """
+        known = {id(entrance.module) for entrance, _ in self._all_entrances()}
+        imported = self._imported()
+        found: list[Entrance] = []
+        for module in self.program.all_modules():
+            scope = module.scope
+            if scope is None or id(module) in known or id(module) in imported or module.is_package:
+                continue
+            if _of_tests(os.path.relpath(module.path, self.root).replace(os.sep, "/")):
+                continue
+            if any(event.kind == "assign" and isinstance(event.value, Call) for event in scope.body):
+                framework, loads, another, _ = self._closure(module)
+                if framework:
+                    found.append(Entrance(module, "", framework, another, (module.name,), loads))
+        return found
+
     def _all_entrances(self) -> list[tuple[Entrance, bool]]:
         """Return all entry points, each with whether the program may have settings."""
         if self._found is not None:

@@ -262,6 +262,10 @@ class ProjectRuns:
             ]
         return self.of_framework
 
+    def models_made_aside(self) -> list[Entrance]:
+        """Return modules of TensorFlow that only make something where they run."""
+        return Entrances(self.program, self.files).making_models()
+
     def run_aside(
         self, entrance: Entrance, prepare: Callable[[Interpreter], object], *, every_way: bool = False
     ) -> RunResult:

@@ -15,7 +15,7 @@ from cfgfix.code.tensorflow.requirement import FILES, Requirement
 from cfgfix.code.tensorflow.requirements import find_requirement
 from cfgfix.core import cache
 from cfgfix.core.errors import CfgfixError, internal_fault
-from cfgfix.core.findings import Location
+from cfgfix.core.findings import Location, format_key_path
 from cfgfix.core.records import replace
 from cfgfix.core.source_file import SourceFile, read_regular, read_source
 from cfgfix.rules.hit import Hit, Span
@@ -24,6 +24,7 @@ from cfgfix.usage.config_files import MAX_BYTES, ConfigFile, form_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cfgfix.code.inference.interpreter.objects import ConfigKey
     from cfgfix.code.model.program import Program
     from cfgfix.usage.config_runs import Verdict
     from cfgfix.usage.declared_options import OptionVerdict
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 _DECLARES = (b"add_argument", b"DEFINE_", b"click.option", b"@option")
 """What stands in code that declares options."""
+_BUILDS = (b".fit(", b"Sequential(", b".Model(", b"Dense(")
+"""What stands in code that builds or trains a model."""
 _HOLDS = re.compile(
     rb"^[A-Za-z_]\w*(?:\s*:[^=\n]*)?\s*=\s*(?:dict\(|\{\s*(?:#[^\n]*\n\s*)*[\"'])"
     rb"|^class\s+\w*(?:[Cc]onfig|[Ss]ettings|[Pp]arams|[Oo]ptions|Args|Flags|Hyper|Defaults|HP)"
@@ -194,7 +197,7 @@ class ProjectCode:
         listed = ProjectFiles(self.root)
         beside = [*listed.data, *listed.texts, *listed.variables]
         self.inputs = [file.path for file in files] + [os.path.join(self.root, path) for path in beside]
-        if not listed.data and not self._follows_models and not any(map(_has_settings, files)):
+        if not listed.data and not self._follows_models and not any(map(_is_followed, files)):
             return KnownCode({}, FollowedCode(len(files)), ())
         requirement = self._requirement_of(files)
         self.inputs += requirement.looked_in
@@ -223,6 +226,7 @@ class ProjectCode:
         from cfgfix.usage.options import option_verdicts
         from cfgfix.usage.reached import Places
         from cfgfix.usage.settings_in_code import settings_in_code
+        from cfgfix.usage.size_conflicts import size_verdicts
         from cfgfix.usage.unopened import followed_code, loading_classes
         from cfgfix.usage.verdicts import verdicts_by_file
         from cfgfix.usage.wrong_access import access_verdicts
@@ -240,6 +244,7 @@ class ProjectCode:
                     *access_verdicts(runs),
                     *held.verdicts,
                     *_batch_verdicts(runs),
+                    *size_verdicts(runs),
                 )
             ),
             held.modules,
@@ -481,15 +486,15 @@ def _batch_verdicts(runs: ProjectRuns) -> Iterator[OptionVerdict]:
         yield from literal_batches(runs, Sinks(runs))
 
 
-def _has_settings(file: PythonFile) -> bool:
-    """Tell whether a Python file may declare options or hold settings."""
+def _is_followed(file: PythonFile) -> bool:
+    """Tell whether a Python file may declare options, hold settings or build a model."""
     try:
         data = read_regular(file.path, MAX_BYTES)
     except OSError:
         return False
     name = os.path.basename(file.path).rpartition(".")[0]
     return (
-        any(word in data for word in _DECLARES)
+        any(word in data for word in (*_DECLARES, *_BUILDS))
         or _HOLDS.search(data) is not None
         or SETTINGS_MODULE.fullmatch(name) is not None
     )
@@ -508,12 +513,26 @@ def _line_of(path: str, line: int) -> list[Location]:
     return [source.location(first, start + len(text.rstrip()), "what gives it")]
 
 
+def _location_of(runs: ProjectRuns, key: ConfigKey) -> Location | None:
+    """Return the location of a config key's value; None where it does not stand in a file."""
+    config = runs.config(key.source)
+    root = config.tree()[0] if config is not None else None
+    entry = root.at(key.path) if root is not None else None
+    if config is None or entry is None or entry.kind == "map":
+        return None
+    shown = format_key_path(key.path)
+    label = f"{shown} is {entry.raw!r} here" if entry.kind == "scalar" else f"{shown} stands here"
+    return config.source.location(*entry.value, label)
+
+
 def _option_hit(runs: ProjectRuns, verdict: OptionVerdict, places: Places) -> OptionHit:
     spot = verdict.spot
     place = places.location(spot)
     related = [places.location(verdict.other, verdict.label or None)] if verdict.other is not None else []
     if verdict.said is not None:
         related += _line_of(os.path.join(runs.root, verdict.said[0]), verdict.said[1])
+    related += [places.location(other, label or None) for other, label in verdict.beside]
+    related += [item for key in verdict.keys if (item := _location_of(runs, key)) is not None]
     hit = Hit(
         Span(place.start, place.end),
         values=verdict.values,

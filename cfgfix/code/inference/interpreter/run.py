@@ -276,6 +276,9 @@ class Tensors(Protocol):
     def items(self, owner: Made) -> list[Value] | None:
         """Return the items of a library's result; None where they are not known."""
 
+    def each(self, owner: Value) -> Value | None:
+        """Return what a loop over a result gets in each turn; None if not followed."""
+
     def item(self, owner: Value, index: Value, spot: Spot) -> Value | None:
         """Return the item of a library's result at an index; None if it is not followed."""
 

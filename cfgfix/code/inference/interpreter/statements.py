@@ -375,7 +375,8 @@ def _for(frame: Frame, event: Event) -> int:
             if signal in (RETURN, RAISE):
                 return signal
     else:
-        item = reading.item_of(iterable)
+        known = frame.run.tensors.each(iterable) if frame.run.tensors is not None else None
+        item = known if known is not None else reading.item_of(iterable)
         assign(frame, event.targets[0], item, event)
         signal = _run_loop_body(frame, body)
         if signal == RETURN and items is None:

@@ -37,9 +37,9 @@ from cfgfix.core.records import dataclass
 CALLED = ".__call__"
 """What the names of calls of layers and models end with."""
 INPUT = "keras.Input"
-_INPUTS = frozenset({INPUT, "keras.layers.Input", "keras.layers.InputLayer"})
+INPUTS = frozenset({INPUT, "keras.layers.Input", "keras.layers.InputLayer"})
 _SEQUENTIAL = frozenset({"keras.Sequential", "keras.models.Sequential"})
-_FUNCTIONAL = frozenset({"keras.Model", "keras.models.Model"})
+FUNCTIONAL = frozenset({"keras.Model", "keras.models.Model"})
 _FILLED = frozenset(
     f"tensorflow.{name}"
     for name in ("zeros", "ones", "random.normal", "random.uniform", "keras.Input")
@@ -169,6 +169,11 @@ class Follower:
             for number in range(count)
         ]
 
+    def each(self, owner: Value) -> Value | None:
+        """Return what a loop over a result gets in each turn; None if not followed."""
+        del owner
+        return None
+
     def item(self, owner: Value, index: Value, spot: Spot) -> Value | None:
         """Return the item of a library's result at an index; None if it is not followed."""
         if isinstance(owner, Made) and owner.name in (_ALL_LAYERS, _SOME_LAYERS):
@@ -203,6 +208,10 @@ class Follower:
             call.then(build.bound(instance), (given,))
         self._built.add(id(instance))
         made = call.then(method.bound(instance), call.args, call.keywords)
+        return self.given_by_own(instance, made)
+
+    def given_by_own(self, instance: Instance, made: Value) -> Value:
+        """Return what a project's layer or model gives, if its weights are known."""
         # Whether its weights are trained, the layers in it do not know.
         return UNKNOWN if self.doubted(instance) or "trainable" in instance.attributes else made
 
@@ -266,7 +275,7 @@ class Follower:
     def is_model(self, value: Value | None) -> bool:
         """Tell whether a value is a model of Keras that the program has made."""
         return isinstance(value, Made) and (
-            value.name in _SEQUENTIAL or value.name in _FUNCTIONAL or is_application(value)
+            value.name in _SEQUENTIAL or value.name in FUNCTIONAL or is_application(value)
         )
 
     def shape_of(self, value: Value) -> Shape | None:
@@ -278,7 +287,7 @@ class Follower:
 
     def _shape_of(self, value: Value) -> Shape:
         if isinstance(value, Made):
-            if value.name in _INPUTS:
+            if value.name in INPUTS:
                 return input_shape(value, self.api)
             if value.name in _FILLED and value.args:
                 return shape_in(plain_data(value.args[0], self.api), batch=True)
@@ -289,7 +298,7 @@ class Follower:
 
     def is_input(self, value: Value) -> bool:
         """Tell whether a value is an input of a model."""
-        return isinstance(value, Made) and (value.name in _INPUTS or value.name in _FILLED)
+        return isinstance(value, Made) and (value.name in INPUTS or value.name in _FILLED)
 
     def computed(self, value: Value) -> Computed | None:
         """Return a tensor with the layer that computes it; None where that is not known."""
@@ -349,7 +358,7 @@ class Follower:
         """
         if not isinstance(model, Made) or self.doubted(model):
             return None
-        if model.name in _FUNCTIONAL:
+        if model.name in FUNCTIONAL:
             given = by_parameter(model, self.api, "keras.Model")
             inputs, outputs = (
                 _flat(given.get(name) or given.get(name[:-1]) or given.get(str(place)))
@@ -413,12 +422,12 @@ class Follower:
             raise UnknownSize
         if is_application(model):
             return self.application(model).input_shape()
-        if model.name in _FUNCTIONAL:
+        if model.name in FUNCTIONAL:
             ends = self.ends_of(model, spot)
             if ends is None or len(ends[0]) != 1:
                 raise UnknownSize
             return self._shape_of(ends[0][0])
-        if model.name in _INPUTS:
+        if model.name in INPUTS:
             return input_shape(model, self.api)
         if model.name in _SEQUENTIAL:
             layers = self.layers_in(model, spot)
@@ -437,7 +446,7 @@ class Follower:
         if self.doubted(model) or not args:
             return None
         self.frame = frame
-        if model.name in _FUNCTIONAL:
+        if model.name in FUNCTIONAL:
             ends = self.ends_of(model, spot)
             given = _flat(args[0])
             if ends is None or len(given) != len(ends[0]):
@@ -450,7 +459,7 @@ class Follower:
             return None
         tensor = args[0]
         for layer in layers:
-            if isinstance(layer, Made) and layer.name in _INPUTS:
+            if isinstance(layer, Made) and layer.name in INPUTS:
                 continue
             if not isinstance(layer, (Made, Instance)):
                 return None
@@ -476,7 +485,7 @@ class Follower:
         pending = [value]
         while pending:
             here = pending[-1]
-            inner = [] if id(here) in known else [item for item in _parts(here) if id(item) not in known]
+            inner = [] if id(here) in known else [item for item in parts_of(here) if id(item) not in known]
             if inner:
                 pending += inner
                 continue
@@ -490,7 +499,7 @@ class Follower:
         """Return a call's result with its arguments replaced by their new values."""
         if isinstance(value, Sequence):
             return Sequence([known[id(item)] for item in value.items], open=value.open, kind=value.kind)
-        if not isinstance(value, Made) or not _parts(value):
+        if not isinstance(value, Made) or not parts_of(value):
             return value
         made = Made(
             value.name,
@@ -587,13 +596,26 @@ def _tensors(value: Made, layer: Made) -> tuple[Value, ...]:
     return tuple(found)
 
 
-def _parts(value: Value) -> list[Value]:
+def parts_of(value: Value) -> list[Value]:
     """Return the tensors, or their containers, that a tensor is computed from."""
     if isinstance(value, Sequence):
         return list(value.items)
-    if isinstance(value, Made) and value.name not in _INPUTS:
+    if isinstance(value, Made) and value.name not in INPUTS:
         return [*value.args, *value.keywords.values()]
     return []
+
+
+def upstream(values: tuple[Value, ...]) -> Iterator[Made]:
+    """Yield the calls that tensors are computed by, the last first."""
+    pending, seen = list(values), set[int]()
+    while pending:
+        here = pending.pop()
+        if id(here) in seen:
+            continue
+        seen.add(id(here))
+        if isinstance(here, Made):
+            yield here
+        pending += parts_of(here)
 
 
 def _flat(value: Value | None) -> tuple[Value, ...]:

@@ -8,6 +8,7 @@ from cfgfix.code.tensorflow.layers.sizes import (
     Inputs,
     LayerSizes,
     MisfitError,
+    OpenSizeError,
     Rule,
     Shape,
     UnknownSize,
@@ -46,7 +47,7 @@ def _of_axes(arguments: Arguments, shape: Shape, default: int) -> int:
             raise UnknownSize
         size = shape[axis - 1 if axis > 0 else axis]
         if size is None:
-            raise MisfitError(f"gets {shape_text(shape)} (? is left open), and its weights need that size")
+            raise OpenSizeError(f"gets {shape_text(shape)} (? is left open), and its weights need that size")
         sizes.append(size)
     return product(sizes)
 
@@ -116,6 +117,10 @@ def _reshape(arguments: Arguments, inputs: Inputs) -> LayerSizes:
     wanted = arguments.value("target_shape")
     if not isinstance(wanted, (list, tuple)) or not all(type(size) is int for size in wanted):
         raise UnknownSize
+    if None not in shape and -1 not in wanted and product(wanted) != elements(shape):
+        raise MisfitError(
+            f"makes {shape_text(tuple(wanted))} of {shape_text(shape)}, which are {elements(shape)} numbers"
+        )
     return LayerSizes((reshaped(shape, tuple(wanted)),), reuses=True)
 
 

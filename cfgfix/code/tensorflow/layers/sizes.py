@@ -20,6 +20,10 @@ class MisfitError(UnknownSize):
     """The inputs of a layer are certainly refused; the text says why."""
 
 
+class OpenSizeError(MisfitError):
+    """The inputs of a layer leave a size open that its weights need."""
+
+
 UNKNOWN = object()
 """Stands for an argument that the code does not show."""
 
@@ -195,12 +199,12 @@ def channels(shape: Shape) -> int:
 
     Raises:
         UnknownSize: The tensor has no dimension.
-        MisfitError: The last dimension is left open.
+        OpenSizeError: The last dimension is left open.
     """
     if not shape:
         raise UnknownSize
     if shape[-1] is None:
-        raise MisfitError(f"gets {shape_text(shape)} (? is left open), and its weights need that size")
+        raise OpenSizeError(f"gets {shape_text(shape)} (? is left open), and its weights need that size")
     return shape[-1]
 
 
