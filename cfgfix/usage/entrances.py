@@ -136,7 +136,7 @@ class Entrances:
         Nothing says that they are programs; a model may be all that they make.
         """
         known = {id(entrance.module) for entrance, _ in self._all_entrances()}
-        imported = self._imported()
+        imported = self._imported_modules()
         found: list[Entrance] = []
         for module in self.program.all_modules():
             scope = module.scope
@@ -145,7 +145,7 @@ class Entrances:
             if _of_tests(os.path.relpath(module.path, self.root).replace(os.sep, "/")):
                 continue
             if any(event.kind == "assign" and isinstance(event.value, Call) for event in scope.body):
-                framework, loads, another, _ = self._closure(module)
+                framework, loads, another, _ = self._import_closure(module)
                 if framework:
                     found.append(Entrance(module, "", framework, another, (module.name,), loads))
         return found
